@@ -1,0 +1,1 @@
+"""What is stored: typed tables, an atomic Parquet store and the conventions every stage shares."""

@@ -1,0 +1,185 @@
+"""What every stage shares at the command line: options, progress, the last block, exit codes.
+
+stdout is data, stderr is progress and logs. A terminal gets a bar per stage, a pipe a line now and then.
+"""
+
+from __future__ import annotations
+
+import json as jsonlib
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, TypeVar
+
+import typer
+import yaml
+from rich.console import Console as RichConsole
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from typer.core import TyperGroup
+
+from lake.errors import Exit, GoldspanError, unknown_name
+
+PIPE_SECONDS = 10.0
+"""How often a pipe hears of progress."""
+
+LakeOption = Annotated[Path, typer.Option("--lake", envvar="LAKE", help="Where the Parquet lies.", show_default=True)]
+JsonOption = Annotated[bool, typer.Option("--json", envvar="JSON", help="Print the last block as one JSON object.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", envvar="QUIET", help="Say only what went wrong.")]
+DebugOption = Annotated[bool, typer.Option("--debug", envvar="DEBUG", help="Show the traceback of an error.")]
+FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
+
+DEFAULT_LAKE = Path("lake/data")
+
+T = TypeVar("T")
+
+
+@dataclass
+class Outcome:
+    """What a stage did, as its last block says it.
+
+    Attributes:
+        written: Where the result lies.
+        expected: How many things there were to do: items, or items × runs.
+        scored: How many of them have a result now.
+        missing: How many could not be done for want of something (unscorable items, runs that skipped).
+        failed: How many went wrong.
+        rejected: How many rows were refused.
+        cached: How many stood already.
+        tied: How many rankings tie at a cut-off.
+        notes: Further lines.
+        hint: What to type next.
+        unit: What is counted.
+    """
+
+    written: str
+    expected: int = 0
+    scored: int = 0
+    missing: int = 0
+    failed: int = 0
+    rejected: int = 0
+    cached: int = 0
+    tied: int = 0
+    notes: list[str] = field(default_factory=list)
+    hint: str = ""
+    unit: str = "items"
+
+    @property
+    def code(self) -> Exit:
+        """Done, or done with rows that were rejected, failed or could not be scored."""
+        return Exit.INCOMPLETE if self.missing or self.failed or self.rejected else Exit.DONE
+
+
+class Console:
+    """Says things on stderr, unless quiet."""
+
+    def __init__(self, *, quiet: bool = False, json: bool = False) -> None:
+        self.quiet = quiet
+        self.json = json
+        self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
+        self._started = time.perf_counter()
+
+    def say(self, text: str) -> None:
+        """One line of what is going on."""
+        self._rich.print(text, markup=False)
+
+    def track(self, things: Sequence[T], title: str) -> Iterator[T]:
+        """The things one by one, with a bar on a terminal and a line now and then in a pipe."""
+        if not things:
+            return
+        if self._rich.is_terminal and not self.quiet:
+            columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+            with Progress(*columns, console=self._rich, transient=True) as progress:
+                yield from progress.track(things, description=title)
+            return
+        said = time.perf_counter()
+        for done, thing in enumerate(things):
+            if time.perf_counter() - said > PIPE_SECONDS:
+                said = time.perf_counter()
+                self.say(f"{title}: {done:,} of {len(things):,}")
+            yield thing
+
+    def finish(self, stage: str, outcome: Outcome) -> Exit:
+        """Print the last block, as lines on stderr or as one object on stdout, and give the exit code."""
+        seconds = time.perf_counter() - self._started
+        if self.json:
+            keys = ("written", "expected", "scored", "missing", "failed", "rejected", "cached")
+            print(jsonlib.dumps({**{key: getattr(outcome, key) for key in keys}, "seconds": round(seconds, 3)}))
+            return outcome.code
+        counts = [f"{outcome.scored:,} of {outcome.expected:,} {outcome.unit}"]
+        named = ("missing", "failed", "rejected", "cached")
+        counts += [f"{getattr(outcome, name):,} {name}" for name in named if getattr(outcome, name)]
+        counts += [f"{outcome.tied:,} tied at a cut-off"] if outcome.tied else []
+        self.say(f"{stage}: {', '.join(counts)} in {seconds:.1f} s → {outcome.written}")
+        for note in outcome.notes:
+            self.say(f"  {note}")
+        if outcome.hint:
+            self.say(f"  next: {outcome.hint}")
+        return outcome.code
+
+
+def default_to(command: str) -> type[TyperGroup]:
+    """A command group whose own arguments belong to one of its commands: `python -m ingest repoeval`."""
+
+    class DefaultGroup(TyperGroup):
+        """Runs the default command unless another is named first."""
+
+        def parse_args(self, ctx: object, args: list[str]) -> list[str]:
+            named = bool(args) and (args[0] in self.commands or args[0] in {"--help", "--install-completion"})
+            return super().parse_args(ctx, args if named else [command, *args])  # type: ignore[arg-type] # click's own Context, whose home moves between releases
+
+    return DefaultGroup
+
+
+def run(app: typer.Typer, stage: str) -> None:
+    """Run a stage's commands.
+
+    A person's mistake ends in a few lines, never in a traceback; Ctrl-C says how to go on.
+    """
+    debug = "--debug" in sys.argv or os.environ.get("DEBUG", "").lower() in {"1", "true", "yes", "on"}
+    try:
+        app(prog_name=f"python -m {stage}")
+    except GoldspanError as error:
+        if debug:
+            raise
+        print(f"{stage}: {error.render()}", file=sys.stderr)
+        sys.exit(error.code)
+    except KeyboardInterrupt:
+        print(f"{stage}: interrupted. What is finished is kept; run the same command again to go on.", file=sys.stderr)
+        sys.exit(Exit.INTERRUPTED)
+    except Exception as error:
+        if debug:
+            raise
+        said = f"{stage}: {type(error).__name__}: {error}".splitlines()[0][:300]
+        print(
+            f"{said}\n  This is a fault of Goldspan's own. Run it again with --debug for the traceback.",
+            file=sys.stderr,
+        )
+        sys.exit(Exit.ERROR)
+
+
+def split_names(values: Iterable[str] | str | None) -> list[str]:
+    """Names given as `a,b`, `a b` or several arguments, each once, in order."""
+    texts = [values] if isinstance(values, str) else list(values or [])
+    names = [name for text in texts for name in text.replace(",", " ").split()]
+    return list(dict.fromkeys(names))
+
+
+def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # noqa: A002  # the flag's own name
+    """Rows as JSON, as YAML, or as plain columns for a person.
+
+    Raises:
+        GoldspanError: The format is neither.
+    """
+    if format == "json":
+        print(jsonlib.dumps(list(rows), indent=2, ensure_ascii=False))
+    elif format == "yaml":
+        print(yaml.safe_dump(list(rows), sort_keys=False, allow_unicode=True), end="")
+    elif format:
+        kind = "format"
+        raise unknown_name(kind, format, ("json", "yaml"))
+    else:
+        for row in rows:
+            print("  ".join(str(value) for value in row.values() if value not in ("", None)))

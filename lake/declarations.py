@@ -1,0 +1,86 @@
+"""Declarations found by name: a benchmark, a chunker, a retriever or a protocol is one file in its folder."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Generic, Protocol, TypeVar
+
+from lake.errors import GoldspanError, unknown_name
+
+
+class Named(Protocol):
+    """Anything that is declared under a name."""
+
+    @property
+    def name(self) -> str:
+        """The name it is found by."""
+
+
+D = TypeVar("D", bound=Named)
+
+_PARAMETER = re.compile(r"<(\w+)>")
+
+
+def discover(package: ModuleType, kind: type[D]) -> dict[str, D]:
+    """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
+
+    Raises:
+        GoldspanError: Two declarations have one name.
+    """
+    found: dict[str, D] = {}
+    owner: dict[str, str] = {}
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
+        if info.name.startswith("_"):
+            continue
+        module = importlib.import_module(f"{package.__name__}.{info.name}")
+        for value in vars(module).values():
+            if not isinstance(value, kind) or found.get(value.name) is value:
+                continue
+            if value.name in found:
+                message = f"{kind.__name__.lower()} {value.name!r} is declared twice"
+                where = f"{owner[value.name]} and {module.__name__}"
+                raise GoldspanError(message, where=where, hint="Give one of them another name.")
+            found[value.name], owner[value.name] = value, module.__name__
+    return dict(sorted(found.items()))
+
+
+@dataclass(frozen=True)
+class Resolved(Generic[D]):
+    """A declaration picked by a concrete name, with the whole numbers its name carries."""
+
+    name: str
+    declaration: D
+    parameters: Mapping[str, int]
+
+
+def resolve(kind: str, name: str, known: Mapping[str, D]) -> Resolved[D]:
+    """The declaration a concrete name means.
+
+    A declared name may hold parameters in angle brackets: `fixed-nws-<n>` answers to `fixed-nws-1500` with `n = 1500`.
+
+    Raises:
+        GoldspanError: No declaration answers to the name; the message asks "did you mean".
+    """
+    exact = known.get(name)
+    if exact is not None and not _PARAMETER.search(name):
+        return Resolved(name, exact, {})
+    for pattern, declaration in known.items():
+        parameters = _match(pattern, name)
+        if parameters is not None:
+            return Resolved(name, declaration, parameters)
+    raise unknown_name(kind, name, known)
+
+
+def _match(pattern: str, name: str) -> dict[str, int] | None:
+    names = _PARAMETER.findall(pattern)
+    if not names:
+        return None
+    literal = _PARAMETER.split(pattern)[::2]
+    expression = r"([1-9]\d{0,8})".join(re.escape(part) for part in literal)
+    found = re.fullmatch(expression, name)
+    return None if found is None else dict(zip(names, map(int, found.groups()), strict=True))

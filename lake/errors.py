@@ -1,0 +1,76 @@
+"""Faults a person can mend, and the exit codes the commands answer with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from enum import IntEnum
+
+MAX_EXAMPLES = 3
+
+
+class Exit(IntEnum):
+    """What a command's exit status says."""
+
+    DONE = 0
+    ERROR = 1
+    USAGE = 2
+    INVALID = 3
+    MISSING = 4
+    INCOMPLETE = 5
+    GATE = 6
+    INTERRUPTED = 130
+
+
+class GoldspanError(Exception):
+    """A fault in what was given, told in at most ten lines: what, where, examples, what to do.
+
+    Args:
+        what: One sentence naming the thing and what was found.
+        where: The file, line or table it was found in.
+        examples: Offending values; the first three are shown.
+        hint: What to do about it.
+        code: The exit status the command ends with.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        *,
+        where: str = "",
+        examples: Sequence[str] = (),
+        hint: str = "",
+        code: Exit = Exit.ERROR,
+    ) -> None:
+        self.what = what
+        self.where = where
+        self.examples = tuple(examples)
+        self.hint = hint
+        self.code = code
+        super().__init__(self.render())
+
+    def render(self) -> str:
+        """The message as a person reads it."""
+        lines = [self.what]
+        if self.where:
+            lines.append(f"  where: {self.where}")
+        lines += [f"  for example: {example[:200]}" for example in self.examples[:MAX_EXAMPLES]]
+        if len(self.examples) > MAX_EXAMPLES:
+            lines.append(f"  and {len(self.examples) - MAX_EXAMPLES:,} more")
+        if self.hint:
+            lines.append(f"  {self.hint}")
+        return "\n".join(lines)
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The closest known names as a question, else the list of what there is; empty when nothing is known."""
+    choices = sorted(set(known))
+    close = get_close_matches(name, choices, n=3, cutoff=0.5)
+    if close:
+        return f"Did you mean {' or '.join(repr(match) for match in close)}?"
+    return f"There is: {', '.join(choices)}." if choices else ""
+
+
+def unknown_name(kind: str, name: str, known: Iterable[str], *, code: Exit = Exit.USAGE) -> GoldspanError:
+    """The error for a name that is not declared: `unknown chunker 'fixd'. Did you mean 'fixed-nws-<n>'?`."""
+    return GoldspanError(f"unknown {kind} {name!r}", hint=did_you_mean(name, known), code=code)

@@ -1,0 +1,39 @@
+"""Fingerprints: what a step read and by which rules, as one short hash. No clocks, no mtimes."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+FINGERPRINT_LENGTH = 32
+
+
+def canonical_json(value: object) -> str:
+    """JSON with sorted keys and no spaces, so that equal values have equal texts."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=_plain)
+
+
+def fingerprint(*parts: object) -> str:
+    """A hash over JSON-like values (paths, dataclasses' dicts, sets and tuples allowed): 32 hex digits."""
+    return hashlib.sha256(canonical_json(parts).encode()).hexdigest()[:FINGERPRINT_LENGTH]
+
+
+def sha256_of(data: bytes) -> str:
+    """The sha256 of some bytes, in hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of_file(path: Path) -> str:
+    """The sha256 of a file's bytes, in hex, read in blocks."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, (set, frozenset)):
+        return sorted(value)
+    if isinstance(value, Path):
+        return value.as_posix()
+    message = f"cannot fingerprint a {type(value).__name__}"
+    raise TypeError(message)

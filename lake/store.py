@@ -1,0 +1,249 @@
+"""The lake on disk: `<table>/<folder>=<value>/…/part-<name>.parquet`, each part written whole or not at all.
+
+A write checks the frame against its table, sorts it by key, writes beside and replaces. A part carries in its Parquet
+metadata the fingerprint of what it was made from, so a step whose fingerprint stands can be skipped.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote, unquote
+
+import polars as pl
+from filelock import FileLock, Timeout
+
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import canonical_json, fingerprint
+from lake.tables import Table, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+FORMAT_VERSION = 1
+"""Raised when the layout of the lake changes; part of every fingerprint."""
+
+_FINGERPRINT = "goldspan.fingerprint"
+_TEMPORARY = ".tmp"
+# '@' and '+' stand in protocol and system names and are safe in a path; '/' and '%' are not.
+_SAFE = "@+,:~ "
+
+
+@dataclass(frozen=True)
+class Part:
+    """One stored part of a table."""
+
+    table: str
+    name: str
+    path: Path
+    folders: dict[str, str]
+
+    @property
+    def fingerprint(self) -> str:
+        """What the part was made from, or an empty string when that cannot be read."""
+        try:
+            return pl.read_parquet_metadata(self.path).get(_FINGERPRINT, "")
+        except (OSError, pl.exceptions.PolarsError):
+            return ""
+
+
+class Lake:
+    """Typed tables in a folder.
+
+    Args:
+        root: The folder; it need not exist yet.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def scan(self, name: str, **folders: str) -> pl.LazyFrame:
+        """A table's rows, lazily: the declared columns and those its folders add. No parts, no rows.
+
+        Args:
+            name: The table.
+            folders: Values of the table's Hive folders; only their parts are read.
+        """
+        return self._frame(table(name), [part.path for part in self.parts(name, **folders)])
+
+    def read(self, name: str, **folders: str) -> pl.DataFrame:
+        """A table's rows, in memory, in the order of its key within each part."""
+        return self.scan(name, **folders).collect()
+
+    def scan_parts(self, parts: list[Part], name: str) -> pl.LazyFrame:
+        """The rows of some parts of one table."""
+        return self._frame(table(name), [part.path for part in parts])
+
+    def parts(self, name: str, **folders: str) -> list[Part]:
+        """The stored parts of a table, sorted by path."""
+        declared = table(name)
+        self._check_folders(declared, folders, complete=False)
+        inside = [f"{folder}={_literal(folders[folder]) if folder in folders else '*'}" for folder in declared.folders]
+        base = self.root / name
+        return [self._part(declared, path, base) for path in sorted(base.glob("/".join([*inside, "part-*.parquet"])))]
+
+    def part(self, name: str, part: str, **folders: str) -> Part | None:
+        """One part by its name, or None where it is not stored."""
+        declared = table(name)
+        path = self._path(declared, part, folders)
+        return self._part(declared, path, self.root / name) if path.is_file() else None
+
+    def stands(self, name: str, part: str, fingerprint: str, **folders: str) -> bool:
+        """Whether a part is stored and was made from exactly this."""
+        stored = self.part(name, part, **folders)
+        return stored is not None and stored.fingerprint == fingerprint
+
+    def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
+        """Check a frame, sort it by key and put it in place of the part of that name.
+
+        Args:
+            name: The table.
+            frame: Exactly the declared columns, in any order; rows in any order.
+            part: The part's name within its folders.
+            fingerprint: What it was made from.
+            folders: A value for each of the table's Hive folders.
+
+        Raises:
+            GoldspanError: The frame does not fit the declaration, or the disk does not take it.
+        """
+        declared = table(name)
+        checked = check(declared, frame).sort(declared.key, maintain_order=True)
+        for folder, value in folders.items():
+            if folder in declared.columns and not (checked[folder] == value).all():
+                message = f"{name}: rows of another {folder} in the part of {value!r}"
+                raise GoldspanError(message, code=Exit.INVALID)
+        path = self._path(declared, part, folders)
+        beside = path.with_name(f".{path.name}.{os.getpid()}{_TEMPORARY}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            checked.write_parquet(beside, compression="zstd", metadata={_FINGERPRINT: fingerprint})
+            _flush(beside)
+            beside.replace(path)
+        except OSError as error:
+            raise self._refused(error, path) from error
+        finally:
+            if beside.exists():
+                beside.unlink()
+        return self._part(declared, path, self.root / name)
+
+    def remove(self, part: Part) -> None:
+        """Take a part away, and the folders it leaves empty."""
+        part.path.unlink(missing_ok=True)
+        for folder in part.path.parents:
+            if folder == self.root or any(folder.iterdir()):
+                break
+            folder.rmdir()
+
+    @contextmanager
+    def locked(self, waiting: Callable[[], None] = lambda: None) -> Iterator[None]:
+        """Hold the lake alone; a second writer calls `waiting` once and then waits.
+
+        Parts left half-written by a killed process are swept away as soon as the lock is held.
+
+        Raises:
+            GoldspanError: The lake cannot be written.
+        """
+        try:
+            self.root.mkdir(parents=True, exist_ok=True)
+            lock = FileLock(self.root / ".lock")
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                waiting()
+                lock.acquire()
+        except OSError as error:
+            raise self._refused(error, self.root) from error
+        try:
+            for left in self.root.rglob(f".*{_TEMPORARY}"):
+                left.unlink(missing_ok=True)
+            yield
+        finally:
+            lock.release()
+
+    def state(self, *names: str) -> str:
+        """A fingerprint over the parts of some tables: their places and what each was made from."""
+        parts = [part for name in names for part in self.parts(name)]
+        return fingerprint([(part.path.relative_to(self.root).as_posix(), part.fingerprint) for part in parts])
+
+    def _frame(self, declared: Table, paths: list[Path]) -> pl.LazyFrame:
+        hive = {folder: pl.String() for folder in declared.folders}
+        extra = {folder: kind for folder, kind in hive.items() if folder not in declared.columns}
+        if not paths:
+            return pl.LazyFrame(schema={**declared.columns, **extra})
+        frame = pl.scan_parquet(
+            paths, hive_partitioning=bool(hive), hive_schema=hive or None, glob=False, missing_columns="raise"
+        )
+        return frame.select(*declared.columns, *extra)
+
+    def _path(self, declared: Table, part: str, folders: dict[str, str]) -> Path:
+        self._check_folders(declared, folders, complete=True)
+        inside = [f"{folder}={_quote(folders[folder])}" for folder in declared.folders]
+        return self.root.joinpath(declared.name, *inside, f"part-{_quote(part)}.parquet")
+
+    def _check_folders(self, declared: Table, folders: dict[str, str], *, complete: bool) -> None:
+        unexpected = sorted(set(folders) - set(declared.folders))
+        missing = sorted(set(declared.folders) - set(folders)) if complete else []
+        if unexpected or missing:
+            message = f"{declared.name}: folders missing {missing}, unexpected {unexpected}"
+            raise GoldspanError(message, hint=f"Its folders are {list(declared.folders)}.")
+
+    def _part(self, declared: Table, path: Path, base: Path) -> Part:
+        pairs = (folder.partition("=") for folder in path.relative_to(base).parts[:-1])
+        folders = {name: unquote(value) for name, _, value in pairs}
+        return Part(declared.name, unquote(path.name.removeprefix("part-").removesuffix(".parquet")), path, folders)
+
+    def _refused(self, error: OSError, path: Path) -> GoldspanError:
+        free = shutil.disk_usage(self.root).free if self.root.exists() else 0
+        return GoldspanError(
+            f"the lake could not be written: {error.strerror or error}",
+            where=str(path),
+            hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
+            "or put the lake elsewhere with LAKE=…",
+        )
+
+
+def check(declared: Table, frame: pl.DataFrame) -> pl.DataFrame:
+    """The frame with its columns in the declared order.
+
+    Raises:
+        GoldspanError: Columns, types, nulls, keys or rules are not as declared, e.g.
+            `scores: missing ['value'], unexpected ['values']`.
+    """
+    columns = declared.columns
+    missing = [column for column in columns if column not in frame.columns]
+    unexpected = [column for column in frame.columns if column not in columns]
+    if missing or unexpected:
+        message = f"{declared.name}: missing {missing}, unexpected {unexpected}"
+        raise GoldspanError(message, code=Exit.INVALID)
+    found = frame.schema
+    wrong = [f"{name} is {found[name]}, not {kind}" for name, kind in columns.items() if found[name] != kind]
+    if wrong:
+        message = f"{declared.name}: wrong types"
+        raise GoldspanError(message, examples=wrong, code=Exit.INVALID)
+    ordered = frame.select(list(columns))
+    _, failure = declared.schema.filter(ordered)
+    if len(failure):
+        rows = failure.invalid().select(declared.key).head(3).rows(named=True)
+        broken = ", ".join(f"{rule} ({count:,} rows)" for rule, count in sorted(failure.counts().items()))
+        message = f"{declared.name}: rows break {broken}"
+        raise GoldspanError(message, examples=[canonical_json(row) for row in rows], code=Exit.INVALID)
+    return ordered
+
+
+def _quote(value: str) -> str:
+    return quote(value, safe=_SAFE)
+
+
+def _literal(value: str) -> str:
+    """A folder's value for glob; what is special there is quoted as in the folder's name, but for `*` and `?`."""
+    return _quote(value).replace("[", "[[]")
+
+
+def _flush(path: Path) -> None:
+    with path.open("rb") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,291 @@
+"""Every table of the lake, declared once: columns, key, rules, where its parts lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import dataframely as dy
+import polars as pl
+
+from lake.errors import unknown_name
+
+
+class Declared(dy.Schema):
+    """What a page says of a declared thing; the stage that owns the declaration writes its row."""
+
+    name = dy.String(primary_key=True)
+    title = dy.String()
+    display_name = dy.String()
+    meaning = dy.String()
+    version = dy.Int64()
+    tags = dy.List(dy.String())
+    source = dy.String()
+    revision = dy.String()
+    licence = dy.String()
+    citation = dy.String()
+    paper = dy.String()
+    parameters = dy.String()
+    primary_metric = dy.String()
+    fingerprint = dy.String()
+
+
+class Items(dy.Schema):
+    """One row per question a benchmark asks, with the parts its query is made of."""
+
+    benchmark = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    subset = dy.String()
+    split = dy.String(nullable=True)
+    level = dy.String(nullable=True)
+    context = dy.String(nullable=True)
+    difficulty = dy.String(nullable=True)
+    source = dy.String(nullable=True)
+    language = dy.String()
+    repo = dy.String()
+    commit = dy.String(nullable=True)
+    pool_id = dy.String()
+    query_sha256 = dy.String()
+    prompt = dy.String(nullable=True)
+    target_path = dy.String(nullable=True)
+    target_line = dy.Int64(nullable=True, min=0)
+    target_text = dy.String(nullable=True)
+    query_line_start = dy.Int64(nullable=True, min=0)
+    upstream_id = dy.String(nullable=True)
+    scorable = dy.Bool()
+    why_not = dy.String(nullable=True)
+
+    @dy.rule()
+    def unscorable_says_why(cls) -> pl.Expr:
+        """An item is scorable, or says why not."""
+        return pl.col("scorable") == pl.col("why_not").is_null()
+
+
+class GoldSpans(dy.Schema):
+    """What a gold rule calls the answer: half-open line ranges per item; `gold` is the rule's name."""
+
+    benchmark = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    gold = dy.String(primary_key=True)
+    path = dy.String(primary_key=True)
+    line_start = dy.Int64(primary_key=True, min=0)
+    line_end = dy.Int64(primary_key=True, min=0)
+    byte_start = dy.Int64(nullable=True, min=0)
+    byte_end = dy.Int64(nullable=True, min=0)
+    candidate = dy.Int64(nullable=True, min=0)
+
+    @dy.rule()
+    def range_is_not_reversed(cls) -> pl.Expr:
+        """A range ends where it starts or after."""
+        return pl.col("line_end") >= pl.col("line_start")
+
+
+class Blobs(dy.Schema):
+    """A file's content, stored once per sha256 of its bytes; `line_starts` are byte offsets into the text's UTF-8."""
+
+    sha256 = dy.String(primary_key=True)
+    text = dy.String()
+    n_bytes = dy.Int64(min=0)
+    n_lines = dy.Int64(min=0)
+    line_starts = dy.List(dy.Int64())
+    language = dy.String()
+    flags = dy.List(dy.String())
+
+
+class Files(dy.Schema):
+    """Which paths a pool holds, and the content of each, in the pool's own order."""
+
+    pool_id = dy.String(primary_key=True)
+    path = dy.String(primary_key=True)
+    sha256 = dy.String()
+    position = dy.Int64(min=0)
+
+
+class Chunks(dy.Schema):
+    """How a chunker cuts a content: half-open lines and bytes; the text is that slice of the blob."""
+
+    chunker = dy.String(primary_key=True)
+    sha256 = dy.String(primary_key=True)
+    chunk_no = dy.Int64(primary_key=True, min=0)
+    line_start = dy.Int64(min=0)
+    line_end = dy.Int64(min=0)
+    byte_start = dy.Int64(min=0)
+    byte_end = dy.Int64(min=0)
+    n_nws = dy.Int64(min=0)
+
+
+class Runs(dy.Schema):
+    """One row per run: a system's answers to one task."""
+
+    run_id = dy.String(primary_key=True)
+    system = dy.String()
+    benchmark = dy.String()
+    task = dy.String()
+    chunker = dy.String(nullable=True)
+    retriever = dy.String(nullable=True)
+    origin = dy.String()
+    parameters = dy.String()
+    versions = dy.String()
+    status = dy.String()
+    n_items = dy.Int64(min=0)
+    limit = dy.Int64(nullable=True, min=1)
+    fingerprint = dy.String()
+
+
+class Costs(dy.Schema):
+    """What a run cost where it was made: seconds and bytes. The one table that differs between equal runs."""
+
+    run_id = dy.String(primary_key=True)
+    index_seconds = dy.Float64(nullable=True)
+    query_p50 = dy.Float64(nullable=True)
+    query_p95 = dy.Float64(nullable=True)
+    index_bytes = dy.Int64(nullable=True)
+    hardware = dy.String()
+
+
+class RunItems(dy.Schema):
+    """What happened to each item of a run; `ties` lists the cut-offs k at which rank k and k+1 score alike."""
+
+    run_id = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    status = dy.String()
+    error = dy.String(nullable=True)
+    n_steps = dy.Int64(nullable=True)
+    n_returned = dy.Int64(min=0)
+    n_nws = dy.Int64(min=0)
+    ties = dy.List(dy.Int64())
+    has_patch = dy.Bool(nullable=True)
+    completion = dy.String(nullable=True)
+
+
+class Hits(dy.Schema):
+    """What a run returned, in order: ranks from 1, half-open lines and bytes."""
+
+    run_id = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    part = dy.String(primary_key=True)
+    step = dy.Int64(primary_key=True, min=0)
+    rank = dy.Int64(primary_key=True, min=1)
+    path_given = dy.String(nullable=True)
+    path = dy.String(nullable=True)
+    line_start = dy.Int64(nullable=True)
+    line_end = dy.Int64(nullable=True)
+    byte_start = dy.Int64(nullable=True)
+    byte_end = dy.Int64(nullable=True)
+    symbol = dy.String(nullable=True)
+    chunk_no = dy.Int64(nullable=True)
+    score = dy.Float64(nullable=True)
+
+
+class Scores(dy.Schema):
+    """One number per run, protocol, item and metric; k is 0 where the metric has no cut-off."""
+
+    run_id = dy.String(primary_key=True)
+    protocol = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    granularity = dy.String(primary_key=True)
+    metric = dy.String(primary_key=True)
+    k = dy.Int64(primary_key=True, min=0)
+    value = dy.Float64(nullable=True)
+    numerator = dy.Float64(nullable=True)
+    denominator = dy.Float64(nullable=True)
+    protocol_hash = dy.String()
+
+
+class Aggregates(dy.Schema):
+    """A metric over a slice of the items; the whole is slice `all`, value `all`."""
+
+    run_id = dy.String(primary_key=True)
+    protocol = dy.String(primary_key=True)
+    granularity = dy.String(primary_key=True)
+    metric = dy.String(primary_key=True)
+    k = dy.Int64(primary_key=True, min=0)
+    slice = dy.String(primary_key=True)
+    slice_value = dy.String(primary_key=True)
+    macro = dy.Float64(nullable=True)
+    micro = dy.Float64(nullable=True)
+    by_repo = dy.Float64(nullable=True)
+    low = dy.Float64(nullable=True)
+    high = dy.Float64(nullable=True)
+    item_low = dy.Float64(nullable=True)
+    item_high = dy.Float64(nullable=True)
+    n = dy.Int64(min=0)
+    n_items = dy.Int64(min=0)
+    n_repos = dy.Int64(min=0)
+    n_failed = dy.Int64(min=0)
+    n_not_applicable = dy.Int64(min=0)
+    rank = dy.Int64(nullable=True)
+    rank_low = dy.Int64(nullable=True)
+    rank_high = dy.Int64(nullable=True)
+    tie_group = dy.Int64(nullable=True)
+    share_of_oracle = dy.Float64(nullable=True)
+
+
+class Rejects(dy.Schema):
+    """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
+
+    stage = dy.String(primary_key=True)
+    source = dy.String(primary_key=True)
+    position = dy.String(primary_key=True)
+    reason = dy.String()
+    excerpt = dy.String()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's name, its schema, and the Hive folders its parts lie in."""
+
+    name: str
+    schema: type[dy.Schema]
+    folders: tuple[str, ...] = ()
+
+    @property
+    def key(self) -> list[str]:
+        """The columns that tell one row from another, and the order rows are stored in."""
+        return list(self.schema.primary_key())
+
+    @property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Column name → type, in the declared order."""
+        return dict(self.schema.create_empty().schema)
+
+    @property
+    def meaning(self) -> str:
+        """What a row is, in a sentence."""
+        return (self.schema.__doc__ or "").strip()
+
+
+_DECLARED = ("benchmarks", "tasks", "protocols", "metrics", "chunkers", "retrievers")
+
+TABLES: Mapping[str, Table] = {
+    table.name: table
+    for table in (
+        *(Table(name, Declared) for name in _DECLARED),
+        Table("items", Items, ("benchmark",)),
+        Table("gold_spans", GoldSpans, ("benchmark",)),
+        Table("blobs", Blobs),
+        Table("files", Files),
+        # By chunker as well, so that a new chunker adds its own folder and touches no other.
+        Table("chunks", Chunks, ("chunker",)),
+        Table("runs", Runs, ("benchmark", "run_id")),
+        Table("costs", Costs, ("benchmark", "run_id")),
+        Table("run_items", RunItems, ("benchmark", "run_id")),
+        Table("hits", Hits, ("benchmark", "run_id")),
+        Table("scores", Scores, ("benchmark", "protocol", "run_id")),
+        Table("aggregates", Aggregates, ("benchmark", "protocol", "run_id")),
+        Table("rejects", Rejects),
+    )
+}
+"""Every declared table by name."""
+
+
+def table(name: str) -> Table:
+    """The declaration of a table.
+
+    Raises:
+        GoldspanError: There is none of that name.
+    """
+    if name not in TABLES:
+        kind = "table"
+        raise unknown_name(kind, name, TABLES)
+    return TABLES[name]
