@@ -289,3 +289,11 @@ def table(name: str) -> Table:
         kind = "table"
         raise unknown_name(kind, name, TABLES)
     return TABLES[name]
+
+
+def declared_row(*, name: str, title: str, meaning: str, **columns: object) -> pl.DataFrame:
+    """One row of a table of declarations; what is not given is empty, and the display name is the name."""
+    empty = {"display_name": name, "version": 1, "tags": [], "primary_metric": "", "parameters": "{}"}
+    texts = dict.fromkeys(("source", "revision", "licence", "citation", "paper", "fingerprint"), "")
+    row = {**texts, **empty, "name": name, "title": title, "meaning": meaning, **columns}
+    return pl.DataFrame([row], schema=dict(Declared.create_empty().schema))
