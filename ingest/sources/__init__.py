@@ -1,0 +1,129 @@
+"""Where raw bytes come from: the bundled sample, a local folder, the publishers. One shape for all of them."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from lake.errors import Exit, GoldspanError
+
+Progress = Callable[[int, int, str], None]
+"""Told how far a download is: bytes done, bytes in all (0 where the server does not say), the file's name."""
+
+UNKNOWN_SIZE = -1
+"""The size of an entry whose bytes are made only when they are asked for."""
+
+
+class UnreadableEntryError(GoldspanError):
+    """One entry's bytes cannot be had while the rest of its tree can: a bad checksum, a file gone since it was listed.
+
+    A reader puts `path` and `reason` into `rejects` and goes on.
+    """
+
+    def __init__(self, location: str, path: str, reason: str) -> None:
+        self.path = path
+        self.reason = reason
+        super().__init__(f"{path} cannot be read: {reason}", where=location, code=Exit.INVALID)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A regular file inside a tree.
+
+    Attributes:
+        path: Relative to the tree's root, with `/`, already known to stay inside it.
+        size: In bytes, or `UNKNOWN_SIZE` where they are made only when asked for.
+        read: Its bytes, read when asked; raises `UnreadableEntryError`.
+    """
+
+    path: str
+    size: int
+    read: Callable[[], bytes]
+
+
+@dataclass(frozen=True)
+class Refused:
+    """An entry that is not read: its path as given, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Tree:
+    """The files of a folder or of an archive, which are the same thing to a reader.
+
+    Attributes:
+        location: Relative to the source's root, as a person would name it: `repositories/function_level.zip`.
+        entries: Every regular file that stays inside, sorted by path.
+        refused: What was left out and why: a path that climbs out, a link that leaves, an encrypted entry, …
+    """
+
+    location: str
+    entries: Sequence[Entry]
+    refused: Sequence[Refused] = ()
+
+    def get(self, path: str) -> Entry | None:
+        """The entry of that path, if there is one."""
+        at = bisect_left(self.entries, path, key=lambda entry: entry.path)
+        found = self.entries[at] if at < len(self.entries) else None
+        return found if found is not None and found.path == path else None
+
+
+class Source(Protocol):
+    """A benchmark's raw files in upstream layout, wherever they are.
+
+    Attributes:
+        name: `sample`, `hub`, or the folder as the user gave it.
+        label: Shown wherever the numbers are: `sample`, `mined`, …; empty for the published data itself.
+        revision: What exactly this is: package pins, a commit, or an empty string for a folder.
+        licences: What applies to the content: repository → licence, where known.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def label(self) -> str: ...  # noqa: D102
+
+    @property
+    def revision(self) -> str: ...  # noqa: D102
+
+    @property
+    def licences(self) -> dict[str, str]: ...  # noqa: D102
+
+    def tree(self, *paths: str) -> Tree | None:
+        """The first of some folders that there is, each taken as a folder `<path>/` or an archive `<path>.zip`."""
+        ...
+
+
+def open_source(
+    spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
+) -> Source:
+    """The source that `SOURCE=` names: `sample`, `hub`, or a folder.
+
+    Args:
+        spec: `sample`, `hub`, or a path; a folder that is called so is given as `./sample`.
+        benchmark: The benchmark's name: `repoeval`, …
+        markers: What a folder must hold one of to be that benchmark's own (see `folder.open_folder`).
+        cache: Where downloads are kept.
+        progress: Called while something is downloaded.
+
+    Raises:
+        GoldspanError: There is no such folder, it does not hold the benchmark, or the source does not carry it.
+    """
+    # Imported when needed: who reads a folder waits neither for tree-sitter nor for ssl.
+    if spec == "sample":
+        from ingest.sources.sample import open_sample
+
+        return open_sample(benchmark)
+    if spec == "hub":
+        from ingest.sources.hub import open_hub
+
+        return open_hub(benchmark, cache, progress=progress)
+    from ingest.sources.folder import open_folder
+
+    return open_folder(Path(spec), benchmark, markers=markers)

@@ -1,0 +1,168 @@
+"""A local folder in a benchmark's upstream layout, unpacked or as archives."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ingest.sources import Entry, Refused, Tree, UnreadableEntryError
+from ingest.sources.archive import is_junk, open_archive
+from lake.errors import Exit, GoldspanError
+
+
+@dataclass(frozen=True)
+class FolderSource:
+    """A benchmark's folder; see `Source` for what the attributes say.
+
+    Attributes:
+        root: The benchmark's own folder: the one given, or its subfolder.
+    """
+
+    name: str
+    label: str
+    root: Path
+    revision: str = ""
+    licences: dict[str, str] = field(default_factory=dict)
+
+    def tree(self, *paths: str) -> Tree | None:
+        """The first of some folders that there is: `<path>/`, else `<path>.zip`.
+
+        A folder that holds nothing but its own archive (`datasets/datasets.zip`, as RepoEval's publisher has it) is
+        that archive. The folder or archive itself may be a link to anywhere: whoever put it there chose it.
+        """
+        for path in paths:
+            inner = f"{path}/{Path(path).name}.zip"
+            if (self.root / path).is_dir():
+                if (self.root / inner).is_file() and not _holds_more(self.root / path, Path(inner).name):
+                    return open_archive(self.root / inner, inner)
+                return read_folder(self.root / path, path)
+            if (self.root / f"{path}.zip").is_file():
+                return open_archive(self.root / f"{path}.zip", f"{path}.zip")
+        return None
+
+
+def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
+    """A benchmark's folder: a subfolder `<benchmark>` or `<benchmark>-<label>` of the one given, else that one itself.
+
+    Args:
+        folder: As the user gave it.
+        benchmark: The benchmark's name.
+        markers: Paths of which the benchmark's folder holds at least one, as a folder, a file or an archive
+            `<marker>.zip`; with none given, a folder that is called like the benchmark is taken as it is.
+
+    Raises:
+        GoldspanError: There is no such folder, nothing in it is the benchmark's, or more than one subfolder is.
+    """
+    if not folder.is_dir():
+        what = f"SOURCE={folder}: the folder {'is a file' if folder.exists() else 'does not exist'}"
+        hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+    try:
+        named = sorted(item for item in folder.iterdir() if _label(item.name, benchmark) is not None and item.is_dir())
+        own = [item for item in named if _is_marked(item, markers)]
+        itself = _is_marked(folder, markers)
+    except OSError as error:
+        what = f"SOURCE={folder}: the folder cannot be read: {error.strerror}"
+        raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
+    if len(own) > 1:
+        what = f"SOURCE={folder} holds more than one folder of {benchmark}: {', '.join(item.name for item in own)}"
+        raise GoldspanError(what, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
+    if own:
+        return FolderSource(str(folder), _label(own[0].name, benchmark) or "", own[0])
+    # Without markers, only its name can say that a folder is the benchmark's own.
+    label = _label(folder.name, benchmark) or _label(folder.resolve().name, benchmark)
+    if itself if markers else label is not None:
+        return FolderSource(str(folder), label or "", folder)
+    looked = ", ".join(f"{marker}/ or {marker}.zip" for marker in markers)
+    places = ", ".join(
+        [f"a subfolder {benchmark} or {benchmark}-<label>", *([f"here or there {looked}"] * bool(looked))]
+    )
+    empty = f"; {', '.join(item.name for item in named)} holds none of these" if named else ""
+    what = f"SOURCE={folder} does not hold {benchmark}"
+    raise GoldspanError(what, hint=f"Looked for: {places}{empty}.", code=Exit.MISSING)
+
+
+def read_folder(root: Path, location: str) -> Tree:
+    """The regular files below a folder, hidden ones too.
+
+    A link to a regular file inside the folder is read as that file; links to folders are never followed. Refused, each
+    with its reason: links that leave, break or lead to a folder, pipes, sockets and devices, what may not be read,
+    names that are not UTF-8.
+    """
+    entries: list[Entry] = []
+    refused: list[Refused] = []
+    home = root.resolve()
+    for found in _walk(home, home, ""):
+        if isinstance(found, Refused):
+            refused.append(found)
+        else:
+            path, file, size = found
+            entries.append(Entry(path, size, partial(_read, file, location, path)))
+    entries.sort(key=lambda entry: entry.path)
+    refused.sort(key=lambda entry: entry.path)
+    return Tree(location, entries, refused)
+
+
+def _walk(home: Path, folder: Path, prefix: str) -> Iterator[tuple[str, Path, int] | Refused]:
+    try:
+        with os.scandir(folder) as listing:
+            items = list(listing)
+    except OSError as error:
+        yield Refused(prefix, f"cannot be listed: {error.strerror}")
+        return
+    for item in items:
+        path = prefix + item.name
+        if is_junk(path):
+            continue
+        try:
+            item.name.encode()
+        except UnicodeEncodeError:
+            yield Refused(os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8")
+            continue
+        if item.is_dir(follow_symlinks=False):
+            yield from _walk(home, Path(item.path), f"{path}/")
+            continue
+        target = Path(item.path)
+        try:
+            if item.is_symlink():
+                target = target.resolve(strict=True)
+            reason = _why_not(home, target, linked=item.is_symlink())
+            yield Refused(path, reason) if reason else (path, target, target.stat().st_size)
+        except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+            yield Refused(path, "a link that leads nowhere" if item.is_symlink() else "cannot be read")
+
+
+def _why_not(home: Path, target: Path, *, linked: bool) -> str | None:
+    if linked and not target.is_relative_to(home):
+        return "a link that leaves the folder"
+    if linked and target.is_dir():
+        return "a link to a folder; such links are not followed"
+    if not target.is_file():
+        return "not a regular file"
+    return None if os.access(target, os.R_OK) else "may not be read (permission denied)"
+
+
+def _read(file: Path, location: str, path: str) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableEntryError(location, path, error.strerror or type(error).__name__) from error
+
+
+def _label(name: str, benchmark: str) -> str | None:
+    """What follows `<benchmark>-` in a folder's name; empty for the benchmark's plain name, None for any other."""
+    if name == benchmark:
+        return ""
+    label = name.removeprefix(f"{benchmark}-")
+    return label if label not in (name, "") else None
+
+
+def _is_marked(folder: Path, markers: tuple[str, ...]) -> bool:
+    return not markers or any((folder / f"{marker}{end}").exists() for marker in markers for end in ("", ".zip"))
+
+
+def _holds_more(folder: Path, name: str) -> bool:
+    return any(item.name != name and not is_junk(item.name) for item in folder.iterdir())

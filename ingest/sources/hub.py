@@ -1,0 +1,142 @@
+"""The publishers' own files at pinned commits, downloaded once and checked."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from ingest.sources import Progress, Tree
+from ingest.sources.archive import open_archive
+from ingest.sources.download import Remote, UnreachableError, fetch
+from lake.errors import Exit, GoldspanError
+
+
+@dataclass(frozen=True)
+class Pin:
+    """A commit of a publisher's git repository, and the archives in it.
+
+    Attributes:
+        repository: `owner/name`.
+        commit: 40 hex digits.
+        archives: Path in the benchmark's layout (`datasets`) → path in the repository and git blob id.
+        licences: What is known of the content: repository folder → licence.
+        base: Where files of a commit are served: `<base>/<repository>/<commit>/<path>`.
+    """
+
+    repository: str
+    commit: str
+    archives: Mapping[str, tuple[str, str]]
+    licences: Mapping[str, str] = field(default_factory=dict)
+    base: str = "https://raw.githubusercontent.com"
+
+    def remote(self, path: str) -> Remote:
+        """The archive of a path in the layout."""
+        name, blob_id = self.archives[path]
+        return Remote(f"{self.base}/{self.repository}/{self.commit}/{name}", name, blob_id)
+
+
+PINS: Mapping[str, Pin] = {
+    "repoeval": Pin(
+        repository="microsoft/CodeT",
+        commit="35f54d60b152cc31d134b788e702878ad613d9f7",
+        archives={
+            "datasets": ("RepoCoder/datasets/datasets.zip", "0f8a50199e2a3c38ab5322302138ac026f6255a6"),
+            "repositories/function_level": (
+                "RepoCoder/repositories/function_level.zip",
+                "7dfc4a9f6ccf5ff84864359050b1eb5c65572ced",
+            ),
+            "repositories/line_and_api_level": (
+                "RepoCoder/repositories/line_and_api_level.zip",
+                "90b701a8c1106365465b398b15a844aec7f3da36",
+            ),
+        },
+        # Read from the licence files of the function-level repositories.
+        licences={
+            "CarperAI_trlx": "MIT",
+            "amazon-science_patchcore-inspection": "Apache-2.0",
+            "deepmind_tracr": "Apache-2.0",
+            "facebookresearch_omnivore": "CC-BY-NC-4.0",
+            "google_lightweight_mmm": "Apache-2.0",
+            "leopard-ai_betty": "Apache-2.0",
+            "lucidrains_imagen-pytorch": "MIT",
+            "maxhumber_redframes": "BSD-2-Clause",
+        },
+    ),
+}
+"""Benchmark → where its publisher keeps it."""
+
+
+@dataclass(frozen=True)
+class HubSource:
+    """A publisher's archives; see `Source` for what the attributes say."""
+
+    pin: Pin
+    cache: Path
+    progress: Progress | None = None
+    name: str = "hub"
+    label: str = ""
+
+    @property
+    def revision(self) -> str:
+        """`owner/name@commit`."""
+        return f"{self.pin.repository}@{self.pin.commit}"
+
+    @property
+    def licences(self) -> dict[str, str]:
+        """Repository folder → licence, where known."""
+        return dict(self.pin.licences)
+
+    def tree(self, *paths: str) -> Tree | None:
+        """The first of some folders that the publisher has, downloaded where the cache does not hold it.
+
+        Raises:
+            GoldspanError: It cannot be had (code MISSING), or is not the pinned file (code INVALID).
+        """
+        for path in paths:
+            if path in self.pin.archives:
+                remote = self.pin.remote(path)
+                try:
+                    file = fetch(remote, self.cache, self.progress)
+                except UnreachableError as error:
+                    raise self._unreachable(remote, str(error)) from error
+                return open_archive(file, remote.name)
+        return None
+
+    def _unreachable(self, remote: Remote, reason: str) -> GoldspanError:
+        part = self.cache / f"{remote.blob_id}.part"
+        kept = part.stat().st_size if part.is_file() else 0
+        missing = [self.pin.remote(path) for path in self.pin.archives]
+        names = [each.name for each in missing if not (self.cache / each.blob_id).is_file()]
+        hint = "\n  ".join(
+            [
+                f"Not here yet: {', '.join(names)} of {self.revision} (sizes unknown until the server is reached).",
+                *([f"{kept:,} bytes of {remote.name} are kept; the next try goes on from there."] if kept else []),
+                "Try again with a connection; or put these archives into a folder as datasets.zip and",
+                "repositories/<level>.zip and give SOURCE=<that folder>; or SOURCE=sample, which needs neither.",
+            ]
+        )
+        what = f"{remote.name} cannot be downloaded from {urlsplit(remote.url).netloc}: {reason}"
+        return GoldspanError(what, where=remote.url, hint=hint, code=Exit.MISSING)
+
+
+def open_hub(
+    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin] = PINS
+) -> HubSource:
+    """The publisher's files of a benchmark; nothing is downloaded before a tree is asked for.
+
+    Args:
+        benchmark: The benchmark's name.
+        cache: Where downloads are kept, by git blob id.
+        progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
+        pins: What is pinned; another one for tests.
+
+    Raises:
+        GoldspanError: The benchmark is not pinned here.
+    """
+    if benchmark not in pins:
+        hint = f"There is: {', '.join(sorted(pins))}. Give a folder: SOURCE=<folder>."
+        what = f"{benchmark} cannot be fetched from its publisher yet"
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+    return HubSource(pins[benchmark], cache, progress)

@@ -1,0 +1,68 @@
+"""The bundled sample: benchmarks cut from the sources of packages that the application installs anyway."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ingest.sources import Tree
+from ingest.sources.packages import Package, read_package
+from ingest.sources.repoeval_sample import RepoEvalSample, folder_of
+from lake.errors import Exit, GoldspanError
+
+PACKAGES: dict[str, str] = {
+    "attrs": "python-attrs/attrs",
+    "click": "pallets/click",
+    "fsspec": "fsspec/filesystem_spec",
+    "gitpython": "gitpython-developers/GitPython",
+    "httpx2": "pydantic/httpx2",
+    "jinja2": "pallets/jinja",
+    "jsonschema": "python-jsonschema/jsonschema",
+    "markdown-it-py": "executablebooks/markdown-it-py",
+    "packaging": "pypa/packaging",
+    "python-dateutil": "dateutil/dateutil",
+    "rich": "Textualize/rich",
+}
+"""Package → where it is developed. Each is pure Python, permissively licensed and pinned to one version for every
+Python and platform in requirements.txt, so that the sample is the same everywhere."""
+
+
+@dataclass(frozen=True)
+class SampleSource:
+    """RepoEval's layout over installed packages; see `Source` for what the attributes say."""
+
+    packages: tuple[Package, ...]
+    layout: RepoEvalSample
+    name: str = "sample"
+    label: str = "sample"
+
+    @property
+    def revision(self) -> str:
+        """The packages it is cut from: `attrs==26.1.0 click==8.5.1 …`."""
+        return " ".join(package.pin for package in self.packages)
+
+    @property
+    def licences(self) -> dict[str, str]:
+        """Repository folder → licence, from each package's metadata."""
+        return {folder_of(package.repo): package.licence for package in self.packages}
+
+    def tree(self, *paths: str) -> Tree | None:
+        """The first of some folders of the upstream layout that the sample has."""
+        for path in paths:
+            entries = self.layout.entries(path)
+            if entries is not None:
+                return Tree(path, entries)
+        return None
+
+
+def open_sample(benchmark: str) -> SampleSource:
+    """The sample of a benchmark; packages are listed, nothing is read or cut before an entry is.
+
+    Raises:
+        GoldspanError: The benchmark has no sample, or a package is missing.
+    """
+    if benchmark != "repoeval":
+        hint = "There is one of repoeval. Give a folder: SOURCE=<folder>."
+        what = f"there is no sample of {benchmark}"
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+    packages = tuple(read_package(name, repo) for name, repo in PACKAGES.items())
+    return SampleSource(packages, RepoEvalSample(packages))

@@ -1,0 +1,157 @@
+"""What can be cut out of a Python file as a completion target: bodies of documented functions, lines of code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from tree_sitter import Language, Node, Parser, Query, QueryCursor
+from tree_sitter_language_pack import get_language
+
+from lake.text import regex_tokens, split_lines
+
+BODY_LINES = range(3, 29)
+"""How many lines a function's body has: what RepoEval's own 455 functions have, 3 to 28."""
+LINE_TOKENS = 5
+"""A line of fewer tokens is no target; RepoCoder's `line_min_tokens`."""
+
+_OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
+_DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither formatted nor bytes
+_SCOPES = ("function_definition", "class_definition")
+
+
+@dataclass(frozen=True)
+class Target:
+    """Lines `[start, end)` that are to be completed, 0-based.
+
+    Attributes:
+        name: The function's own name; empty for a line.
+        identity: Tells it from every other target of its file and stays when code around it moves.
+    """
+
+    start: int
+    end: int
+    name: str
+    identity: str
+
+
+def lines_of(data: bytes) -> list[str] | None:
+    r"""A file's lines with ends `\n`; None where it is not UTF-8 or a `\r` stands alone, which some take for an end."""
+    try:
+        text = data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError:
+        return None
+    return None if "\r" in text else split_lines(text)
+
+
+def is_own_code(path: str) -> bool:
+    """Whether a path is the package's own code, not its tests or benchmarks; only that is asked for."""
+    return _OUTSIDE.search(path) is None
+
+
+def function_targets(lines: list[str]) -> list[Target]:
+    """The bodies of a file's documented functions and methods, in the file's order.
+
+    A body starts with the first statement after the docstring (comments before it belong to the question, as in
+    RepoEval) and ends with the last statement, has `BODY_LINES` lines and holds whole lines alone. Functions inside
+    functions and overloads are left out, and so is a file that does not parse without an error.
+    """
+    language, parser = _python()
+    root = parser.parse("".join(lines).encode()).root_node
+    if root.has_error:
+        return []
+    found: list[Target] = []
+    times: dict[str, int] = {}
+    for function in _captured(language, "(function_definition) @it", root):
+        name = _qualified_name(function)
+        body = _documented_body(function) if name is not None else None
+        if name is None or body is None:
+            continue
+        start, end = body[0].start_point.row, body[-1].end_point.row + 1
+        if end - start not in BODY_LINES or not _is_alone(lines, body):
+            continue
+        times[name] = times.get(name, 0) + 1
+        found.append(Target(start, end, name.rpartition(".")[2], f"{name}#{times[name]}"))
+    return found
+
+
+def line_targets(lines: list[str]) -> list[Target]:
+    """The lines of code inside a file's functions that are worth asking for, in the file's order.
+
+    As in RepoCoder's `random_benchmark.py`: not blank, no comment, not right after a blank line, `LINE_TOKENS` tokens
+    or more. A line that lies in a string of several lines is left out as well.
+    """
+    language, parser = _python()
+    root = parser.parse("".join(lines).encode()).root_node
+    if root.has_error:
+        return []
+    inside: set[int] = set()
+    for body in _captured(language, "(function_definition body: (block) @it)", root):
+        inside.update(range(body.start_point.row, body.end_point.row + 1))
+    for string in _captured(language, "(string) @it", root):
+        if string.start_point.row != string.end_point.row:
+            inside.difference_update(range(string.start_point.row, string.end_point.row + 1))
+    found: list[Target] = []
+    for row in sorted(inside - {0}):
+        text = lines[row].strip()
+        is_code = bool(text) and not text.startswith(("#", '"', "'")) and bool(lines[row - 1].strip())
+        if is_code and len(regex_tokens(text)) >= LINE_TOKENS:
+            found.append(Target(row, row + 1, "", text))
+    return found
+
+
+@cache
+def _python() -> tuple[Language, Parser]:
+    # The pinned grammar and not `ast`, which reads by the grammar of whatever Python runs.
+    language = get_language("python")
+    return language, Parser(language)
+
+
+@cache
+def _query(language: Language, source: str) -> Query:
+    return Query(language, source)
+
+
+def _captured(language: Language, source: str, root: Node) -> Iterator[Node]:
+    nodes = QueryCursor(_query(language, source)).captures(root).get("it", [])
+    return iter(sorted(nodes, key=lambda node: node.start_byte))
+
+
+def _qualified_name(function: Node) -> str | None:
+    """`Class.method`; None for a function inside a function and for an overload."""
+    if function.parent is not None and function.parent.type == "decorated_definition":
+        decorators = [child.text or b"" for child in function.parent.named_children if child.type == "decorator"]
+        if any(text.rpartition(b".")[2].lstrip(b"@").startswith(b"overload") for text in decorators):
+            return None
+    names: list[str] = []
+    node: Node | None = function
+    while node is not None:
+        if node.type in _SCOPES:
+            if names and node.type == "function_definition":
+                return None
+            name = node.child_by_field_name("name")
+            names.append((name.text or b"").decode() if name is not None else "")
+        node = node.parent
+    return ".".join(reversed(names))
+
+
+def _documented_body(function: Node) -> list[Node] | None:
+    """The statements after the docstring; None where there is no docstring or nothing after it."""
+    block = function.child_by_field_name("body")
+    statements = [child for child in block.named_children if child.type != "comment"] if block is not None else []
+    first = statements[0] if statements else None
+    if first is not None and first.type == "expression_statement" and first.named_child_count == 1:
+        first = first.named_children[0]
+    if first is None or first.type != "string" or not _DOCSTRING.match(first.text or b""):
+        return None
+    return statements[1:] or None
+
+
+def _is_alone(lines: list[str], body: list[Node]) -> bool:
+    """Whether nothing but the body stands on its first and last line, a comment at the end aside."""
+    start, end = body[0].start_point, body[-1].end_point
+    before = lines[start.row].encode()[: start.column]
+    after = lines[end.row].encode()[end.column :].strip()
+    return not before.strip() and (not after or after.startswith(b"#"))

@@ -1,0 +1,220 @@
+"""Archives as trees: what is read, what is refused and what it says."""
+
+from __future__ import annotations
+
+import io
+import stat
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ingest.sources import UnreadableEntryError, archive
+from ingest.sources.archive import open_archive
+from lake.errors import Exit, GoldspanError
+
+
+def _zip(folder: Path, entries: dict[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:
+    file = folder / "made.zip"
+    with zipfile.ZipFile(file, "w", compression) as made:
+        for name, data in entries.items():
+            made.writestr(name, data)
+    return file
+
+
+def _with_mode(name: str, mode: int, data: bytes = b"x") -> tuple[zipfile.ZipInfo, bytes]:
+    info = zipfile.ZipInfo(name)
+    info.create_system = 3
+    info.external_attr = mode << 16
+    return info, data
+
+
+def _raw_name(file: Path, old: bytes, new: bytes) -> None:
+    """Put other bytes where a name stands: zipfile itself would not write them."""
+    assert len(old) == len(new)
+    file.write_bytes(file.read_bytes().replace(old, new))
+
+
+def test_entries_are_sorted_by_path_and_read_when_asked(tmp_path: Path) -> None:
+    tree = open_archive(_zip(tmp_path, {"b/2.py": b"two", "a.py": b"one\r\n", "b/": b""}), "x.zip")
+    assert [(entry.path, entry.size, entry.read()) for entry in tree.entries] == [
+        ("a.py", 5, b"one\r\n"),
+        ("b/2.py", 3, b"two"),
+    ]
+    assert tree.location == "x.zip"
+    assert tree.refused == []
+
+
+def test_a_tree_gives_an_entry_by_its_path(tmp_path: Path) -> None:
+    tree = open_archive(_zip(tmp_path, {"b": b"2", "a": b"1", "c": b"3"}), "x.zip")
+    found = tree.get("b")
+    assert found is not None
+    assert found.read() == b"2"
+    assert tree.get("bb") is None
+    assert tree.get("z") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("../evil.py", "climbs out"),
+        ("a/../../evil.py", "climbs out"),
+        ("a/..", "climbs out"),
+        ("/etc/passwd", "absolute"),
+        ("C:/evil.py", "drive"),
+        ("c:evil.py", "drive"),
+        ("a\\..\\evil.py", "backslash"),
+        ("\\\\host\\share\\x", "backslash"),
+    ],
+)
+def test_an_entry_that_climbs_out_is_refused_with_its_reason(tmp_path: Path, name: str, reason: str) -> None:
+    tree = open_archive(_zip(tmp_path, {name: b"x", "fine.py": b"y"}), "x.zip")
+    assert [entry.path for entry in tree.entries] == ["fine.py"]
+    assert [(entry.path, reason in entry.reason) for entry in tree.refused] == [(name, True)]
+
+
+def test_a_name_with_a_zero_byte_is_refused(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"fine.pyXevil": b"x"})
+    _raw_name(file, b"fine.pyXevil", b"fine.py\0evil")
+    tree = open_archive(file, "x.zip")
+    assert tree.entries == []
+    assert "zero byte" in tree.refused[0].reason
+
+
+def test_links_and_devices_are_refused_and_plain_files_are_not(tmp_path: Path) -> None:
+    file = tmp_path / "made.zip"
+    with zipfile.ZipFile(file, "w") as made:
+        made.writestr(*_with_mode("link", stat.S_IFLNK | 0o777, b"/etc/passwd"))
+        made.writestr(*_with_mode("pipe", stat.S_IFIFO | 0o644))
+        made.writestr(*_with_mode("file", stat.S_IFREG | 0o644))
+    tree = open_archive(file, "x.zip")
+    assert [entry.path for entry in tree.entries] == ["file"]
+    assert {entry.path: entry.reason for entry in tree.refused} == {"link": "a link", "pipe": "not a regular file"}
+
+
+def test_an_encrypted_entry_is_refused(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"secret.py": b"x"})
+    data = bytearray(file.read_bytes())
+    for signature, offset in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
+        at = data.index(signature) + offset
+        data[at] |= 1
+    file.write_bytes(data)
+    tree = open_archive(file, "x.zip")
+    assert tree.entries == []
+    assert [(entry.path, entry.reason) for entry in tree.refused] == [("secret.py", "encrypted")]
+
+
+def test_the_first_of_two_entries_with_one_path_is_read_and_the_other_refused(tmp_path: Path) -> None:
+    tree = open_archive(_zip(tmp_path, {"a/b.py": b"first", "./a//b.py": b"second"}), "x.zip")
+    assert [(entry.path, entry.read()) for entry in tree.entries] == [("a/b.py", b"first")]
+    assert [entry.path for entry in tree.refused] == ["./a//b.py"]
+    assert "more than once" in tree.refused[0].reason
+
+
+def test_an_entry_that_declares_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "MAX_ENTRY_BYTES", 1000)
+    tree = open_archive(_zip(tmp_path, {"bomb": bytes(1001), "fine": bytes(1000)}), "x.zip")
+    assert [entry.path for entry in tree.entries] == ["fine"]
+    assert tree.refused[0].reason == "declares 1,001 bytes; at most 1,000 are read"
+
+
+def test_entries_beyond_what_an_archive_may_unpack_to_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(archive, "MAX_ARCHIVE_BYTES", 25)
+    tree = open_archive(_zip(tmp_path, {"a": bytes(10), "b": bytes(10), "c": bytes(10)}), "x.zip")
+    assert [entry.path for entry in tree.entries] == ["a", "b"]
+    assert "25 bytes" in tree.refused[0].reason
+
+
+@pytest.mark.parametrize("compression", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA])
+@pytest.mark.parametrize(("declared", "holds"), [(10, "holds more"), (500, "holds 100")])
+def test_an_entry_that_is_not_as_large_as_it_declares_is_unreadable(
+    tmp_path: Path, compression: int, declared: int, holds: str
+) -> None:
+    file = _zip(tmp_path, {"liar": bytes(100), "fine": b"y"}, compression)
+    data = bytearray(file.read_bytes())
+    struct.pack_into("<I", data, data.index(b"PK\x01\x02") + 24, declared)
+    file.write_bytes(data)
+    tree = open_archive(file, "x.zip")
+    liar, fine = tree.get("liar"), tree.get("fine")
+    assert liar is not None
+    assert fine is not None
+    with pytest.raises(UnreadableEntryError, match=f"declares {declared} bytes and {holds}"):
+        liar.read()
+    assert fine.read() == b"y"
+
+
+def test_one_corrupt_entry_is_unreadable_and_the_others_are_not(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"bad.py": b"bad" * 9, "good.py": b"good"}, zipfile.ZIP_STORED)
+    file.write_bytes(file.read_bytes().replace(b"badbad", b"BADbad", 1))
+    tree = open_archive(file, "repositories/made.zip")
+    bad, good = tree.entries
+    with pytest.raises(UnreadableEntryError) as caught:
+        bad.read()
+    assert (caught.value.path, caught.value.reason) == ("bad.py", "its checksum (CRC-32) is wrong")
+    assert "repositories/made.zip" in str(caught.value)
+    assert good.read() == b"good"
+
+
+def test_an_entry_whose_packed_bytes_are_damaged_is_unreadable(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"bad.py": b"some text " * 99})
+    data = bytearray(file.read_bytes())
+    start = data.index(b"bad.py") + len(b"bad.py")
+    data[start : start + 8] = b"\xff" * 8
+    file.write_bytes(data)
+    with pytest.raises(UnreadableEntryError):
+        open_archive(file, "x.zip").entries[0].read()
+
+
+def test_a_compression_nobody_knows_makes_one_entry_unreadable(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"odd": b"x" * 50, "fine": b"y"})
+    data = bytearray(file.read_bytes())
+    struct.pack_into("<H", data, data.index(b"PK\x01\x02") + 10, 97)
+    file.write_bytes(data)
+    tree = open_archive(file, "x.zip")
+    fine, odd = tree.entries
+    assert fine.read() == b"y"
+    with pytest.raises(UnreadableEntryError, match="compression"):
+        odd.read()
+
+
+@pytest.mark.parametrize("damage", ["cut short", "no archive", "empty"])
+def test_a_file_that_is_no_whole_archive_is_an_error_that_says_what_to_do(tmp_path: Path, damage: str) -> None:
+    file = _zip(tmp_path, {"a": b"x" * 999})
+    whole = file.read_bytes()
+    file.write_bytes({"cut short": whole[:-30], "no archive": b"<html>not found</html>", "empty": b""}[damage])
+    with pytest.raises(GoldspanError, match=r"made\.zip cannot be opened") as caught:
+        open_archive(file, "x.zip")
+    assert caught.value.code == Exit.INVALID
+    assert "fetch it again" in str(caught.value)
+
+
+def test_names_in_cp437_and_utf8_are_read(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"umlaut_XX.py": b"1", "grüße.py": b"2"})
+    _raw_name(file, b"umlaut_XX.py", b"umlaut_\x81\xe1.py")
+    tree = open_archive(file, "x.zip")
+    assert {entry.path: entry.read() for entry in tree.entries} == {"umlaut_üß.py": b"1", "grüße.py": b"2"}
+
+
+def test_a_name_that_only_claims_to_be_utf8_is_an_error_and_no_traceback(tmp_path: Path) -> None:
+    file = _zip(tmp_path, {"é.py": b"1"})
+    _raw_name(file, "é.py".encode(), b"\xff\xfe.py")
+    with pytest.raises(GoldspanError, match="cannot be opened"):
+        open_archive(file, "x.zip")
+
+
+def test_what_macos_leaves_behind_is_passed_over(tmp_path: Path) -> None:
+    made = {"__MACOSX/a.py": b"", "a/._b.py": b"", "a/.DS_Store": b"", "a/b.py": b"x", "a/.hidden": b"y"}
+    tree = open_archive(_zip(tmp_path, made), "x.zip")
+    assert [entry.path for entry in tree.entries] == ["a/.hidden", "a/b.py"]
+    assert tree.refused == []
+
+
+def test_an_archive_inside_an_archive_is_just_an_entry(tmp_path: Path) -> None:
+    inner = io.BytesIO()
+    with zipfile.ZipFile(inner, "w") as made:
+        made.writestr("../x", b"x")
+    tree = open_archive(_zip(tmp_path, {"inner.zip": inner.getvalue()}), "x.zip")
+    assert [entry.path for entry in tree.entries] == ["inner.zip"]

@@ -1,0 +1,221 @@
+"""The publishers' files: fetched once from a server, resumed, checked; never a request for what is there."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from ingest.sources import open_source
+from ingest.sources.download import git_blob_id
+from ingest.sources.hub import PINS, HubSource, Pin, open_hub
+from lake.errors import Exit, GoldspanError
+
+
+def _made_zip() -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as archive:
+        archive.writestr("a.jsonl", b"{}\r\n" * 60_000)
+    return made.getvalue()
+
+
+ARCHIVE = _made_zip()
+BLOB_ID = hashlib.sha1(b"blob %d\0" % len(ARCHIVE) + ARCHIVE, usedforsecurity=False).hexdigest()
+PATH = "/owner/name/c0ffee/Sub/datasets/datasets.zip"
+
+
+class Publisher:
+    """A server that may break off, send something else, or not know of ranges; it remembers what it was asked."""
+
+    def __init__(self) -> None:
+        self.content = ARCHIVE
+        self.breaks_after: list[int] = []
+        self.knows_ranges = True
+        self.asked: list[str | None] = []
+
+        publisher = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_GET(self) -> None:
+                publisher.answer(self)
+
+            def log_message(self, *args: object) -> None:
+                """Quiet."""
+
+        self.server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.base = f"http://127.0.0.1:{self.server.server_port}"
+
+    def answer(self, request: BaseHTTPRequestHandler) -> None:
+        self.asked.append(request.headers["Range"])
+        if request.path != PATH:
+            request.send_error(404)
+            return
+        asked, size = request.headers["Range"], len(self.content)
+        start = int(asked.removeprefix("bytes=").removesuffix("-")) if asked and self.knows_ranges else 0
+        if start and start >= size:
+            request.send_error(416)
+            return
+        request.send_response(206 if start else 200)
+        if start:
+            request.send_header("Content-Range", f"bytes {start}-{size - 1}/{size}")
+        body = self.content[start:]
+        request.send_header("Content-Length", str(len(body)))
+        request.end_headers()
+        request.wfile.write(body[: self.breaks_after.pop(0)] if self.breaks_after else body)
+
+
+@pytest.fixture
+def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
+    monkeypatch.setenv("no_proxy", "*")
+    made = Publisher()
+    thread = threading.Thread(target=made.server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    yield made
+    made.server.shutdown()
+    made.server.server_close()
+    thread.join()
+
+
+def _source(base: str, cache: Path, seen: list[tuple[int, int, str]] | None = None) -> HubSource:
+    archives = {
+        "datasets": ("Sub/datasets/datasets.zip", BLOB_ID),
+        "repositories/function_level": ("Sub/repositories/function_level.zip", "0" * 40),
+    }
+    pins = {"repoeval": Pin("owner/name", "c0ffee", archives, {"x": "MIT"}, base)}
+    note = None if seen is None else lambda done, total, name: seen.append((done, total, name))
+    return open_hub("repoeval", cache, progress=note, pins=pins)
+
+
+def _read(source: HubSource) -> bytes:
+    tree = source.tree("datasets")
+    assert tree is not None
+    assert tree.location == "Sub/datasets/datasets.zip"
+    return tree.entries[0].read()
+
+
+def test_an_archive_is_downloaded_checked_and_read(publisher: Publisher, tmp_path: Path) -> None:
+    seen: list[tuple[int, int, str]] = []
+    source = _source(publisher.base, tmp_path / "cache", seen)
+    assert _read(source) == b"{}\r\n" * 60_000
+    assert [file.name for file in (tmp_path / "cache").iterdir()] == [BLOB_ID]
+    assert seen[-1] == (len(ARCHIVE), len(ARCHIVE), "Sub/datasets/datasets.zip")
+    assert seen == sorted(seen)
+    assert (source.name, source.label, source.revision) == ("hub", "", "owner/name@c0ffee")
+    assert source.licences == {"x": "MIT"}
+
+
+def test_what_is_in_the_cache_is_not_asked_for_again(publisher: Publisher, tmp_path: Path) -> None:
+    _read(_source(publisher.base, tmp_path))
+    publisher.asked.clear()
+    _read(_source(publisher.base, tmp_path))
+    assert publisher.asked == []
+
+
+def test_a_cached_file_that_was_changed_is_downloaded_anew(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / BLOB_ID).write_bytes(b"something else")
+    assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
+    assert git_blob_id(tmp_path / BLOB_ID) == BLOB_ID
+
+
+def test_a_connection_that_breaks_off_is_taken_up_where_it_broke(publisher: Publisher, tmp_path: Path) -> None:
+    publisher.breaks_after = [100_000, 50_000]
+    assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
+    assert publisher.asked == [None, "bytes=100000-", "bytes=150000-"]
+
+
+def test_a_later_run_goes_on_from_the_part_an_earlier_one_left(publisher: Publisher, tmp_path: Path) -> None:
+    publisher.breaks_after = [1000, 0, 0, 0, 0]
+    source = _source(publisher.base, tmp_path)
+    with pytest.raises(GoldspanError, match=r"1,000 bytes of Sub/datasets/datasets\.zip are kept") as caught:
+        source.tree("datasets")
+    assert f"broke off after 1,000 of {len(ARCHIVE):,} bytes" in str(caught.value)
+    publisher.asked.clear()
+    assert _read(source) == b"{}\r\n" * 60_000
+    assert publisher.asked == ["bytes=1000-"]
+
+
+def test_a_server_without_ranges_starts_over(publisher: Publisher, tmp_path: Path) -> None:
+    publisher.knows_ranges = False
+    (tmp_path / f"{BLOB_ID}.part").write_bytes(ARCHIVE[:5000])
+    assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
+    assert publisher.asked == ["bytes=5000-"]
+
+
+def test_a_part_that_is_already_whole_is_only_checked(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / f"{BLOB_ID}.part").write_bytes(ARCHIVE)
+    assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
+    assert publisher.asked == [f"bytes={len(ARCHIVE)}-"]
+
+
+def test_a_spoilt_part_is_dropped_and_fetched_from_the_start(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / f"{BLOB_ID}.part").write_bytes(b"X" * 5000)
+    assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
+    assert publisher.asked == ["bytes=5000-", None]
+
+
+def test_content_that_is_not_the_pinned_file_is_refused_and_removed(publisher: Publisher, tmp_path: Path) -> None:
+    publisher.content = ARCHIVE[:-1] + b"X"
+    with pytest.raises(GoldspanError, match="is not the pinned file") as caught:
+        _source(publisher.base, tmp_path).tree("datasets")
+    assert caught.value.code == Exit.INVALID
+    assert BLOB_ID in str(caught.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_the_server_does_not_have_says_so(publisher: Publisher, tmp_path: Path) -> None:
+    with pytest.raises(GoldspanError, match="the server answers 404") as caught:
+        _source(publisher.base, tmp_path).tree("repositories/function_level")
+    assert caught.value.code == Exit.MISSING
+
+
+def test_offline_is_one_error_that_says_what_from_where_and_what_to_do_instead(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    base = "http://127.0.0.1:9"  # nothing listens there
+    with pytest.raises(GoldspanError) as caught:
+        _source(base, tmp_path).tree("datasets")
+    assert caught.value.code == Exit.MISSING
+    message = str(caught.value)
+    for word in (f"{base}{PATH}", "Sub/datasets/datasets.zip", "Sub/repositories/function_level.zip", "SOURCE=sample"):
+        assert word in message
+    assert "sizes unknown until the server is reached" in message
+    assert len(message.splitlines()) <= 10
+
+
+def test_a_cache_that_cannot_be_written_is_an_error_that_names_it(publisher: Publisher, tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(GoldspanError, match="the cache cannot be used"):
+        _source(publisher.base, tmp_path / "file").tree("datasets")
+
+
+def test_a_tree_that_is_not_published_is_none_without_a_request(publisher: Publisher, tmp_path: Path) -> None:
+    assert _source(publisher.base, tmp_path).tree("repositories/api_level") is None
+    assert publisher.asked == []
+
+
+def test_opening_the_hub_downloads_nothing_and_states_the_pin(tmp_path: Path) -> None:
+    source = open_source("hub", "repoeval", cache=tmp_path / "cache")
+    assert source.revision == f"microsoft/CodeT@{PINS['repoeval'].commit}"
+    assert not (tmp_path / "cache").exists()
+    with pytest.raises(GoldspanError, match="contextbench cannot be fetched"):
+        open_source("hub", "contextbench", cache=tmp_path / "cache")
+
+
+def test_pins_are_whole_git_ids() -> None:
+    ids = [pin.commit for pin in PINS.values()]
+    ids += [blob for pin in PINS.values() for _, blob in pin.archives.values()]
+    assert all(len(value) == 40 and int(value, 16) for value in ids)
+
+
+def test_a_blob_id_is_the_one_git_gives(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_bytes(b"hello\n")
+    # `printf 'hello\n' | git hash-object --stdin`
+    assert git_blob_id(file) == "ce013625030ba8dba906f756967f9e9ca394464a"

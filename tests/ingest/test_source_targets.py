@@ -1,0 +1,170 @@
+"""What the sample asks for: bodies, lines and the prompts before them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.sources.repoeval_sample import prompt_before
+from ingest.sources.targets import function_targets, is_own_code, line_targets, lines_of
+from lake.text import regex_tokens, split_lines
+
+SOURCE = '''\
+import x
+
+
+class Box:
+    """A box."""
+
+    def documented(self, a):
+        """Add.
+
+        Twice.
+        """
+        # why
+        b = a
+        c = b
+
+        return c  # the end
+        # after
+
+    def bare(self):
+        a = 1
+        b = 2
+        return a
+
+    def short(self):
+        """Short."""
+        a = 1
+        return a
+
+    @typing.overload
+    def declared(self):
+        """Overload."""
+        a = 1
+        b = 2
+        return a
+
+    @property
+    def decorated(self):
+        "Single quotes."
+        a = 1
+        b = """x
+        y"""
+
+
+async def outer():
+    r"""Raw."""
+    def inner():
+        """Nested."""
+        a = 1
+        b = 2
+        return a
+    return inner
+
+
+def joined():
+    """On one line."""; a = 1
+    b = 2
+    return a
+
+
+def formatted():
+    f"""No docstring {x}."""
+    """Nor this."""
+    b = 2
+    return a
+'''
+
+
+def test_targets_are_the_bodies_of_documented_functions() -> None:
+    lines = split_lines(SOURCE)
+    found = {target.identity: "".join(lines[target.start : target.end]) for target in function_targets(lines)}
+    assert list(found) == ["Box.documented#1", "Box.decorated#1", "outer#1"]
+    assert found["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
+    assert found["Box.decorated#1"] == '        a = 1\n        b = """x\n        y"""\n'
+    assert found["outer#1"].startswith("    def inner():\n")
+    assert found["outer#1"].endswith("    return inner\n")
+    assert [target.name for target in function_targets(lines)] == ["documented", "decorated", "outer"]
+
+
+def test_a_body_of_more_than_28_lines_is_no_target() -> None:
+    def lines(n: int) -> list[str]:
+        return split_lines('def f():\n    """D."""\n' + "    a = 1\n" * n)
+
+    assert [len(function_targets(lines(n))) for n in (2, 3, 28, 29)] == [0, 1, 1, 0]
+
+
+def test_two_functions_of_one_name_are_told_apart() -> None:
+    lines = split_lines(('def f():\n    """D."""\n' + "    a = 1\n" * 3) * 2)
+    assert [target.identity for target in function_targets(lines)] == ["f#1", "f#2"]
+
+
+def test_a_file_that_does_not_parse_has_no_targets() -> None:
+    lines = split_lines(SOURCE + "\ndef (:\n")
+    assert function_targets(lines) == []
+    assert line_targets(lines) == []
+
+
+def test_lines_worth_asking_for_are_code_inside_functions() -> None:
+    text = (
+        "a = call(b, c, d)\n"
+        "def f(x):\n"
+        "    # result = call(x, 1)\n"
+        "    first = call(x, 1)\n"
+        "\n"
+        "    after_blank = call(x, 2)\n"
+        "    x = 1\n"
+        '    text = """many = lines(of, text)\n'
+        "    many = lines(of, text)\n"
+        '    """\n'
+        "    last = call(x, 3)\n"
+    )
+    lines = split_lines(text)
+    assert [lines[target.start].strip() for target in line_targets(lines)] == [
+        "first = call(x, 1)",
+        "last = call(x, 3)",
+    ]
+
+
+def test_lines_are_counted_one_way_or_not_at_all() -> None:
+    assert lines_of(b"a\r\nb\n\x0cc\n") == ["a\n", "b\n", "\x0cc\n"]
+    assert lines_of(b"a\rb\n") is None
+    assert lines_of(b"\xff\n") is None
+
+
+@pytest.mark.parametrize(
+    ("path", "own"),
+    [
+        ("click/core.py", True),
+        ("click/testing.py", True),
+        ("attr/contest.py", True),
+        ("x/tests/a.py", False),
+        ("x/test/a.py", False),
+        ("x/test_a.py", False),
+        ("x/a_test.py", False),
+        ("conftest.py", False),
+        ("x/benchmarks/a.py", False),
+    ],
+)
+def test_tests_and_benchmarks_are_searched_and_not_asked_for(path: str, own: bool) -> None:
+    assert is_own_code(path) is own
+
+
+def test_a_prompt_is_cut_before_a_token() -> None:
+    lines = ["alpha = 1\n", "  beta = alpha + 2\n", "\n", "hole\n"]
+    assert prompt_before(lines, 3, 99) == ("alpha = 1\n  beta = alpha + 2", 0)
+    assert prompt_before(lines, 3, 5) == ("beta = alpha + 2", 1)
+    assert prompt_before(lines, 3, 3) == ("alpha + 2", 1)
+    assert prompt_before(lines, 3, 6) == ("1\n  beta = alpha + 2", 0)
+    assert prompt_before(lines, 0, 6) == ("", 0)
+
+
+@given(st.text(alphabet="ab1_ =é²\n", max_size=60), st.integers(1, 12))
+def test_a_prompt_is_the_end_of_the_text_and_holds_the_last_tokens(text: str, limit: int) -> None:
+    lines = split_lines(text)
+    prompt, start = prompt_before(lines, len(lines), limit)
+    assert "".join(lines[start:]).rstrip().endswith(prompt)
+    assert regex_tokens(prompt) == regex_tokens(text)[-limit:]
+    assert len("".join(lines[start:]).rstrip()) - len(prompt) <= len(lines[start]) if lines else prompt == ""
