@@ -1,0 +1,77 @@
+"""Chunkers: how a file is cut into what a retriever ranks. One file each, found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from lake.text import n_nws_per_line, split_lines
+
+LineRange = tuple[int, int]
+"""Lines `[start, end)`, 0-based and half-open."""
+
+
+@dataclass(frozen=True)
+class Document:
+    """A file as a chunker sees it: its text and its language, never its path (chunks hang on the content).
+
+    Attributes:
+        text: The whole text, line ends as they are.
+        language: As in `lake.text.LANGUAGES`, or an empty string.
+    """
+
+    text: str
+    language: str = ""
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines with their ends; joined they are the text."""
+        return split_lines(self.text)
+
+    @cached_property
+    def n_nws(self) -> npt.NDArray[np.int64]:
+        """Non-whitespace characters of each line."""
+        return n_nws_per_line(self.text)
+
+
+class Cut(NamedTuple):
+    """What a chunker answers.
+
+    Attributes:
+        ranges: The chunks as line ranges, in the file's order. They may overlap; each must lie inside the file, hold at
+            least one line, and stand there once.
+        fell_back: Why the chunker's own way could not be taken and a simpler one was, or an empty string; counted.
+    """
+
+    ranges: list[LineRange]
+    fell_back: str = ""
+
+
+@dataclass(frozen=True)
+class Chunker:
+    """A way to cut files.
+
+    Attributes:
+        name: What it is called; whole numbers in it stand in angle brackets: `fixed-nws-<n>`.
+        title: A few words for tables.
+        meaning: What it does, in a sentence that reads well on a page.
+        chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
+        version: Raised whenever the chunks may change; chunks of another version are made anew.
+        source: Where the rule comes from.
+        defaults: The concrete names that run when none are asked for.
+        check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    chunk: Callable[..., Cut]
+    version: int = 1
+    source: str = ""
+    defaults: tuple[str, ...] = ()
+    check: Callable[..., str] | None = None

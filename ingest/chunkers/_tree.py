@@ -1,0 +1,187 @@
+"""Syntax trees in terms of whole lines: parsing within bounds, and the pieces a node falls into."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import pairwise
+from typing import NamedTuple, cast
+
+from tree_sitter import Node, Parser
+from tree_sitter_language_pack import SupportedLanguage, get_parser
+
+from ingest.chunkers import Document
+
+MAX_BYTES = 1_000_000
+"""A larger file is not parsed."""
+
+MAX_ERROR_SHARE = 0.1
+"""A file counts as unparsable if more than this share of its bytes was given up as errors.
+
+The parser recovers from errors, and macros give local ones in most C files: those keep their structure. Nodes that the
+parser completed inside an error (a whole `if` after an unmatched brace) are not given up.
+"""
+
+SECOND_TRY = {"c": "cpp", "javascript": "tsx"}
+"""What else a file may be that counts as unparsable: C++ in a `.h`, types in a `.js`."""
+
+SYNTAX_ERRORS = "syntax errors"
+
+# The parser reports every hundred steps. Real files take at most 2.6 steps a byte, runaway error recovery 80 and more.
+# Counting steps and not seconds keeps equal inputs equal on every machine.
+_STEPS_PER_REPORT = 100
+_FREE_STEPS = 100_000
+_MAX_STEPS_PER_BYTE = 10
+
+_READ = 1 << 16
+
+_BODIES = frozenset({"body", "consequence"})
+_ANNOTATIONS = frozenset({"attribute_item", "attribute_list", "decorator", "annotation", "marker_annotation"})
+
+
+class Piece(NamedTuple):
+    """Lines `[start, end)` that begin with a node on a fresh line.
+
+    Attributes:
+        start: The first line.
+        end: One past the last line; blank lines below belong to the piece.
+        nodes: What stands on these lines, in order.
+        depth: How many nodes had to be opened for a cut before this piece.
+        kind: The type of the node the piece begins with; empty where that is a bare word or mark such as `def` or `{`.
+        field: What the node is to its parent (`body`), where the grammar says so.
+        sticks: It makes no sense without the next piece: a comment directly above, a decorator, the head of a body.
+    """
+
+    start: int
+    end: int
+    nodes: tuple[Node, ...]
+    depth: int = 0
+    kind: str = ""
+    field: str = ""
+    sticks: bool = False
+
+
+@cache
+def _parser(language: str) -> Parser | None:
+    try:
+        return get_parser(cast("SupportedLanguage", language))
+    except LookupError:
+        return None
+
+
+def parse(document: Document) -> Node | str:
+    """The root of a document's syntax tree, or why there is none to rely on.
+
+    There is none without a grammar for the language, for files over a million bytes, where the parser takes more than
+    100,000 + 10 × bytes steps, and where more than a tenth of the bytes was given up as errors. Before that is said,
+    C is tried as C++ and JavaScript as TSX.
+    """
+    data = document.text.encode(errors="replace")
+    root = _parse(data, document.language)
+    if root == SYNTAX_ERRORS and document.language in SECOND_TRY:
+        return _parse(data, SECOND_TRY[document.language])
+    return root
+
+
+def _parse(data: bytes, language: str) -> Node | str:
+    parser = _parser(language) if language else None
+    if parser is None:
+        return f"no grammar for {language!r}" if language else "language not known"
+    if len(data) > MAX_BYTES:
+        return f"larger than {MAX_BYTES:,} bytes"
+    reports_left = (_FREE_STEPS + _MAX_STEPS_PER_BYTE * len(data)) // _STEPS_PER_REPORT
+
+    def stop(_offset: int, _has_error: bool) -> bool:
+        nonlocal reports_left
+        reports_left -= 1
+        return reports_left < 0
+
+    try:
+        root = parser.parse(lambda offset, _point: data[offset : offset + _READ], progress_callback=stop).root_node
+    except ValueError:
+        # Without this the parser would go on with this file when it is given the next.
+        parser.reset()
+        return "parsing takes too many steps"
+    return SYNTAX_ERRORS if _given_up(root) > MAX_ERROR_SHARE * len(data) else root
+
+
+def _given_up(root: Node) -> int:
+    """Bytes of error nodes outside the nodes that were completed within them."""
+    total, left = 0, [root]
+    while left:
+        node = left.pop()
+        if not node.has_error:
+            continue
+        children = node.children
+        if node.is_error:
+            total += node.end_byte - node.start_byte
+            # Words and marks on their own are no structure.
+            children = [child for child in children if child.child_count and not child.is_error]
+            total -= sum(child.end_byte - child.start_byte for child in children)
+        left += children
+    return total
+
+
+def is_annotation(kind: str) -> bool:
+    """Whether a node says something of what stands below it: a comment, a decorator, an attribute."""
+    return "comment" in kind or kind in _ANNOTATIONS
+
+
+def open_piece(piece: Piece, before: Sequence[int]) -> list[Piece]:
+    """The pieces a piece falls into when its nodes are opened; empty if no named node inside begins on a fresh line.
+
+    A node begins on a fresh line where nothing but whitespace stands before it there; the node is *named*, in
+    tree-sitter's sense, so that a closing brace or an `end` stays with what it closes. Lines above a piece's first node
+    belong to the piece before.
+
+    Args:
+        piece: What to open.
+        before: Non-whitespace characters before each line, as `_lines.cumulative` gives.
+    """
+    nodes: Sequence[Node] = piece.nodes
+    while nodes := [node for node in nodes if node.end_point.row > node.start_point.row]:
+        children, fresh = _children(nodes, piece, before)
+        if fresh:
+            return _pieces(piece, children, fresh, before)
+        nodes = children
+    return []
+
+
+class _Fresh(NamedTuple):
+    child: int
+    line: int
+    field: str
+
+
+def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tuple[list[Node], list[_Fresh]]:
+    children: list[Node] = []
+    fresh: list[_Fresh] = []
+    last = piece.start
+    for node in nodes:
+        cursor = node.walk()
+        more = cursor.goto_first_child()
+        while more:
+            child = cast("Node", cursor.node)
+            line = child.start_point.row
+            if last < line < piece.end and child.is_named and before[line] > before[piece.start]:
+                fresh.append(_Fresh(len(children), line, cursor.field_name or ""))
+            children.append(child)
+            row, column = child.end_point
+            last = max(last, line, row if column else row - 1)
+            more = cursor.goto_next_sibling()
+    return children, fresh
+
+
+def _pieces(piece: Piece, children: list[Node], fresh: list[_Fresh], before: Sequence[int]) -> list[Piece]:
+    marks = [_Fresh(0, piece.start, piece.field), *fresh, _Fresh(len(children), piece.end, "")]
+    pieces = []
+    for mark, following in pairwise(marks):
+        nodes = tuple(children[mark.child : following.child])
+        kind = nodes[0].type if nodes and nodes[0].is_named else ""
+        is_first, is_last = mark is marks[0], following is marks[-1]
+        is_head = is_first and not is_last and (not kind or following.field in _BODIES)
+        no_gap = before[following.line] > before[following.line - 1]
+        sticks = piece.sticks if is_last else is_head or (is_annotation(kind) and no_gap)
+        depth = piece.depth if is_first else piece.depth + 1
+        pieces.append(Piece(mark.line, following.line, nodes, depth, kind, mark.field, sticks))
+    return pieces
