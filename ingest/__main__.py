@@ -1,0 +1,174 @@
+"""`python -m ingest`: bring benchmarks into the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import ingest.benchmarks
+from ingest.benchmarks import Benchmark
+from ingest.chunking import chunkers as known_chunkers
+from ingest.chunking import default_chunkers, resolve_chunkers
+from ingest.pipeline import Ingested
+from ingest.pipeline import ingest as ingest_benchmark
+from ingest.sources import Source, open_source
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    FormatOption,
+    JsonOption,
+    LakeOption,
+    Outcome,
+    QuietOption,
+    default_to,
+    print_listing,
+    run,
+    split_names,
+)
+from lake.declarations import discover
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.store import Lake
+
+app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
+
+
+@app.command()
+def read(
+    benchmarks: Annotated[
+        list[str] | None, typer.Argument(envvar="BENCHMARKS", help="Which; all the source holds without it.")
+    ] = None,
+    source: Annotated[str, typer.Option(envvar="SOURCE", help="sample, hub, or a folder.")] = "sample",
+    subsets: Annotated[str, typer.Option(envvar="SUBSETS", help="Comma list of subsets.")] = "",
+    chunkers: Annotated[str, typer.Option(envvar="CHUNKERS", help="Comma list of chunker names.")] = "",
+    limit: Annotated[int | None, typer.Option(envvar="LIMIT", min=1, help="A seeded sample of so many items.")] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
+    console = Console(quiet=quiet, json=json)
+    declared = discover(ingest.benchmarks, Benchmark)
+    asked = split_names(benchmarks)
+    for name in asked:
+        if name not in declared:
+            kind = "benchmark"
+            raise unknown_name(kind, name, declared)
+    wanted = _subsets(split_names(subsets), [declared[name] for name in asked or declared])
+    resolved = resolve_chunkers(split_names(chunkers) or default_chunkers())
+    store = Lake(lake)
+    with store.locked(lambda: console.say("another run is writing to this lake; waiting for it to end")):
+        done: dict[str, Ingested] = {}
+        for name, opened in _open(source, asked, declared, store, console):
+            console.say(f"{declared[name].display_name} from {opened.name}{_labelled(opened)}")
+            done[name] = ingest_benchmark(
+                store,
+                declared[name],
+                opened,
+                subsets=wanted[name],
+                chunkers=resolved,
+                limit=limit,
+                say=console.say,
+            )
+    raise typer.Exit(console.finish("ingest", _outcome(done, lake)))
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="benchmarks, subsets or chunkers.")] = "benchmarks",
+    format: FormatOption = "",  # noqa: A002  # the flag's own name
+) -> None:
+    """What there is: benchmarks, subsets, chunkers."""
+    declared = discover(ingest.benchmarks, Benchmark)
+    listings: dict[str, list[dict[str, object]]] = {
+        "benchmarks": [_described(benchmark) for benchmark in declared.values()],
+        "subsets": [
+            {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
+            for benchmark in declared.values()
+            for subset in benchmark.subsets
+        ],
+        "chunkers": [
+            {"name": chunker.name, "meaning": chunker.meaning, "defaults": list(chunker.defaults)}
+            for chunker in known_chunkers().values()
+        ],
+    }
+    if what not in listings:
+        kind = "listing"
+        raise unknown_name(kind, what, listings)
+    print_listing(listings[what], format)
+
+
+def _described(benchmark: Benchmark) -> dict[str, object]:
+    return {
+        "name": benchmark.name,
+        "display_name": benchmark.display_name,
+        "title": benchmark.title,
+        "description": benchmark.meaning,
+        "version": benchmark.version,
+        "homepage": benchmark.homepage,
+        "paper": benchmark.paper,
+        "license": benchmark.licence,
+        "subsets": list(benchmark.subsets),
+        "default_subsets": list(benchmark.default_subsets),
+        "gold": dict(benchmark.gold_rules),
+    }
+
+
+def _subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[str, list[str]]:
+    """Benchmark → the subsets to read: those asked for that it has, else its default ones."""
+    known = [subset for benchmark in benchmarks for subset in benchmark.subsets]
+    for subset in asked:
+        if subset not in known:
+            kind = "subset"
+            raise unknown_name(kind, subset, known)
+    return {
+        benchmark.name: [subset for subset in asked if subset in benchmark.subsets] or list(benchmark.default_subsets)
+        for benchmark in benchmarks
+    }
+
+
+def _open(
+    spec: str, asked: Sequence[str], declared: dict[str, Benchmark], store: Lake, console: Console
+) -> list[tuple[str, Source]]:
+    """The sources of the benchmarks asked for; of all the source holds when none is."""
+    opened, problems = [], []
+    for name in asked or declared:
+        try:
+            found = open_source(spec, name, markers=declared[name].markers, cache=store.root / "cache")
+        except GoldspanError as error:
+            if asked or error.code != Exit.MISSING:
+                raise
+            problems.append(error)
+            continue
+        opened.append((name, found))
+    if not opened and problems:
+        raise problems[0]
+    for problem in problems:
+        console.say(f"left out: {problem.what}")
+    return opened
+
+
+def _labelled(source: Source) -> str:
+    return f" (labelled {source.label})" if source.label else ""
+
+
+def _outcome(done: dict[str, Ingested], lake: Path) -> Outcome:
+    outcome = Outcome(written=str(lake), unit="items ready", hint="make evaluate")
+    for result in done.values():
+        outcome.expected += result.n_items
+        outcome.scored += result.n_scorable
+        outcome.missing += result.n_items - result.n_scorable
+        outcome.rejected += result.n_rejected
+        outcome.cached += result.n_cached
+        outcome.notes += result.notes
+    if outcome.rejected:
+        outcome.notes.append(f"what was rejected, where and why: the table rejects, under {lake}/rejects")
+    return outcome
+
+
+if __name__ == "__main__":
+    run(app, "ingest")

@@ -1,0 +1,376 @@
+"""RepoEval (RepoCoder): Python completion tasks whose gold is a range of lines in the task's own repository."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ingest.benchmarks import Benchmark, PoolGroup, RawFiles, Reading
+from ingest.blobs import pool_frames
+from ingest.jsonl import JsonObject, json_lines
+from ingest.sources import Entry, Source, Tree, UnreadableEntryError
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import canonical_json, sha256_of
+from lake.rejects import Rejects
+from lake.tables import table
+
+LEVELS: Mapping[str, str] = {
+    "function": "function_level",
+    "line": "line_and_api_level",
+    "api": "line_and_api_level",
+}
+"""Level → where its repositories lie; line and api tasks share theirs."""
+
+CONTEXTS = ("1k", "2k", "4k")
+# codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
+TOKENIZERS = ("codex", "codegen")
+
+GOLD_RULES: Mapping[str, str] = {
+    "context-and-completion": "The prompt's lines and the completion's, to one line past it: "
+    "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
+    "context-to-hole": "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
+    "target": "The completion itself: [lineno, lineno + n - 1], both included.",
+}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One row of a task file, checked."""
+
+    where: str
+    line: int
+    n: int
+    prompt: str
+    ground_truth: str
+    repo: str
+    path: str
+    context_start: int
+    lineno: int
+    upstream_id: str
+
+    @property
+    def target(self) -> tuple[str, str, int]:
+        """What the task asks for, whatever its prompt."""
+        return self.repo, self.path, self.lineno
+
+    @property
+    def n_lines(self) -> int:
+        """How many lines the completion has."""
+        return len(self.ground_truth.removesuffix("\n").split("\n"))
+
+    def gold(self) -> dict[str, tuple[int, int]]:
+        """Gold rule → half-open line range, as the rule gives it."""
+        return {
+            "context-and-completion": (self.context_start, self.lineno + len(self.ground_truth.split("\n"))),
+            "context-to-hole": (self.context_start, self.lineno + 1),
+            "target": (self.lineno, self.lineno + self.n_lines),
+        }
+
+
+def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The task files and repositories of a subset.
+
+    Raises:
+        GoldspanError: There are none; the message says what was looked for.
+    """
+    level, context = subset.split("-")
+    datasets = source.tree("datasets")
+    if datasets is None:
+        raise _missing(source, what="datasets/ or datasets.zip")
+    wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
+    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
+    tasks = [by_name[name] for name in wanted if name in by_name]
+    if not tasks:
+        raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
+    folder = LEVELS[level]
+    pools = source.tree(f"repositories/{folder}", f"repositories/{level}", f"repositories/{level}_level")
+    if pools is None:
+        raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
+    for tree in (datasets, pools):
+        for refused in tree.refused:
+            rejects.add(tree.location, f"entry {refused.path}", refused.reason)
+    python = [entry for entry in pools.entries if _searchable(entry.path)]
+    return RawFiles(tasks, [Tree(pools.location, python)])
+
+
+def read(raw: RawFiles, subset: str, rejects: Rejects) -> Reading:
+    """The items, gold spans and repositories of a subset."""
+    notes: list[str] = []
+    tasks = _tasks(raw.tasks, rejects, notes)
+    level = subset.split("-")[0]
+    group = _pools(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
+    n_lines = _lines_per_file(group)
+    items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), rejects)
+    notes += _notes(tasks, group, n_lines, _pool_prefix(level))
+    return Reading(items, gold, [group], notes)
+
+
+def _searchable(path: str) -> bool:
+    folders = path.split("/")[:-1]
+    return path.endswith(".py") and not any(folder.startswith(".") or folder == "__pycache__" for folder in folders)
+
+
+def _missing(source: Source, *, what: str) -> GoldspanError:
+    return GoldspanError(
+        f"RepoEval: {what} is not in {source.name}",
+        hint="It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips.",
+        code=Exit.MISSING,
+    )
+
+
+def _tasks(entries: Sequence[Entry], rejects: Rejects, notes: list[str]) -> list[Task]:
+    """The tasks of all files, numbered per repository in file order; twins and duplicates once."""
+    tasks: dict[tuple[str, str, int], Task] = {}
+    other_prompts = 0
+    for entry in entries:
+        count: Counter[str] = Counter()
+        seen: dict[tuple[str, str, int], int] = {}
+        for line, row in json_lines(entry, rejects):
+            task = _task(entry.path, line, row, rejects)
+            if task is None:
+                continue
+            task = _numbered(task, count)
+            if task.target in seen:
+                reason = f"the same task as line {seen[task.target]}"
+                rejects.add(entry.path, f"line {line}", reason, _excerpt(row))
+                continue
+            seen[task.target] = line
+            known = tasks.setdefault(task.target, task)
+            other_prompts += known.prompt != task.prompt
+    if other_prompts:
+        notes.append(f"{other_prompts:,} tasks have another prompt in a twin file; the first file's is used")
+    return list(tasks.values())
+
+
+def _numbered(task: Task, count: Counter[str]) -> Task:
+    n = count[task.repo]
+    count[task.repo] += 1
+    return Task(**{**vars(task), "n": n})
+
+
+def _task(where: str, line: int, row: JsonObject, rejects: Rejects) -> Task | None:
+    """A row as a task, or None and a reject that says what is wrong with it."""
+    try:
+        return _parsed(where, line, row)
+    except MalformedTaskError as error:
+        rejects.add(where, f"line {line}", str(error), _excerpt(row))
+        return None
+
+
+class MalformedTaskError(ValueError):
+    """A row of a task file that is not as RepoEval's are; the message says what is wrong."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+
+
+def _parsed(where: str, line: int, row: JsonObject) -> Task:
+    metadata = row.get("metadata")
+    if not isinstance(metadata, dict):
+        raise MalformedTaskError(reason="`metadata` is to be an object")
+    prompt, ground_truth = _text(row, "prompt"), _text(metadata, "ground_truth")
+    if not ground_truth:
+        raise MalformedTaskError(reason="`ground_truth` is empty")
+    repo, *path = _fpath(metadata.get("fpath_tuple"))
+    # Line and api files write `line_no` where function files write `lineno`.
+    lineno = _line_number(metadata, "lineno" if "lineno" in metadata else "line_no")
+    context_start = _line_number(metadata, "context_start_lineno")
+    if context_start > lineno:
+        reason = f"the context starts at line {context_start}, after the completion at {lineno}"
+        raise MalformedTaskError(reason)
+    upstream_id = str(metadata.get("task_id", ""))
+    return Task(where, line, 0, prompt, ground_truth, repo, "/".join(path), context_start, lineno, upstream_id)
+
+
+def _text(row: Mapping[str, object], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        reason = f"`{key}` is to be a text"
+        raise MalformedTaskError(reason)
+    if not _encodable(value):
+        reason = f"`{key}` holds half a surrogate pair, which is no character"
+        raise MalformedTaskError(reason)
+    return value
+
+
+def _encodable(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _line_number(row: Mapping[str, object], key: str) -> int:
+    value = row.get(key)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        reason = f"`{key}` is to be a whole number from 0"
+        raise MalformedTaskError(reason)
+    return value
+
+
+def _fpath(value: object) -> list[str]:
+    """A repository and the parts of a path in it, given as a list or as its Python repr."""
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            value = None
+    parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
+    if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
+        raise MalformedTaskError(reason="`fpath_tuple` is to be a repository and the parts of a path in it")
+    if not all(_encodable(part) and not _leaves(part) for part in parts):
+        reason = f"the path {'/'.join(parts)!a} leaves its repository"
+        raise MalformedTaskError(reason)
+    return parts
+
+
+def _leaves(part: str) -> bool:
+    return part in {"", ".", ".."} or any(mark in part for mark in "/\\\0")
+
+
+def _excerpt(row: JsonObject) -> str:
+    metadata = row.get("metadata")
+    return canonical_json(metadata if isinstance(metadata, dict) else row)
+
+
+def _pool_prefix(level: str) -> str:
+    return f"repoeval/{LEVELS[level]}"
+
+
+def _pools(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGroup:
+    """Every repository of the tree; a top folder around them all is seen through."""
+    top = _around(tree.entries, repos)
+
+    def files() -> Iterator[tuple[str, str, bytes]]:
+        for entry in sorted(tree.entries, key=lambda entry: entry.path):
+            repo, _, path = entry.path.removeprefix(top).partition("/")
+            if not entry.path.startswith(top) or not path:
+                continue
+            try:
+                yield f"repoeval/{folder}/{repo}", path, entry.read()
+            except UnreadableEntryError as error:
+                rejects.add(tree.location, f"entry {entry.path}", str(error))
+
+    stored, blobs = pool_frames(files())
+    return PoolGroup(f"repoeval-{folder}", stored, blobs)
+
+
+def _around(entries: Sequence[Entry], repos: set[str]) -> str:
+    """The folders around the repositories that the tasks name: nothing, or an extra top folder such as in some zips."""
+    found = Counter(
+        "".join(f"{folder}/" for folder in folders[:depth])
+        for entry in entries
+        for folders in [entry.path.split("/")[:-1]]
+        for depth, folder in enumerate(folders[:3])
+        if folder in repos
+    )
+    return min(found, key=lambda top: (-found[top], top)) if found else ""
+
+
+def _lines_per_file(group: PoolGroup) -> dict[tuple[str, str], int]:
+    joined = group.files.join(group.blobs.select("sha256", "n_lines"), on="sha256", how="left", maintain_order="left")
+    return {(pool, path): n for pool, path, n in joined.select("pool_id", "path", "n_lines").iter_rows()}
+
+
+def _rows(
+    tasks: Sequence[Task], subset: str, n_lines: Mapping[tuple[str, str], int], prefix: str, rejects: Rejects
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    level, context = subset.split("-")
+    pools = {pool for pool, _ in n_lines}
+    absent: Counter[str] = Counter()
+    items, gold = [], []
+    for task in tasks:
+        item_id, pool_id = f"{subset}/{task.repo}/{task.n}", f"{prefix}/{task.repo}"
+        why_not = None
+        if pool_id not in pools:
+            why_not = f"the repository {task.repo} is not there"
+            absent[task.repo] += 1
+        elif (pool_id, task.path) not in n_lines:
+            why_not = f"{task.path} is not in {task.repo}"
+            rejects.add(task.where, f"line {task.line}", why_not)
+        elif task.lineno >= n_lines[pool_id, task.path]:
+            n = n_lines[pool_id, task.path]
+            why_not = f"its completion starts at line {task.lineno} (from 0) of {task.path}, which has {n}"
+            rejects.add(task.where, f"line {task.line}", why_not)
+        items.append(
+            {
+                "benchmark": "repoeval",
+                "item_id": item_id,
+                "subset": subset,
+                "split": "test",
+                "level": level,
+                "context": context,
+                "language": "python",
+                "repo": task.repo,
+                "pool_id": pool_id,
+                "query_sha256": sha256_of(task.prompt.encode()),
+                "prompt": task.prompt,
+                "target_path": task.path,
+                "target_line": task.lineno,
+                "target_text": task.ground_truth,
+                "query_line_start": task.context_start,
+                "upstream_id": task.upstream_id,
+                "scorable": why_not is None,
+                "why_not": why_not,
+            }
+        )
+        if why_not is None:
+            last = n_lines[pool_id, task.path]
+            for rule, (start, end) in task.gold().items():
+                span = {"path": task.path, "line_start": start, "line_end": min(end, last)}
+                gold.append({"benchmark": "repoeval", "item_id": item_id, "gold": rule, **span})
+    for repo, count in sorted(absent.items()):
+        reason = f"the repository is not there: {count:,} tasks cannot be scored"
+        rejects.add(f"repositories/{prefix.removeprefix('repoeval/')}", f"repository {repo}", reason)
+    return pl.DataFrame(items, schema=table("items").columns), pl.DataFrame(gold, schema=table("gold_spans").columns)
+
+
+def _notes(
+    tasks: Sequence[Task], group: PoolGroup, n_lines: Mapping[tuple[str, str], int], prefix: str
+) -> Iterator[str]:
+    ends = Counter(
+        rule
+        for task in tasks
+        if (last := n_lines.get((f"{prefix}/{task.repo}", task.path), 0)) > task.lineno
+        for rule, (_, end) in task.gold().items()
+        if end > last
+    )
+    if ends:
+        said = ", ".join(f"{count:,} of {rule}" for rule, count in sorted(ends.items()))
+        yield f"gold ranges that ended past their file were cut to it: {said}"
+    replaced = group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height
+    if replaced:
+        yield f"{replaced:,} files are not UTF-8; what could not be decoded is U+FFFD"
+
+
+SUBSETS = tuple(f"{level}-{context}" for level in LEVELS for context in CONTEXTS)
+
+REPOEVAL = Benchmark(
+    name="repoeval",
+    display_name="RepoEval",
+    title="Repository-level code completion",
+    meaning="Given the code before a hole, find in the same repository the lines that belong to it. Python; gold is a "
+    "range of lines.",
+    version=1,
+    homepage="https://github.com/microsoft/CodeT/tree/main/RepoCoder",
+    licence="MIT for the tasks; each repository under its own licence",
+    citation="""@inproceedings{zhang2023repocoder,
+  title = {RepoCoder: Repository-Level Code Completion Through Iterative Retrieval and Generation},
+  author = {Zhang, Fengji and Chen, Bei and Zhang, Yue and Keung, Jacky and Liu, Jin and Zan, Daoguang and Mao, Yi and
+            Lou, Jian-Guang and Chen, Weizhu},
+  booktitle = {Proceedings of the 2023 Conference on Empirical Methods in Natural Language Processing},
+  year = {2023}
+}""",
+    paper="https://arxiv.org/abs/2303.12570",
+    subsets=SUBSETS,
+    default_subsets=("function-2k",),
+    markers=("datasets", "repositories"),
+    gold_rules=GOLD_RULES,
+    find=find,
+    read=read,
+)

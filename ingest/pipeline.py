@@ -1,0 +1,266 @@
+"""From a source to the lake: read what is new, cut it, and leave alone what stands."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from ingest.benchmarks import Benchmark, PoolGroup, RawFiles, Reading
+from ingest.chunkers import Chunker
+from ingest.chunking import chunk_blobs
+from ingest.sources import Source
+from lake.code import code_digest
+from lake.declarations import Resolved
+from lake.fingerprint import canonical_json, fingerprint, sha256_of
+from lake.rejects import Rejects
+from lake.sampling import stratified
+from lake.store import FORMAT_VERSION, Lake
+from lake.tables import declared_row, table
+
+BLOBS_AT_ONCE = 20_000
+"""How many contents are cut between two writes: what a kill can cost, and what memory must hold."""
+
+
+@dataclass
+class Ingested:
+    """What ingesting one benchmark did."""
+
+    n_items: int = 0
+    n_scorable: int = 0
+    n_cached: int = 0
+    n_rejected: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def ingest(
+    lake: Lake,
+    benchmark: Benchmark,
+    source: Source,
+    *,
+    subsets: Sequence[str],
+    chunkers: Sequence[Resolved[Chunker]],
+    limit: int | None = None,
+    say: Callable[[str], None] = lambda _: None,
+) -> Ingested:
+    """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock.
+
+    Raises:
+        GoldspanError: A subset's files are not there, or a chunker gives ranges that are none.
+    """
+    result = Ingested()
+    _forget_other_sources(lake, benchmark, source, subsets, result)
+    for subset in subsets:
+        _ingest_subset(lake, benchmark, source, subset, limit, result, say)
+    for chunker in chunkers:
+        _ingest_chunks(lake, benchmark, chunker, say, result)
+    _declare(lake, benchmark, source, limit)
+    items = lake.scan("items", benchmark=benchmark.name).filter(pl.col("subset").is_in(list(subsets)))
+    counts = items.select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()
+    result.n_items, result.n_scorable = int(counts["n"].item()), int(counts["scorable"].item())
+    for subset in subsets:
+        part = lake.part("rejects", f"ingest-{benchmark.name}-{subset}")
+        result.n_rejected += lake.scan_parts([part], "rejects").collect().height if part else 0
+    return result
+
+
+def _ingest_subset(
+    lake: Lake,
+    benchmark: Benchmark,
+    source: Source,
+    subset: str,
+    limit: int | None,
+    result: Ingested,
+    say: Callable[[str], None],
+) -> None:
+    rejects = Rejects()
+    raw = benchmark.find(source, subset, rejects)
+    made_of = _made_of(raw, rejects)
+    shapes = [
+        sorted((column, str(kind)) for column, kind in table(name).columns.items()) for name in ("items", "files")
+    ]
+    stamp = fingerprint(
+        FORMAT_VERSION, shapes, benchmark.name, benchmark.version, subset, limit, source.label, source.revision, made_of
+    )
+    if lake.stands("items", subset, stamp, benchmark=benchmark.name):
+        result.n_cached += 1
+        return
+    say(f"{benchmark.display_name} {subset}: reading {len(raw.entries):,} files")
+    reading = benchmark.read(raw, subset, rejects)
+    result.notes += [f"{benchmark.display_name} {subset}: {note}" for note in reading.notes]
+    _write(lake, benchmark, subset, _limited(reading, limit), rejects, stamp, fingerprint(made_of))
+
+
+def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
+    """Every raw file and the sha256 of its bytes; what cannot be read is left to the reader to refuse."""
+    digests = []
+    for entry in raw.entries:
+        try:
+            digests.append((entry.path, sha256_of(entry.read())))
+        except OSError as error:
+            digests.append((entry.path, str(error)))
+    refused = [(reject.source, f"{reject.position}: {reject.reason}") for reject in rejects]
+    return digests + refused
+
+
+def _limited(reading: Reading, limit: int | None) -> Reading:
+    if limit is None:
+        return reading
+    items = stratified(reading.items, limit)
+    gold = reading.gold.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
+    return Reading(items, gold, reading.pools, reading.notes)
+
+
+def _write(
+    lake: Lake, benchmark: Benchmark, subset: str, reading: Reading, rejects: Rejects, stamp: str, made_of: str
+) -> None:
+    """Store a subset; the items last, so that a part with their fingerprint means that all the rest is there."""
+    for group in reading.pools:
+        _write_pools(lake, group, made_of)
+    lake.write("gold_spans", reading.gold, part=subset, fingerprint=stamp, benchmark=benchmark.name)
+    part = f"ingest-{benchmark.name}-{subset}"
+    if len(rejects):
+        lake.write("rejects", rejects.frame("ingest"), part=part, fingerprint=stamp)
+    elif (stale := lake.part("rejects", part)) is not None:
+        lake.remove(stale)
+    lake.write("items", reading.items, part=subset, fingerprint=stamp, benchmark=benchmark.name)
+
+
+def _write_pools(lake: Lake, group: PoolGroup, made_of: str) -> None:
+    known = lake.scan("blobs").select("sha256").collect()
+    new = group.blobs.join(known, on="sha256", how="anti", maintain_order="left")
+    if new.height:
+        # Contents are only ever added, under a name of their own: no row of another part depends on when it was read.
+        name = fingerprint(new["sha256"].sort().to_list())[:16]
+        lake.write("blobs", new, part=name, fingerprint=name)
+    lake.write("files", group.files, part=group.name, fingerprint=made_of)
+
+
+def _forget_other_sources(
+    lake: Lake, benchmark: Benchmark, source: Source, subsets: Sequence[str], result: Ingested
+) -> None:
+    """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
+    part = lake.part("benchmarks", benchmark.name)
+    if part is None:
+        return
+    known = lake.scan_parts([part], "benchmarks").select("source", "revision").collect().row(0)
+    if known == (source.name, source.revision):
+        return
+    for name in ("items", "gold_spans"):
+        for stale in lake.parts(name, benchmark=benchmark.name):
+            if stale.name not in subsets:
+                lake.remove(stale)
+    result.notes.append(f"{benchmark.display_name} now comes from {source.name}; before it came from {known[0]}")
+
+
+def _ingest_chunks(
+    lake: Lake, benchmark: Benchmark, chunker: Resolved[Chunker], say: Callable[[str], None], result: Ingested
+) -> None:
+    """Cut every content of the benchmark's pools that this chunker has not cut yet."""
+    declared = chunker.declaration
+    stamp = fingerprint(FORMAT_VERSION, chunker.name, declared.version, code_digest(declared.chunk))
+    tally = _tally(lake, chunker.name, stamp)
+    for part in lake.parts("chunks", chunker=chunker.name):
+        # A part the tally does not know was written just before a kill: it is made again, to the same bytes.
+        if part.fingerprint != stamp or part.name not in tally:
+            lake.remove(part)
+    pools = lake.scan("items", benchmark=benchmark.name).select("pool_id").unique()
+    wanted = lake.scan("files").join(pools, on="pool_id", how="semi").select("sha256").unique()
+    cut = lake.scan("chunks", chunker=chunker.name).select("sha256").unique().collect()["sha256"]
+    without_chunks = pl.Series(
+        sorted(sha256 for part in tally.values() for sha256 in part.without_chunks), dtype=pl.String
+    )
+    blobs = lake.scan("blobs").filter(pl.col("n_lines") > 0).join(wanted, on="sha256", how="semi")
+    done = pl.concat([cut, without_chunks]).implode()
+    todo = blobs.select("sha256").filter(~pl.col("sha256").is_in(done)).collect()["sha256"].sort()
+    if todo.is_empty():
+        result.n_cached += 1
+        return
+    say(f"{chunker.name}: cutting {len(todo):,} files")
+    for start in range(0, len(todo), BLOBS_AT_ONCE):
+        batch = todo[start : start + BLOBS_AT_ONCE]
+        name = fingerprint(batch.to_list())[:16]
+        chunked = chunk_blobs(chunker, blobs.filter(pl.col("sha256").is_in(batch.implode())).collect())
+        lake.write("chunks", chunked.frame, part=name, fingerprint=stamp, chunker=chunker.name)
+        without = batch.filter(~batch.is_in(chunked.frame["sha256"].unique().implode())).to_list()
+        tally[name] = _PartTally(len(batch), chunked.frame.height, dict(sorted(chunked.fell_back.items())), without)
+        _declare_chunker(lake, chunker, tally, stamp)
+
+
+@dataclass(frozen=True)
+class _PartTally:
+    """What cutting one part's files gave, remembered beside the chunks."""
+
+    n_files: int
+    n_chunks: int
+    fell_back: dict[str, int]
+    without_chunks: list[str]
+
+
+def _tally(lake: Lake, chunker: str, stamp: str) -> dict[str, _PartTally]:
+    part = lake.part("chunkers", chunker)
+    if part is None or part.fingerprint != stamp:
+        return {}
+    parameters = json.loads(lake.scan_parts([part], "chunkers").select("parameters").collect().item())
+    return {name: _PartTally(**values) for name, values in parameters["parts"].items()}
+
+
+def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], tally: dict[str, _PartTally], stamp: str) -> None:
+    declared = chunker.declaration
+    fell_back: Counter[str] = Counter()
+    for part in tally.values():
+        fell_back.update(part.fell_back)
+    parameters = {
+        **chunker.parameters,
+        "n_files": sum(part.n_files for part in tally.values()),
+        "n_chunks": sum(part.n_chunks for part in tally.values()),
+        "fell_back": dict(fell_back),
+        "parts": {name: vars(part) for name, part in tally.items()},
+    }
+    row = declared_row(
+        name=chunker.name,
+        title=declared.title,
+        meaning=declared.meaning,
+        version=declared.version,
+        source=declared.source,
+        parameters=canonical_json(parameters),
+        fingerprint=stamp,
+    )
+    lake.write("chunkers", row, part=chunker.name, fingerprint=stamp)
+
+
+def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
+    """The benchmark's own row: what it is, and what of it this lake holds."""
+    items = lake.read("items", benchmark=benchmark.name)
+    parameters = {
+        "label": source.label,
+        "limit": limit,
+        "n_items": items.height,
+        "n_scorable": int(items["scorable"].sum()),
+        "n_repos": items["repo"].n_unique(),
+        "languages": sorted(items["language"].unique()),
+        "subsets": sorted(items["subset"].unique()),
+        "licences": {repo: source.licences.get(repo, "") for repo in sorted(items["repo"].unique())},
+        "gold_rules": dict(benchmark.gold_rules),
+        "homepage": benchmark.homepage,
+    }
+    row = declared_row(
+        name=benchmark.name,
+        display_name=benchmark.display_name,
+        title=benchmark.title,
+        meaning=benchmark.meaning,
+        version=benchmark.version,
+        tags=[source.label] if source.label else [],
+        source=source.name,
+        revision=source.revision,
+        licence=benchmark.licence,
+        citation=benchmark.citation,
+        paper=benchmark.paper,
+        parameters=canonical_json(parameters),
+    )
+    stamp = fingerprint(row.to_dicts())
+    if not lake.stands("benchmarks", benchmark.name, stamp):
+        lake.write("benchmarks", row.with_columns(fingerprint=pl.lit(stamp)), part=benchmark.name, fingerprint=stamp)

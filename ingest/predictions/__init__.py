@@ -1,0 +1,1 @@
+"""Rankings and agent trajectories made elsewhere, read in: one importer per format."""
