@@ -1,0 +1,53 @@
+# Every verb is one line calling a module; `make` lists them. Flags are variables: make ingest SOURCE=folder LIMIT=50
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := .venv/bin
+# Exit code 5 is "done, but rows were rejected or items cannot be scored": the next stage goes on after it, unless STRICT=1.
+GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
+
+.PHONY: help ingest evaluate report serve test check bench lock clean
+
+help:  ## List the verbs
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+
+ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT=
+	@$(BIN)/python -m ingest $(GO_ON)
+
+evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= CONFIG= METRICS= LIMIT=
+	@$(BIN)/python -m evaluate $(GO_ON)
+
+report: .venv/.default  ## Write the site: SITE=site/public
+	@$(BIN)/python -m report $(GO_ON)
+
+serve: .venv/.default  ## Look at the site over http on this machine
+	@$(BIN)/python -m http.server --bind 127.0.0.1 --directory $(or $(SITE),site/public) $(or $(PORT),8000)
+
+test: .venv/.dev  ## Run the tests
+	@$(BIN)/python -m pytest -q
+
+check: .venv/.dev  ## Lint, format, types, import contracts
+	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports
+
+bench: .venv/.bench  ## Measure speed and memory beside named peers: SOURCE=FOLDER BENCH=name
+	@$(BIN)/python -m tests.bench $(BENCH)
+
+lock: .venv/.dev  ## Resolve the exact pins anew from pyproject.toml
+	@$(BIN)/python -m tests.lock
+
+clean:  ## Take away what was made: the lake and the site
+	rm -rf lake/data site/public
+
+.venv/.default: requirements.txt constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Goldspan needs Python 3.11 or newer; this is %d.%d: make PYTHON=python3.12 …" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
+	@echo "setting up .venv (once)" >&2
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt
+	@touch $@
+
+.venv/.dev: .venv/.default requirements-dev.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
+	@touch $@
+
+.venv/.bench: .venv/.dev requirements-bench.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
+	@touch $@
