@@ -110,7 +110,7 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
         fell_back.update([reason] if reason else [])
     lines = _Lines.of(blobs, n_nws)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
-    line_start, line_end = np.array(ranges, np.int64).reshape(-1, 2).T
+    line_start, line_end = _pairs(name, blobs["sha256"], blob_no, ranges).T
     _check_ranges(name, blobs["sha256"], lines, blob_no, line_start, line_end)
     first = lines.first[blob_no]
     chunk_no = np.arange(len(ranges)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks)
@@ -169,14 +169,33 @@ class _Lines:
 def _read(cut: object, chunker: str, sha256: str) -> tuple[list[LineRange], str]:
     if not isinstance(cut, Cut):
         raise _invalid(chunker, sha256, f"answered a {type(cut).__name__}, not a Cut")
-    for given in cut.ranges:
-        if not _is_pair(given):
-            raise _invalid(chunker, sha256, f"answered {given!r}, not a pair of whole numbers")
-    return cut.ranges, cut.fell_back
+    ranges: object = cut.ranges
+    if not isinstance(ranges, list):
+        raise _invalid(chunker, sha256, f"answered a {type(ranges).__name__} of ranges, not a list")
+    return ranges, cut.fell_back
+
+
+def _pairs(chunker: str, sha256: pl.Series, blob_no: Integers, ranges: list[LineRange]) -> Integers:
+    """The ranges as two columns of whole numbers; looks at them one by one only where that fails."""
+    if not ranges:
+        return np.zeros((0, 2), np.int64)
+    try:
+        pairs = np.array(ranges)
+    except ValueError:
+        # They are of different lengths.
+        pairs = np.array([])
+    if pairs.dtype.kind == "i" and pairs.shape == (len(ranges), 2):
+        return pairs.astype(np.int64)
+    bad = next(i for i, given in enumerate(ranges) if not _is_pair(given))
+    raise _invalid(chunker, str(sha256[int(blob_no[bad])]), f"answered {ranges[bad]!r}, not a pair of whole numbers")
 
 
 def _is_pair(given: object) -> bool:
-    return isinstance(given, tuple) and [isinstance(line, (int, np.integer)) for line in given] == [True, True]
+    return isinstance(given, tuple) and [_is_line(line) for line in given] == [True, True]
+
+
+def _is_line(line: object) -> bool:
+    return isinstance(line, (int, np.integer)) and not isinstance(line, bool) and abs(int(line)) < 1 << 63
 
 
 def _check_ranges(

@@ -27,7 +27,7 @@ SECOND_TRY = {"c": "cpp", "javascript": "tsx"}
 
 SYNTAX_ERRORS = "syntax errors"
 
-# The parser reports every hundred steps. Real files take at most 2.6 steps a byte, runaway error recovery 80 and more.
+# The parser reports every hundred steps. Real files take up to 2.6 steps a byte, runaway recovery many times that.
 # Counting steps and not seconds keeps equal inputs equal on every machine.
 _STEPS_PER_REPORT = 100
 _FREE_STEPS = 100_000
@@ -35,7 +35,9 @@ _MAX_STEPS_PER_BYTE = 10
 
 _READ = 1 << 16
 
-_BODIES = frozenset({"body", "consequence"})
+BODIES = frozenset({"body", "consequence"})
+"""What grammars call the part of a definition or statement that stands below its head."""
+
 _ANNOTATIONS = frozenset({"attribute_item", "attribute_list", "decorator", "annotation", "marker_annotation"})
 
 
@@ -127,7 +129,7 @@ def is_annotation(kind: str) -> bool:
     return "comment" in kind or kind in _ANNOTATIONS
 
 
-def open_piece(piece: Piece, before: Sequence[int]) -> list[Piece]:
+def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> list[Piece]:
     """The pieces a piece falls into when its nodes are opened; empty if no named node inside begins on a fresh line.
 
     A node begins on a fresh line where nothing but whitespace stands before it there; the node is *named*, in
@@ -137,25 +139,28 @@ def open_piece(piece: Piece, before: Sequence[int]) -> list[Piece]:
     Args:
         piece: What to open.
         before: Non-whitespace characters before each line, as `_lines.cumulative` gives.
+        once: Stop at the nodes' own children, even if that leaves the piece whole. Else open on until it falls apart.
     """
     nodes: Sequence[Node] = piece.nodes
     while nodes := [node for node in nodes if node.end_point.row > node.start_point.row]:
-        children, fresh = _children(nodes, piece, before)
-        if fresh:
-            return _pieces(piece, children, fresh, before)
+        children, marks = _children(nodes, piece, before)
+        if once or len(marks) > 1:
+            return _pieces(piece, children, marks, before)
         nodes = children
     return []
 
 
-class _Fresh(NamedTuple):
+class _Mark(NamedTuple):
+    """Where a piece begins: its first child, the child's line, what the child is to its parent."""
+
     child: int
     line: int
     field: str
 
 
-def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tuple[list[Node], list[_Fresh]]:
+def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tuple[list[Node], list[_Mark]]:
     children: list[Node] = []
-    fresh: list[_Fresh] = []
+    marks: list[_Mark] = []
     last = piece.start
     for node in nodes:
         cursor = node.walk()
@@ -163,25 +168,27 @@ def _children(nodes: Sequence[Node], piece: Piece, before: Sequence[int]) -> tup
         while more:
             child = cast("Node", cursor.node)
             line = child.start_point.row
-            if last < line < piece.end and child.is_named and before[line] > before[piece.start]:
-                fresh.append(_Fresh(len(children), line, cursor.field_name or ""))
+            if not marks:
+                marks.append(_Mark(0, piece.start, cursor.field_name or ""))
+            elif last < line < piece.end and child.is_named and before[line] > before[piece.start]:
+                marks.append(_Mark(len(children), line, cursor.field_name or ""))
             children.append(child)
             row, column = child.end_point
             last = max(last, line, row if column else row - 1)
             more = cursor.goto_next_sibling()
-    return children, fresh
+    return children, marks
 
 
-def _pieces(piece: Piece, children: list[Node], fresh: list[_Fresh], before: Sequence[int]) -> list[Piece]:
-    marks = [_Fresh(0, piece.start, piece.field), *fresh, _Fresh(len(children), piece.end, "")]
+def _pieces(piece: Piece, children: list[Node], marks: list[_Mark], before: Sequence[int]) -> list[Piece]:
+    last = _Mark(len(children), piece.end, "")
     pieces = []
-    for mark, following in pairwise(marks):
+    for mark, following in pairwise([*marks, last]):
         nodes = tuple(children[mark.child : following.child])
-        kind = nodes[0].type if nodes and nodes[0].is_named else ""
-        is_first, is_last = mark is marks[0], following is marks[-1]
-        is_head = is_first and not is_last and (not kind or following.field in _BODIES)
+        kind = nodes[0].type if nodes[0].is_named else ""
+        is_first = mark is marks[0]
+        is_head = is_first and (not kind or following.field in BODIES)
         no_gap = before[following.line] > before[following.line - 1]
-        sticks = piece.sticks if is_last else is_head or (is_annotation(kind) and no_gap)
+        sticks = piece.sticks if following is last else is_head or (is_annotation(kind) and no_gap)
         depth = piece.depth if is_first else piece.depth + 1
         pieces.append(Piece(mark.line, following.line, nodes, depth, kind, mark.field, sticks))
     return pieces

@@ -22,7 +22,7 @@ _FUNCTIONS = r"function|method|constructor|destructor|operator|macro|delegate|ty
 _HOLDER = re.compile(rf"class|(.+_)?({_HOLDERS})(_.+)?{_END}")
 _DEFINITION = re.compile(rf"method|singleton_method|class|(.+_)?({_HOLDERS}|{_FUNCTIONS})(_.+)?{_END}")
 _SCOPE = re.compile(
-    r"module|(.+_)?(namespace|mod|module)(_.+)?_(definition|declaration|item)|internal_module|linkage_specification"
+    r"module|internal_module|(file_scoped_)?namespace_(definition|declaration)|(foreign_)?mod_item|linkage_specification"
     r"|preproc_(if|ifdef|else|elif|elifdef)"
 )
 # What may stand around a definition, or hold it as the value of a name: `const f = () => …`.
@@ -32,6 +32,7 @@ _AROUND = frozenset(
         "export_statement",
         "ambient_declaration",
         "template_declaration",
+        "type_definition",
         "expression_statement",
         "lexical_declaration",
         "variable_declaration",
@@ -59,40 +60,47 @@ def definition(document: Document) -> Cut:
         return Cut(pack(before, 0, n_lines, MAX_CLASS), root)
     starts = {0}
     annotated_from: int | None = None
-    left = list(reversed(open_piece(Piece(0, n_lines, (root,)), before)))
+    left = list(reversed(open_piece(Piece(0, n_lines, (root,)), before, once=True)))
     while left:
         piece = left.pop()
         if piece.sticks and is_annotation(piece.kind):
             annotated_from = piece.start if annotated_from is None else annotated_from
             continue
+        if piece.field == "body":
+            left += reversed(open_piece(piece, before, once=True))
+            continue
         kind = _kind(piece)
-        too_large = before[piece.end] - before[piece.start] > MAX_CLASS
-        opens = piece.field == "body" or _SCOPE.fullmatch(kind) or (_HOLDER.fullmatch(kind) and too_large)
-        if piece.field != "body" and (opens or _DEFINITION.fullmatch(kind) or kind in _VALUES):
+        is_large = before[piece.end] - before[piece.start] > MAX_CLASS
+        opens = _SCOPE.fullmatch(kind) or (_HOLDER.fullmatch(kind) and is_large)
+        if opens or _DEFINITION.fullmatch(kind) or kind in _VALUES:
             starts |= {piece.start if annotated_from is None else annotated_from, piece.end}
         if opens:
             left += reversed(open_piece(piece, before))
-        annotated_from = None
-    bounds = sorted(starts | {n_lines})
-    return Cut(list(pairwise(bounds)))
+        # Inside what stands around a definition its decorators come next: what stood above them still counts.
+        annotated_from = annotated_from if opens and piece.kind in _AROUND else None
+    return Cut(list(pairwise(sorted(starts | {n_lines}))))
 
 
 def _kind(piece: Piece) -> str:
-    """The type of what a piece begins with, or of the definition inside it where it only stands around one."""
-    if not piece.nodes or not piece.kind:
-        return ""
+    """The type of the definition or scope a piece begins with, which others may stand around; else an empty string."""
     node = piece.nodes[0]
     while node.type in _AROUND:
-        inner = next((child for child in node.named_children if _is_part(child)), None)
+        inner = next((child for child in node.named_children if child.type in _AROUND or _is_part(child)), None)
         if inner is None:
-            return piece.kind
+            return ""
         node = inner
-    return node.type
+    return node.type if _is_part(node) else ""
 
 
 def _is_part(node: Node) -> bool:
+    if not node.is_named:
+        # The word `class` itself.
+        return False
     kind = node.type
-    return kind in _AROUND or kind in _VALUES or bool(_DEFINITION.fullmatch(kind) or _SCOPE.fullmatch(kind))
+    if kind.endswith("_specifier") and node.child_by_field_name("body") is None:
+        # C and C++: `struct point p` names a struct, it does not define one.
+        return False
+    return kind in _VALUES or bool(_DEFINITION.fullmatch(kind) or _SCOPE.fullmatch(kind))
 
 
 DEFINITION = Chunker(
@@ -100,5 +108,5 @@ DEFINITION = Chunker(
     title="One chunk per definition",
     meaning="One chunk per function, method and class with the comments above it, and one per code between them.",
     chunk=definition,
-    source="Definitions as symbol-level retrieval sees them.",
+    source="ContextBench's definition nodes, and their like in other languages.",
 )

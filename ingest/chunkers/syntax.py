@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ingest.chunkers import Chunker, Cut, Document, LineRange
 from ingest.chunkers._lines import cumulative, pack
-from ingest.chunkers._tree import Piece, open_piece, parse
+from ingest.chunkers._tree import BODIES, Piece, open_piece, parse
 
 
 def syntax(document: Document, n: int) -> Cut:
@@ -20,8 +20,8 @@ def syntax(document: Document, n: int) -> Cut:
     piece, if both fit. What cannot be opened, a long string say, falls into its lines. Then the pieces are merged into
     as few chunks as possible and, among the ways to do that, the one whose cuts lie highest in the tree.
 
-    A partition of the file; only a single line, with the blank ones around it, may exceed `n`. Where there is no tree to rely on (see `_tree.parse`),
-    the file is cut as `fixed-nws-<n>` does.
+    A partition of the file; only a single line, with the blank ones around it, may exceed `n`. Where there is no tree
+    to rely on (see `_tree.parse`), the file is cut as `fixed-nws-<n>` does.
     """
     n_lines, before = len(document.lines), cumulative(document.n_nws)
     if before[-1] <= n:
@@ -35,13 +35,19 @@ def syntax(document: Document, n: int) -> Cut:
 
 def _split(whole: Piece, before: Sequence[int], n: int) -> list[Piece]:
     """Opens pieces until each fits or is a single line. A stack, since trees may be deeper than Python may recurse."""
-    done, left = [], [whole]
+    done: list[Piece] = []
+    left = [whole]
     while left:
         piece = left.pop()
-        if before[piece.end] - before[piece.start] <= n:
+        # A body that fits, but not together with its head, is opened as well, or the head would stand alone.
+        is_body = bool(done) and done[-1].sticks and piece.field in BODIES
+        start = done[-1].start if is_body else piece.start
+        if before[piece.end] - before[start] <= n:
             done.append(piece)
         elif parts := open_piece(piece, before):
             left += reversed(parts)
+        elif before[piece.end] - before[piece.start] <= n:
+            done.append(piece)
         else:
             done += _lines(piece, before)
     return done

@@ -1,0 +1,214 @@
+"""Chunkers by name, and their answers as rows of the lake."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ingest.chunkers
+from ingest.chunkers import Chunker, Cut, Document
+from ingest.chunking import Chunked, chunk_blobs, chunkers, default_chunkers, resolve_chunkers
+from lake.declarations import Resolved
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
+from lake.tables import table
+from lake.text import line_starts, n_nws_per_line, split_lines
+
+
+def blobs(*texts: str, language: str = "python") -> pl.DataFrame:
+    rows = [
+        {
+            "sha256": sha256_of(text.encode()),
+            "text": text,
+            "n_bytes": len(text.encode()),
+            "n_lines": len(split_lines(text)),
+            "line_starts": line_starts(text.encode()),
+            "language": language,
+            "flags": [],
+        }
+        for text in dict.fromkeys(texts)
+    ]
+    return pl.DataFrame(rows, schema=table("blobs").columns)
+
+
+def chunked(name: str, frame: pl.DataFrame) -> Chunked:
+    (chunker,) = resolve_chunkers([name])
+    return chunk_blobs(chunker, frame)
+
+
+def answering(chunk: Callable[[Document], object]) -> Resolved[Chunker]:
+    return Resolved("mine", Chunker("mine", "Mine", "For a test.", chunk), {})  # type: ignore[arg-type]  # on purpose
+
+
+def refusal(chunk: Callable[[Document], object]) -> str:
+    with pytest.raises(GoldspanError) as caught:
+        chunk_blobs(answering(chunk), blobs("a\n", "b\nc\n"))
+    assert caught.value.code == Exit.INVALID
+    assert "'mine'" in str(caught.value)
+    return str(caught.value)
+
+
+def test_four_chunkers_run_when_none_are_asked_for() -> None:
+    assert default_chunkers() == ["fixed-nws-1500", "fixed-nws-800", "syntax-1500", "whole-file"]
+
+
+def test_every_default_name_resolves_to_its_own_declaration() -> None:
+    for chunker in chunkers().values():
+        assert all(found.declaration is chunker for found in resolve_chunkers(chunker.defaults))
+
+
+def test_names_carry_their_numbers() -> None:
+    (found,) = resolve_chunkers(["window-20-10"])
+    assert (found.name, found.parameters) == ("window-20-10", {"size": 20, "step": 10})
+
+
+def test_an_alias_is_the_chunker_it_stands_for_and_a_name_counts_once() -> None:
+    asked = ["code-chunk-ast", "fixed-nws-1500", "code-chunk-fixed", "syntax-1500", "fixed-nws-1500"]
+    assert [found.name for found in resolve_chunkers(asked)] == ["syntax-1500", "fixed-nws-1500"]
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("fixed-nws1500", "fixed-nws-1500"), ("sintax-1500", "syntax-1500"), ("code-chunk", "code-chunk-ast")],
+)
+def test_an_unknown_name_asks_what_was_meant(name: str, meant: str) -> None:
+    with pytest.raises(GoldspanError, match=f"unknown chunker '{name}'.*\n.*{meant}") as caught:
+        resolve_chunkers(["whole-file", name])
+    assert caught.value.code == Exit.USAGE
+
+
+@pytest.mark.parametrize("name", ["fixed-nws-0", "fixed-nws--5", "window-20-0", "fixed-nws-<n>", "syntax-007"])
+def test_numbers_that_make_no_sense_are_refused(name: str) -> None:
+    with pytest.raises(GoldspanError, match="unknown chunker"):
+        resolve_chunkers([name])
+
+
+def test_a_step_larger_than_its_window_is_refused() -> None:
+    with pytest.raises(GoldspanError, match="'window-10-20': step 20 is larger than size 10"):
+        resolve_chunkers(["window-10-20"])
+
+
+HALVES = '''"""Halves: a file cut in two."""
+from ingest.chunkers import Chunker, Cut, Document
+def cut(document: Document) -> Cut:
+    middle = (len(document.lines) + 1) // 2
+    return Cut([r for r in [(0, middle), (middle, len(document.lines))] if r[0] < r[1]])
+HALVES = Chunker("halves", "Halves", "Cuts a file in two.", cut)
+'''
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    monkeypatch.setattr(ingest.chunkers, "__path__", [*ingest.chunkers.__path__, str(tmp_path)])
+    chunkers.cache_clear()
+    yield tmp_path
+    chunkers.cache_clear()
+
+
+def test_a_new_chunker_is_one_file(folder: Path) -> None:
+    (folder / "halves.py").write_text(HALVES)
+    assert chunked("halves", blobs("a\nb\nc\n")).frame["line_end"].to_list() == [2, 3]
+    assert "halves" not in default_chunkers()
+
+
+def test_chunks_are_rows_of_the_lake() -> None:
+    found = chunked("fixed-nws-2", blobs("é\r\n\U0001f600\n", "", " \n\t", "ab\ncd"))
+    table("chunks").schema.validate(found.frame)
+    by = {sha256_of(text.encode()): text for text in ("é\r\n\U0001f600\n", " \n\t", "ab\ncd")}
+    assert [(by[row.pop("sha256")], *row.values()) for row in found.frame.to_dicts()] == [
+        ("é\r\n\U0001f600\n", "fixed-nws-2", 0, 0, 1, 0, 4, 1),
+        ("é\r\n\U0001f600\n", "fixed-nws-2", 1, 1, 2, 4, 9, 2),
+        (" \n\t", "fixed-nws-2", 0, 0, 2, 0, 3, 0),
+        ("ab\ncd", "fixed-nws-2", 0, 0, 1, 0, 3, 2),
+        ("ab\ncd", "fixed-nws-2", 1, 1, 2, 3, 5, 2),
+    ]
+    assert (found.fell_back, found.failed) == ({}, {})
+
+
+@pytest.mark.parametrize("frame", [blobs(), blobs("")], ids=["no blob", "an empty blob"])
+def test_nothing_gives_no_rows(frame: pl.DataFrame) -> None:
+    found = chunked("fixed-nws-2", frame).frame
+    table("chunks").schema.validate(found)
+    assert found.is_empty()
+
+
+TEXTS = st.lists(st.text(st.sampled_from("a(\n\r \té\ufeff\U0001f600"), max_size=40), max_size=6)
+
+
+@settings(deadline=None)
+@given(TEXTS, st.sampled_from(["fixed-nws-3", "syntax-3", "window-3-2", "definition", "whole-file"]))
+def test_positions_and_sizes_are_those_of_the_chunks_text(texts: list[str], name: str) -> None:
+    frame = blobs(*texts)
+    by = dict(frame.select("sha256", "text").iter_rows())
+    for row in chunked(name, frame).frame.to_dicts():
+        text = "".join(split_lines(by[row["sha256"]])[row["line_start"] : row["line_end"]])
+        assert by[row["sha256"]].encode()[row["byte_start"] : row["byte_end"]] == text.encode()
+        assert row["n_nws"] == n_nws_per_line(text).sum()
+
+
+@settings(deadline=None)
+@given(TEXTS, st.sampled_from(["fixed-nws-3", "syntax-3", "window-3-2"]))
+def test_every_split_of_the_blobs_gives_the_same_rows(texts: list[str], name: str) -> None:
+    frame = blobs(*texts)
+    parts = [chunked(name, frame[i : i + 1]).frame for i in range(frame.height)]
+    empty = pl.DataFrame(schema=table("chunks").columns)
+    assert chunked(name, frame).frame.equals(pl.concat([empty, *parts]))
+
+
+def test_fallbacks_are_counted_by_reason() -> None:
+    frame = pl.concat([blobs("a b\nc d\n", "e f\ng h\n", language="x"), blobs("1\n2\n3\n", language="")])
+    assert chunked("syntax-2", frame).fell_back == {"language not known": 1, "no grammar for 'x'": 2}
+    assert chunked("syntax-9", frame).fell_back == {}
+
+
+def test_a_content_the_chunker_fails_on_is_named_and_the_others_are_cut() -> None:
+    def fails(document: Document) -> Cut:
+        if document.text == "b\n":
+            message = "no b"
+            raise ValueError(message)
+        return Cut([(0, 1)])
+
+    found = chunk_blobs(answering(fails), blobs("a\n", "b\n", "c\n"))
+    assert found.failed == {sha256_of(b"b\n"): "ValueError: no b"}
+    assert found.frame["sha256"].to_list() == [sha256_of(b"a\n"), sha256_of(b"c\n")]
+    assert found.frame["byte_end"].to_list() == [2, 2]
+
+
+def test_a_range_outside_the_file_is_refused() -> None:
+    said = refusal(lambda document: Cut([(0, 2)]))
+    assert "answered the lines [0, 2) of 1: outside the file" in said
+    assert sha256_of(b"a\n") in said
+    assert "[-1, 1) of 1: outside the file" in refusal(lambda document: Cut([(-1, 1)]))
+
+
+@pytest.mark.parametrize("pair", [(1, 1), (1, 0)])
+def test_a_range_without_a_line_is_refused(pair: tuple[int, int]) -> None:
+    assert "without a line" in refusal(lambda document: Cut([pair]))
+
+
+@pytest.mark.parametrize("ranges", [[(0, 1), (0, 1)], [(1, 2), (0, 1)], [(0, 2), (0, 1)]])
+def test_a_range_twice_or_out_of_order_is_refused(ranges: list[tuple[int, int]]) -> None:
+    said = refusal(lambda document: Cut(ranges if len(document.lines) == 2 else []))
+    assert "twice or out of order" in said
+    assert sha256_of(b"b\nc\n") in said
+
+
+@pytest.mark.parametrize("ranges", [[(0, 1, 2)], [(0, 1), (1,)], [(0.0, 1.0)], [(0, 1 << 70)], [3], ()])
+def test_ranges_of_another_shape_are_refused(ranges: object) -> None:
+    assert "answered" in refusal(lambda document: Cut(ranges))  # type: ignore[arg-type]  # on purpose
+
+
+@pytest.mark.parametrize("answer", [[(0, 1)], None])
+def test_an_answer_of_another_shape_is_refused(answer: object) -> None:
+    assert "answered" in refusal(lambda document: answer)
+
+
+def test_a_blob_whose_lines_are_not_its_texts_is_refused() -> None:
+    wrong = blobs("a\nb\n").with_columns(line_starts=pl.Series([[0]], dtype=pl.List(pl.Int64)))
+    with pytest.raises(GoldspanError, match="says it has 1 lines, its text has 2"):
+        chunked("whole-file", wrong)
