@@ -1,0 +1,172 @@
+"""`python -m evaluate`: run systems on what the lake holds, and score them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from evaluate.asked import SELECTABLE, Selection
+from evaluate.given import give_vectors
+from evaluate.metrics import metrics as known_metrics
+from evaluate.metrics import parse_metric
+from evaluate.pipeline import Evaluated
+from evaluate.pipeline import evaluate as evaluate_benchmark
+from evaluate.protocols import protocols, protocols_of
+from evaluate.retrievers import retrievers
+from evaluate.tasks import TASKS, tasks_of
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    FormatOption,
+    JsonOption,
+    LakeOption,
+    Outcome,
+    QuietOption,
+    default_to,
+    print_listing,
+    run,
+    split_names,
+)
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.store import Lake
+
+app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command("run")
+def run_systems(
+    benchmarks: Annotated[str, typer.Option(envvar="BENCHMARKS", help="Comma list; all in the lake without it.")] = "",
+    systems: Annotated[
+        str, typer.Option(envvar="SYSTEMS", help="Comma list of chunker+retriever, globs allowed.")
+    ] = "",
+    metrics: Annotated[str, typer.Option(envvar="METRICS", help="Comma list of what the printed table shows.")] = "",
+    config: Annotated[str, typer.Option(envvar="CONFIG", help="Which items: subset=function-2k,repo=….")] = "",
+    limit: Annotated[int | None, typer.Option(envvar="LIMIT", min=1, help="A seeded sample of so many items.")] = None,
+    vectors: Annotated[
+        Path | None, typer.Option(envvar="VECTORS", help="Parquet with key and vector, for the retriever `recorded`.")
+    ] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Rank, score and aggregate: what `python -m evaluate` does."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    selection = Selection(_where(config), limit)
+    shown = [parse_metric(name) for name in split_names(metrics)]
+    in_lake = [part.name for part in store.parts("benchmarks")]
+    asked = split_names(benchmarks) or in_lake
+    for name in asked:
+        if not tasks_of(name):
+            kind = "benchmark"
+            raise unknown_name(kind, name, {task.benchmark for task in TASKS.values()})
+    if not asked:
+        message = "the lake holds no benchmark"
+        raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
+    done: dict[str, Evaluated] = {}
+    with store.locked(lambda: console.say("another run is writing to this lake; waiting for it to end")):
+        if vectors is not None:
+            console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
+        for name in asked:
+            done[name] = evaluate_benchmark(
+                store, name, patterns=split_names(systems), selection=selection, console=console
+            )
+    if not json:
+        for name in asked:
+            for task in tasks_of(name):
+                for protocol in protocols_of(task.name):
+                    if not protocol.parity_only:
+                        labels = [(found.name, k) for found, k in shown]
+                        _print_table(store, name, protocol.name, labels)
+    raise typer.Exit(console.finish("evaluate", _outcome(done, lake)))
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="systems, retrievers, tasks, protocols or metrics.")] = "systems",
+    lake: LakeOption = DEFAULT_LAKE,
+    format: FormatOption = "",  # noqa: A002  # the flag's own name
+) -> None:
+    """What there is: systems (of the chunkers in the lake), retrievers, tasks, protocols, metrics."""
+    chunkers = [part.name for part in Lake(lake).parts("chunkers")]
+    listings: dict[str, list[dict[str, object]]] = {
+        "systems": [{"name": f"{chunker}+{retriever}"} for chunker in chunkers for retriever in retrievers()],
+        "retrievers": [{"name": one.name, "meaning": one.meaning} for one in retrievers().values()],
+        "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
+        "protocols": [{"name": one.name, "meaning": one.meaning} for one in protocols().values()],
+        "metrics": [{"name": one.name, "ks": list(one.ks), "meaning": one.meaning} for one in known_metrics().values()],
+    }
+    if what not in listings:
+        kind = "listing"
+        raise unknown_name(kind, what, listings)
+    print_listing(listings[what], format)
+
+
+def _where(config: str) -> dict[str, str]:
+    """`subset=function-2k,repo=x` as a mapping; it selects items and can never change a protocol.
+
+    Raises:
+        GoldspanError: A part is no `column=value`, or the column is none that items are selected by.
+    """
+    where: dict[str, str] = {}
+    for pair in split_names(config):
+        column, equals, value = pair.partition("=")
+        if column not in SELECTABLE or not equals or not value:
+            message = f"--config {pair!r}: items are selected by column=value"
+            hint = f"Columns are {', '.join(SELECTABLE)}. A protocol is sealed: nothing on the command line changes it."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        where[column] = value
+    return where
+
+
+def _print_table(lake: Lake, benchmark: str, protocol: str, shown: list[tuple[str, int]]) -> None:
+    """One protocol's headline numbers, best first, on stdout."""
+    declared = protocols()[protocol]
+    primary = declared.primary
+    slice_, value = declared.headline or ("all", "all")
+    wanted = shown or [(primary.metric, primary.k), ("recall", 10), ("mrr", 10)]
+    runs = lake.scan("runs", benchmark=benchmark).select("run_id", "system", "status")
+    rows = (
+        lake.scan("aggregates", benchmark=benchmark, protocol=protocol)
+        .filter((pl.col("slice") == slice_) & (pl.col("slice_value") == value))
+        .join(runs, on="run_id")
+        .select("system", "metric", "k", "n_items", score=primary.aggregate)
+        .collect()
+    )
+    if rows.is_empty():
+        return
+    table = rows.pivot(on=["metric", "k"], index=["system", "n_items"], values="score")
+    columns = [f'{{"{metric}",{k}}}' for metric, k in wanted]
+    columns = [column for column in columns if column in table.columns]
+    table = table.sort(columns[0], "system", descending=[True, False]) if columns else table
+    print(f"\n{protocol}, {slice_} {value}, {primary.aggregate}")
+    head = "".join(f"{name}@{k}".rjust(14) for name, k in wanted if f'{{"{name}",{k}}}' in table.columns)
+    print(f"{'system':32}{head}{'items':>8}")
+    for row in table.select("system", "n_items", *columns).iter_rows():
+        print(f"{row[0]:32}{''.join(f'{score:14.3f}' for score in row[2:])}{row[1]:8,}")
+
+
+def _outcome(done: dict[str, Evaluated], lake: Path) -> Outcome:
+    outcome = Outcome(written=str(lake), unit="item rankings", hint="make report")
+    for result in done.values():
+        outcome.expected += result.expected
+        outcome.scored += result.scored
+        outcome.failed += result.failed
+        outcome.missing += result.unscorable
+        outcome.cached += result.cached
+        outcome.tied += result.tied
+        outcome.notes += result.notes
+        if result.unscorable:
+            outcome.notes.append(
+                f"{result.unscorable:,} items cannot be scored in this lake; `why_not` in items says why"
+            )
+    return outcome
+
+
+if __name__ == "__main__":
+    run(app, "evaluate")

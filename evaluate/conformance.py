@@ -1,0 +1,122 @@
+"""The seal on a protocol: a hash of its rules and of the scores they give on a small fixture.
+
+A change to code that moves a number moves the hash, so it cannot pass under the old name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+
+import polars as pl
+
+from evaluate.coverage import OWN_TEXT
+from evaluate.lines import LineAxis
+from evaluate.measuring import SCORE_COLUMNS, measure_run
+from evaluate.protocols import Protocol
+from lake.fingerprint import canonical_json, sha256_of
+
+_WORDS = ("title", "meaning")
+"""What a protocol says about itself to people; mending a sentence changes no rule."""
+
+_AT = {"first": 1, "fifth": 5, "sixth": 6, "tenth": 10, "eleventh": 11}
+"""Items whose first relevant hit stands at that rank, on either side of every cut-off."""
+_SPANS = ["item_id", "path", "line_start", "line_end"]
+_GOLD = [
+    ("plain", "a.py", 10, 30),
+    ("overlapping", "a.py", 10, 30),
+    ("overlapping", "a.py", 20, 45),
+    ("overlapping", "a.py", 90, 95),
+    ("overlapping", "b.py", 0, 5),
+    ("adjacent", "b.py", 40, 50),
+    ("adjacent", "b.py", 50, 60),
+    ("nothing returned", "a.py", 0, 10),
+    ("nothing relevant", "elsewhere.py", 0, 10),
+    ("deep", "b.py", 0, 200),
+    ("one line", "a.py", 59, 60),
+    ("past the end", "a.py", 115, 130),
+    ("spent to the last character", "c.py", 8, 33),
+    *((item, "a.py", 0, 12) for item in _AT),
+]
+_FILES = {"a.py": 120, "b.py": 200, "c.py": 40}
+_ITEMS = sorted({item for item, *_ in _GOLD} | {"no gold"})
+_N_HITS = 15
+_STEPS = (7, 3)
+"""Two walks over the pool's chunks: hits in an order that is neither good nor bad."""
+
+
+@functools.cache
+def protocol_hash(protocol: Protocol) -> str:
+    """The seal: sha256 over the protocol's rules (its title and meaning left out) and over its scores on the fixture.
+
+    Scores are taken to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
+    """
+    rules = {name: value for name, value in dataclasses.asdict(protocol).items() if name not in _WORDS}
+    return sha256_of(canonical_json({"rules": rules, "scores": _scores(protocol)}).encode())
+
+
+def _scores(protocol: Protocol) -> list[list[str]]:
+    scores = measure_run(protocol, hits=_hits(), items=_items(), gold=_gold(), pool=_pool(), axis=_axis()).collect()
+    ordered = scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
+    return [[_digits(value) for value in row] for row in ordered.iter_rows()]
+
+
+def _digits(value: object) -> str:
+    return format(value, ".12g") if isinstance(value, float) else str(value)
+
+
+def _items() -> pl.LazyFrame:
+    """Items whose own text is lines 15 to 25 of a.py, but for one that has none."""
+    own = [(None, None, None) if item == "no gold" else ("a.py", 15, 25) for item in _ITEMS]
+    rows = [(item, "pool", *text) for item, text in zip(_ITEMS, own, strict=True)]
+    return pl.LazyFrame(rows, schema=["item_id", "pool_id", *OWN_TEXT], orient="row")
+
+
+def _axis() -> LineAxis:
+    """Lines of 0 to 330 characters, some of them blank.
+
+    In c.py all but one have 1,000, so that whole lines spend a budget; the blank one comes after 8,000, where gold starts.
+    """
+    rows = [("pool", path, [_n_nws(path, line) for line in range(n_lines)]) for path, n_lines in _FILES.items()]
+    return LineAxis.of(pl.DataFrame(rows, schema=["pool_id", "path", "n_nws"], orient="row"))
+
+
+def _n_nws(path: str, line: int) -> int:
+    if path == "c.py":
+        return 1_000 if line != 8 else 0
+    return 37 * line % 331 if line % 7 else 0
+
+
+def _chunks() -> list[tuple[str, int, int, int]]:
+    """Windows of 20 lines every 10, so that neighbours overlap."""
+    return [
+        (path, number, start, min(start + 20, n_lines))
+        for path, n_lines in _FILES.items()
+        for number, start in enumerate(range(0, n_lines, 10))
+    ]
+
+
+def _pool() -> pl.LazyFrame:
+    chunks = pl.LazyFrame(_chunks(), schema=["path", "chunk_no", "line_start", "line_end"], orient="row")
+    return chunks.with_columns(pl.lit("pool").alias("pool_id"))
+
+
+def _hits() -> pl.LazyFrame:
+    hits = [
+        (item, rank, *chunk)
+        for place, item in enumerate(_ITEMS)
+        if item != "nothing returned"
+        for rank, chunk in enumerate(_ranking(item, place), start=1)
+    ]
+    return pl.LazyFrame(hits, schema=["item_id", "rank", "path", "chunk_no", "line_start", "line_end"], orient="row")
+
+
+def _ranking(item: str, place: int) -> list[tuple[str, int, int, int]]:
+    chunks = _chunks()
+    if item == "spent to the last character":
+        return [chunk for chunk in chunks if chunk[0] == "c.py"]
+    if item in _AT:
+        # The gold lies in the first two chunks of a.py; the rest of that list comes from b.py.
+        before = [chunk for chunk in chunks if chunk[0] == "b.py"][: _AT[item] - 1]
+        return [*before, *chunks[:2]]
+    return [chunks[(_STEPS[place % 2] * rank + place) % len(chunks)] for rank in range(1, _N_HITS + 1)]

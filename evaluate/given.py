@@ -1,0 +1,64 @@
+"""Vectors made elsewhere, brought into the lake for the retriever `recorded`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.store import Lake
+from lake.tables import table
+
+
+def give_vectors(lake: Lake, file: Path, model: str) -> int:
+    """Store a Parquet file of vectors in place of those there were; how many it holds.
+
+    Args:
+        lake: Where to.
+        file: Parquet with `key` (text) and `vector` (a list or array of numbers, all of one length).
+        model: What made them.
+
+    Raises:
+        GoldspanError: The file is not there or not of this shape, or a vector is not finite or of another length.
+    """
+    if not file.is_file():
+        message = f"there is no file {file}"
+        raise GoldspanError(message, hint="--vectors takes a Parquet file with key and vector.", code=Exit.MISSING)
+    stamp = fingerprint(sha256_of_file(file), model)
+    if lake.stands("vectors", "given", stamp):
+        return lake.read("vectors").height
+    vectors = _checked(file, model)
+    lake.write("vectors", vectors, part="given", fingerprint=stamp)
+    return vectors.height
+
+
+def _checked(file: Path, model: str) -> pl.DataFrame:
+    def wrong(what: str, examples: list[str] | None = None) -> GoldspanError:
+        return GoldspanError(what, where=str(file), examples=examples or [], code=Exit.INVALID)
+
+    try:
+        frame = pl.read_parquet(file)
+    except (pl.exceptions.PolarsError, OSError) as error:
+        raise wrong(what=f"not a Parquet file: {error}".splitlines()[0]) from error
+    missing = [column for column in ("key", "vector") if column not in frame.columns]
+    if missing:
+        raise wrong(what=f"vectors: missing {missing}, found {frame.columns}")
+    try:
+        columns = table("vectors").columns
+        frame = frame.select(pl.lit(model).alias("model"), "key", "vector").cast(pl.Schema(columns))
+    except pl.exceptions.PolarsError as error:
+        raise wrong(what=f"vectors: key is to be a text, vector a list of numbers: {error}".splitlines()[0]) from error
+    length = pl.col("vector").list.len()
+    bad = frame.filter(
+        pl.col("key").is_null()
+        | (length != length.max()).fill_null(value=True)
+        | ~pl.col("vector").list.eval(pl.element().is_finite()).list.all()
+    )
+    if bad.height:
+        what = f"vectors: {bad.height:,} are not finite or of another length than the others"
+        raise wrong(what=what, examples=bad["key"].head(3).cast(pl.String).fill_null("null").to_list())
+    if frame.is_empty():
+        raise wrong(what="vectors: the file holds none")
+    return frame

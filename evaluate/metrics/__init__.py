@@ -1,0 +1,24 @@
+"""Every metric, declared once as polars expressions; the docstring of each is its text on the page."""
+
+from evaluate.metrics import covered, ranked
+from evaluate.metrics.declaration import (
+    Metric,
+    Ratio,
+    metric,
+    metric_named,
+    metrics,
+    parse_metric,
+    undeclared_after,
+)
+
+__all__ = [
+    "Metric",
+    "Ratio",
+    "covered",
+    "metric",
+    "metric_named",
+    "metrics",
+    "parse_metric",
+    "ranked",
+    "undeclared_after",
+]

@@ -1,0 +1,44 @@
+"""Metrics of the lines a ranking returns: what share of them is gold, however they were cut into chunks."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from evaluate.coverage import at_budget, at_depth
+from evaluate.metrics.declaration import Ratio, metric
+
+BUDGETS = (2_000, 8_000, 32_000)
+"""Non-whitespace characters of newly returned lines: a short, a usual and a generous context."""
+
+_N_GOLD = pl.col("n_gold")
+
+
+@metric("line_coverage", title="Line coverage", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
+def line_coverage(k: int) -> Ratio:
+    """Share of the gold lines that are returned before k non-whitespace characters are spent.
+
+    The ranking is walked from the top, every line counts once, and the last chunk is cut at the end of the last line
+    that fits.
+    """
+    return Ratio(pl.col(at_budget("n_both", k)), _N_GOLD)
+
+
+@metric("line_precision", title="Line precision", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
+def line_precision(k: int) -> Ratio:
+    """Share of the lines returned for k non-whitespace characters that are gold; 0 where nothing is returned."""
+    return Ratio(pl.col(at_budget("n_both", k)), pl.col(at_budget("n_returned", k)))
+
+
+@metric("line_f1", title="Line F1", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
+def line_f1(k: int) -> Ratio:
+    """Harmonic mean of line coverage and line precision at k non-whitespace characters.
+
+    Twice the lines in both over the lines of either side added up; chunks of any size and overlap compare by it.
+    """
+    return Ratio(2 * pl.col(at_budget("n_both", k)), _N_GOLD + pl.col(at_budget("n_returned", k)))
+
+
+@metric("self_share", title="Self share", ks=(5, 10), direction="neither", shape="covered")
+def self_share(k: int) -> Ratio:
+    """Share of the lines of the first k results that lie in the query's own text: the prompt, found again."""
+    return Ratio(pl.col(at_depth("n_own", k)), pl.col(at_depth("n_returned", k)))

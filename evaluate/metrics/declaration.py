@@ -1,0 +1,149 @@
+"""What a metric is: one decorated function that returns expressions, and the table of all of them."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Literal
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError, did_you_mean, unknown_name
+
+Shape = Literal["ranked", "covered"]
+"""The frame a metric's expressions are read over.
+
+- ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
+  columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first).
+- ``covered``: both read one row per item with the sizes of its sets of lines, as `evaluate.coverage` names them.
+"""
+
+Cut = Literal["results", "budget"]
+"""What k counts: results from the top of the list, or non-whitespace characters of newly covered lines."""
+
+Micro = Literal["ratio of sums", "equals macro", "undefined"]
+"""What pooling a metric over items means."""
+
+Direction = Literal["higher", "lower", "neither"]
+"""Which values are better; `neither` describes a run and ranks nothing."""
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """A metric at one cut-off: numerator over denominator, 0 where the denominator is 0."""
+
+    numerator: pl.Expr
+    denominator: pl.Expr
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A declared metric; `meaning` is the function's docstring and the metric's text on the page."""
+
+    name: str
+    title: str
+    meaning: str
+    granularity: str
+    direction: Direction
+    micro: Micro
+    shape: Shape
+    cut: Cut
+    ks: tuple[int, ...]
+    at: Callable[[int], Ratio]
+
+    @property
+    def stores_sums(self) -> bool:
+        """Whether a score keeps its numerator and denominator, so that it can be pooled."""
+        return self.micro != "undefined"
+
+
+_METRICS: dict[str, Metric] = {}
+_ALIAS = re.compile(r"(?P<name>[a-z][a-z0-9_]*?)(?:(?:@|_at_)(?P<k>[0-9]+))?", re.IGNORECASE)
+
+
+def metric(
+    name: str,
+    *,
+    title: str,
+    ks: Sequence[int],
+    granularity: str = "chunk",
+    direction: Direction = "higher",
+    micro: Micro = "ratio of sums",
+    shape: Shape = "ranked",
+    cut: Cut = "results",
+) -> Callable[[Callable[[int], Ratio]], Callable[[int], Ratio]]:
+    """Declare a metric: decorate the function from k to its ratio; the docstring says what the number means.
+
+    Raises:
+        GoldspanError: The name is taken, or the function has no docstring.
+    """
+
+    def declare(at: Callable[[int], Ratio]) -> Callable[[int], Ratio]:
+        meaning = " ".join((inspect.getdoc(at) or "").split())
+        if not meaning:
+            message = f"metric {name!r} has no docstring, which is its text on the page"
+            raise GoldspanError(message, where=at.__module__)
+        if name in _METRICS:
+            message = f"metric {name!r} is declared twice"
+            where = f"{_METRICS[name].at.__module__} and {at.__module__}"
+            raise GoldspanError(message, where=where, hint="Give one of them another name.")
+        _METRICS[name] = Metric(name, title, meaning, granularity, direction, micro, shape, cut, tuple(ks), at)
+        return at
+
+    return declare
+
+
+def metrics() -> Mapping[str, Metric]:
+    """Every declared metric by name, in the order of the names."""
+    return dict(sorted(_METRICS.items()))
+
+
+def metric_named(name: str) -> Metric:
+    """The metric of a name.
+
+    Raises:
+        GoldspanError: There is none; the message asks "did you mean".
+    """
+    if name not in _METRICS:
+        kind = "metric"
+        raise unknown_name(kind, name, _METRICS)
+    return _METRICS[name]
+
+
+def parse_metric(text: str) -> tuple[Metric, int]:
+    """A metric and its cut-off as people write them: `ndcg@10`, `nDCG_at_10`, `accuracy_at_1`.
+
+    A metric with a single usual cut-off may go without: `mrr`.
+
+    Raises:
+        GoldspanError: No such metric, or its cut-off is missing or 0.
+    """
+    match = _ALIAS.fullmatch(text.strip())
+    if match is None:
+        message = f"{text!r} is no metric with a cut-off"
+        raise GoldspanError(message, hint="Write it as `ndcg@10`.", code=Exit.USAGE)
+    name, k = match["name"].lower(), match["k"]
+    if name not in _METRICS:
+        message = f"unknown metric {text!r}"
+        raise GoldspanError(message, hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
+    found = _METRICS[name]
+    if k is None and len(found.ks) == 1:
+        return found, found.ks[0]
+    if k is None or int(k) == 0:
+        message = f"metric {text!r} needs a cut-off"
+        raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in found.ks)}.", code=Exit.USAGE)
+    return found, int(k)
+
+
+@contextmanager
+def undeclared_after() -> Iterator[None]:
+    """Forget, on leaving, the metrics declared inside: for tests and trials."""
+    before = dict(_METRICS)
+    try:
+        yield
+    finally:
+        _METRICS.clear()
+        _METRICS.update(before)

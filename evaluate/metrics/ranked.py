@@ -1,0 +1,97 @@
+"""Metrics of a ranked list, over an item's relevant hits: the definitions of RepoEval's brief, binary relevance."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from evaluate.exact import exact_sum, from_steps, steps
+from evaluate.metrics.declaration import Ratio, metric
+
+_ONE = pl.lit(1.0)
+
+
+def _within(k: int) -> pl.Expr:
+    return pl.col("rank") <= k
+
+
+def _discount(rank: pl.Expr) -> pl.Expr:
+    return 1.0 / (rank + 1).log(2)
+
+
+def hits_within(k: int) -> pl.Expr:
+    """How many relevant results are among the first k."""
+    return _within(k).sum()
+
+
+def ideal_dcg(k: int) -> pl.Expr:
+    """The gain of the best possible list: every relevant one first, as many as there are and as k takes."""
+    gains = steps(_discount(pl.int_range(1, k + 1)))
+    # Summed in steps as a list's own gain is: a perfect list is then 1 to the last bit.
+    ideal = pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
+    return pl.lit(ideal).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
+
+
+@metric("precision", title="Precision", ks=(5, 10), micro="equals macro")
+def precision(k: int) -> Ratio:
+    """Share of the first k results that are relevant: hits / k, always over k, even when fewer were returned."""
+    return Ratio(hits_within(k), pl.lit(k))
+
+
+@metric("recall", title="Recall", ks=(5, 10))
+def recall(k: int) -> Ratio:
+    """Share of all relevant chunks of the pool that are among the first k results; 0 where the pool has none."""
+    return Ratio(hits_within(k), pl.col("n_relevant"))
+
+
+@metric("hit", title="Hit rate", ks=(5, 10), micro="equals macro")
+def hit(k: int) -> Ratio:
+    """Whether any of the first k results is relevant: 1 or 0."""
+    return Ratio(_within(k).any(), _ONE)
+
+
+@metric("accuracy", title="Accuracy", ks=(1, 3, 5), micro="equals macro")
+def accuracy(k: int) -> Ratio:
+    """Whether the right candidate is among the first k: 1 or 0."""
+    return Ratio(_within(k).any(), _ONE)
+
+
+@metric("mrr", title="MRR", ks=(10,), micro="undefined")
+def mrr(k: int) -> Ratio:
+    """Reciprocal rank of the first relevant result within the first k (10 unless said otherwise), else 0."""
+    return Ratio((1.0 / pl.col("rank")).filter(_within(k)).max(), _ONE)
+
+
+@metric("ndcg", title="nDCG", ks=(5, 10), micro="undefined")
+def ndcg(k: int) -> Ratio:
+    """Discounted gain of the first k results over that of an ideal list.
+
+    Gain is 1 for a relevant result, the discount is log2(rank + 1), and the ideal list holds min(k, relevant) of them.
+    """
+    return Ratio(exact_sum(_discount(pl.col("rank")).filter(_within(k))), ideal_dcg(k))
+
+
+@metric("iou", title="Best IoU", ks=(5, 10), micro="undefined")
+def iou(k: int) -> Ratio:
+    """Best intersection over union, in lines, between the gold lines of a file and one of the first k results in it."""
+    return Ratio(pl.col("iou").filter(_within(k)).max(), _ONE)
+
+
+@metric("ndcg_iou", title="nDCG by IoU", ks=(5, 10), micro="undefined")
+def ndcg_iou(k: int) -> Ratio:
+    """Like nDCG, but a result's gain is its IoU with the gold, and the ideal is the best order of the pool's chunks."""
+    return Ratio(_dcg_iou(k), _ideal_dcg_iou(k))
+
+
+@metric("dcg_iou", title="DCG by IoU", ks=(5, 10), micro="undefined")
+def dcg_iou(k: int) -> Ratio:
+    """Like nDCG by IoU, but over an ideal of 1: one chunk, first, that is exactly the gold. More than 1 counts as 1."""
+    return Ratio(pl.min_horizontal(_dcg_iou(k), _ONE), _ONE)
+
+
+def _dcg_iou(k: int) -> pl.Expr:
+    return exact_sum((pl.col("iou") * _discount(pl.col("rank"))).filter(_within(k)))
+
+
+def _ideal_dcg_iou(k: int) -> pl.Expr:
+    place = pl.int_range(1, pl.len() + 1)
+    return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * _discount(place))).list.first()

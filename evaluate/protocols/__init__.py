@@ -1,0 +1,99 @@
+"""Protocols: the sealed rules a run is scored by, one module per benchmark."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+from evaluate.judging import RELEVANCE
+from evaluate.metrics import Metric, metric_named
+from lake.declarations import discover
+from lake.errors import GoldspanError, unknown_name
+
+Aggregate = Literal["macro", "micro", "by_repo"]
+
+
+@dataclass(frozen=True)
+class Primary:
+    """The number a protocol ranks systems by."""
+
+    metric: str
+    k: int
+    granularity: str
+    aggregate: Aggregate
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a run of a task is scored. Nothing on a command line changes one; a new rule is a new name.
+
+    Args:
+        name: `<benchmark>@<rules>-v<version>`.
+        title: For people.
+        meaning: What the rules ask, in a sentence or two.
+        version: Of the rules under this name.
+        tasks: The tasks whose runs it scores.
+        gold: The gold rule: the value of column `gold` in `gold_spans`.
+        relevance: When a result is relevant; a key of `evaluate.judging.RELEVANCE`.
+        metrics: Which metrics, each with its cut-offs.
+        primary: What systems are ranked by.
+        headline: The slice shown first, as (slice, value); None for the whole.
+        source: Where the rules are from.
+        parity_only: Scored to be compared with published numbers, never shown on a leaderboard.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    version: int
+    tasks: tuple[str, ...]
+    gold: str
+    relevance: str
+    metrics: tuple[tuple[str, tuple[int, ...]], ...]
+    primary: Primary
+    headline: tuple[str, str] | None
+    source: str
+    parity_only: bool = False
+
+    def __post_init__(self) -> None:
+        if self.relevance not in RELEVANCE:
+            kind = "relevance rule"
+            raise unknown_name(kind, self.relevance, RELEVANCE)
+        named = [(found.granularity, found.name, k) for found, k in self.requested()]
+        if (self.primary.granularity, self.primary.metric, self.primary.k) not in named:
+            message = f"protocol {self.name!r}: its primary metric is not among its metrics"
+            raise GoldspanError(message, examples=[f"{self.primary.metric}@{self.primary.k}"])
+
+    def requested(self) -> list[tuple[Metric, int]]:
+        """Every metric with every cut-off, in the declared order."""
+        return [(metric_named(name), k) for name, ks in self.metrics for k in ks]
+
+
+@functools.cache
+def protocols() -> Mapping[str, Protocol]:
+    """Every declared protocol by name.
+
+    Raises:
+        GoldspanError: Two declarations have one name.
+    """
+    return discover(sys.modules[__name__], Protocol)
+
+
+def protocol_named(name: str) -> Protocol:
+    """The protocol of a name.
+
+    Raises:
+        GoldspanError: There is none; the message asks "did you mean".
+    """
+    if name not in protocols():
+        kind = "protocol"
+        raise unknown_name(kind, name, protocols())
+    return protocols()[name]
+
+
+def protocols_of(task: str) -> list[Protocol]:
+    """Every protocol that scores the runs of a task, in the order of the names."""
+    return [protocol for protocol in protocols().values() if task in protocol.tasks]

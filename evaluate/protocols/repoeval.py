@@ -1,0 +1,69 @@
+"""RepoEval's protocols: gold is a range of lines, a chunk is relevant when it shares a line with it."""
+
+from __future__ import annotations
+
+from evaluate.metrics.covered import BUDGETS
+from evaluate.protocols import Primary, Protocol
+
+_METRICS = (
+    ("precision", (5, 10)),
+    ("recall", (5, 10)),
+    ("ndcg", (5, 10)),
+    ("mrr", (10,)),
+    ("hit", (5, 10)),
+    ("iou", (5, 10)),
+    ("ndcg_iou", (5, 10)),
+    ("dcg_iou", (5, 10)),
+    ("self_share", (5, 10)),
+    ("line_coverage", BUDGETS),
+    ("line_precision", BUDGETS),
+    ("line_f1", BUDGETS),
+)
+_PRIMARY = Primary("line_f1", 8_000, "line", "macro")
+
+CHUNKING = Protocol(
+    name="repoeval@chunking-v1",
+    title="RepoEval, context and completion",
+    meaning="Does retrieval bring back the code the prompt was cut from, together with the lines to be completed? Gold "
+    "runs from the prompt's first line to the end of the completion, so most of it is the query's own text.",
+    version=1,
+    tasks=("repoeval/prompt",),
+    gold="context-and-completion",
+    relevance="line-overlap",
+    metrics=_METRICS,
+    primary=_PRIMARY,
+    headline=("subset", "function-2k"),
+    source="The brief's loader, 0-based inclusive: "
+    "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1].",
+)
+
+TARGET = Protocol(
+    name="repoeval@target-v1",
+    title="RepoEval, completion only",
+    meaning="Does retrieval find the lines to be completed themselves? They do not exist yet when code is completed, "
+    "so this says where the answer stands, not what a writer could have looked up.",
+    version=1,
+    tasks=("repoeval/prompt",),
+    gold="target",
+    relevance="line-overlap",
+    metrics=_METRICS,
+    primary=_PRIMARY,
+    headline=("subset", "function-2k"),
+    source="The completion's own lines: [lineno, lineno + n - 1], 0-based inclusive.",
+)
+
+CODE_CHUNK = Protocol(
+    name="repoeval@code-chunk-v1",
+    title="RepoEval as code-chunk evaluates it",
+    meaning="Gold runs from the prompt's first line to the first line of the completion; the mean is taken within each "
+    "repository and then over repositories.",
+    version=1,
+    tasks=("repoeval/prompt", "repoeval/prompt-code-chunk"),
+    gold="context-to-hole",
+    relevance="line-overlap",
+    metrics=(("precision", (5, 10)), ("recall", (5, 10)), ("ndcg", (5, 10))),
+    primary=Primary("ndcg", 5, "chunk", "by_repo"),
+    headline=("subset", "function-2k"),
+    source="The published code-chunk evaluation: [context_start_lineno, lineno], 0-based inclusive.",
+    parity_only=True,
+)

@@ -1,0 +1,167 @@
+"""Scores → ranks: the best of a pool per query, equal scores ordered by the task's tie rule."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from evaluate.retrievers import Answer, Floats, Integers, Pool, Queries, Retriever
+from evaluate.tasks import TieRule
+from lake.sampling import seeded_hash
+
+RANKING = "ranking"
+"""The part of a run's hits that is its ranking."""
+
+LINES = "lines"
+"""The part that metrics of line sets read instead, where a run has one."""
+
+_MULTIPLIER_1 = np.uint64(0xBF58476D1CE4E5B9)
+_MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
+
+
+@dataclass
+class Ranked:
+    """What ranking some pools gave.
+
+    Attributes:
+        hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
+        ties: item_id → cut-offs at which rank k and k + 1 score alike.
+        failed: item_id → what went wrong.
+        index_seconds: Time spent making indexes.
+        index_bytes: Their size in all.
+        query_seconds: Time per query, one number per item.
+    """
+
+    hits: pl.DataFrame
+    ties: dict[str, list[int]]
+    failed: dict[str, str]
+    index_seconds: float
+    index_bytes: int
+    query_seconds: list[float]
+
+
+def rank(
+    retriever: Retriever,
+    asked: Iterable[tuple[Pool, Queries]],
+    *,
+    tie: TieRule,
+    depth: int | None,
+    cut_offs: Sequence[int],
+) -> Ranked:
+    """Rank every pool for its queries. A pool on which the retriever fails fails its items; the rest goes on.
+
+    Args:
+        retriever: What scores.
+        asked: Pools, each with the queries that search it.
+        tie: How equal scores are ordered.
+        depth: How many results are kept per query; None for all.
+        cut_offs: Where ties are counted.
+    """
+    frames: list[pl.DataFrame] = []
+    result = Ranked(pl.DataFrame(schema=_SCHEMA), {}, {}, 0.0, 0, [])
+    for pool, queries in asked:
+        started = time.perf_counter()
+        try:
+            index = retriever.index(pool)
+            indexed = time.perf_counter()
+            answer = index.search(queries)
+            answer = answer if isinstance(answer, Answer) else Answer(answer)
+            scores = _checked(answer.scores, pool, queries)
+            lines = None if answer.lines is None else _checked(answer.lines, pool, queries)
+            n_bytes = int(index.n_bytes)
+        except Exception as error:
+            # A retriever is anyone's code: its fault is a row, never the end.
+            said = f"{type(error).__name__}: {error}".splitlines()[0][:300].encode(errors="backslashreplace").decode()
+            result.failed.update(dict.fromkeys(queries.item_id, said))
+            continue
+        searched = time.perf_counter()
+        result.index_seconds += indexed - started
+        result.index_bytes += n_bytes
+        result.query_seconds += [(searched - indexed) / len(queries)] * len(queries)
+        for row, why in answer.failed.items():
+            scores[row] = np.nan
+            result.failed[queries.item_id[row]] = why
+        order = _order(pool, queries, scores, tie)
+        _count_ties(queries, np.take_along_axis(scores, order, axis=-1), cut_offs, result.ties)
+        frames.append(_best(RANKING, pool, queries, scores, order[:, :depth]))
+        if lines is not None:
+            frames.append(_best(LINES, pool, queries, lines, _order(pool, queries, lines, tie)[:, :depth]))
+    if frames:
+        result.hits = pl.concat(frames)
+    return result
+
+
+class BadScoresError(ValueError):
+    """A retriever's answer that is no table of scores."""
+
+    def __init__(self, found: object, wanted: object) -> None:
+        super().__init__(f"scores: found {found}, not {wanted}")
+
+
+def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
+    wanted = (len(queries), len(pool))
+    found = np.array(scores, dtype=np.float64)
+    if found.shape != wanted:
+        raise BadScoresError(found=found.shape, wanted=f"the shape (queries, chunks) = {wanted}")
+    if np.isinf(found).any():
+        raise BadScoresError(found="an infinite one", wanted="finite numbers, or NaN for what is not returned")
+    return found
+
+
+_SCHEMA = {
+    "item_id": pl.String(),
+    "part": pl.String(),
+    "rank": pl.Int64(),
+    "pool_id": pl.String(),
+    "chunk": pl.Int64(),
+    "score": pl.Float64(),
+}
+
+
+def _order(pool: Pool, queries: Queries, scores: Floats, tie: TieRule) -> Integers:
+    """The chunks of every query from best to worst, of shape (queries, chunks); what is not returned comes last."""
+    return np.lexsort((_tie_keys(pool, queries, tie), np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
+
+
+def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties: dict[str, list[int]]) -> None:
+    for k in cut_offs:
+        if k < ranked.shape[1]:
+            for row in np.flatnonzero(ranked[:, k - 1] == ranked[:, k]).tolist():
+                ties.setdefault(queries.item_id[row], []).append(k)
+
+
+def _best(part: str, pool: Pool, queries: Queries, scores: Floats, order: Integers) -> pl.DataFrame:
+    """The returned chunks of every query in their order, as rows."""
+    ranked = np.take_along_axis(scores, order, axis=-1)
+    row, column = np.nonzero(~np.isnan(ranked))
+    return pl.DataFrame(
+        {
+            "item_id": np.array(queries.item_id, dtype=object)[row].tolist(),
+            "part": [part] * len(row),
+            "rank": column + 1,
+            "pool_id": [pool.pool_id] * len(row),
+            "chunk": order[row, column],
+            "score": ranked[row, column],
+        },
+        schema=_SCHEMA,
+    )
+
+
+def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
+    """What orders equal scores, of shape (queries, chunks): smaller first."""
+    if tie == "pool":
+        return np.broadcast_to(np.arange(len(pool)), (len(queries), len(pool)))
+    chunk = [seeded_hash(path, str(number)) for path, number in zip(pool.path, pool.chunk_no, strict=True)]
+    item = [seeded_hash(item_id) for item_id in queries.item_id]
+    return _mixed(np.array(item, np.uint64)[:, None] ^ _mixed(np.array(chunk, np.uint64))[None, :]).view(np.int64)
+
+
+def _mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
+    """The finaliser of splitmix64: every bit of the input moves every bit of the output."""
+    value = (value ^ (value >> np.uint64(30))) * _MULTIPLIER_1
+    value = (value ^ (value >> np.uint64(27))) * _MULTIPLIER_2
+    return value ^ (value >> np.uint64(31))

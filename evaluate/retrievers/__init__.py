@@ -1,0 +1,176 @@
+"""Retrievers: how a pool of chunks is scored against queries. One file each, found by name."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Literal, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from lake.declarations import discover
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+BASELINE = "baseline"
+"""The tag of a system that is always in the table and never in the ranking."""
+
+
+@dataclass(frozen=True)
+class Vectors:
+    """Vectors given by hand, by the key of the text each stands for.
+
+    Attributes:
+        model: What made them.
+        row: Key → row of the matrix.
+        matrix: (keys, dimensions).
+    """
+
+    model: str
+    row: Mapping[str, int]
+    matrix: Floats
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
+
+    Attributes:
+        pool_id: The pool.
+        path: Path of each chunk.
+        chunk_no: Number of each chunk within its content.
+        line_start: First line of each chunk.
+        line_end: Line after the last of each chunk.
+        n_file_lines: How many lines the chunk's file has.
+        text: Text of each chunk.
+        vectors: Vectors given by hand, for retrievers that need them.
+    """
+
+    pool_id: str
+    path: Sequence[str]
+    chunk_no: Integers
+    line_start: Integers
+    line_end: Integers
+    n_file_lines: Integers
+    text: Sequence[str]
+    vectors: Vectors | None = None
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+
+@dataclass(frozen=True)
+class Span:
+    """A gold range: lines `[line_start, line_end)` of a path."""
+
+    path: str
+    line_start: int
+    line_end: int
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What is asked of one pool; row i of every column is query i.
+
+    Attributes:
+        item_id: The item of each query.
+        text: What is searched for.
+        target_path: The file the query comes from; None where the benchmark has none.
+        target_line: The line of the hole in it; -1 where there is none.
+        gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.
+    """
+
+    item_id: Sequence[str]
+    text: Sequence[str]
+    target_path: Sequence[str | None]
+    target_line: Integers
+    gold: Sequence[Sequence[Span]] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.item_id)
+
+
+class Answer(NamedTuple):
+    """Scores, where some queries could not be answered.
+
+    Attributes:
+        scores: (queries, chunks); a failed query's row is not read.
+        failed: Row of a query → why it could not be answered.
+        lines: Scores of another order, for metrics of sets of lines; None where one order serves both. Only the oracle
+            has two: what it would return to cover lines is not what it would return to rank chunks.
+    """
+
+    scores: Floats
+    failed: Mapping[int, str] = MappingProxyType({})
+    lines: Floats | None = None
+
+
+class Index(Protocol):
+    """A pool made ready to be searched."""
+
+    @property
+    def n_bytes(self) -> int:
+        """How much memory the index holds, beside the chunks' own texts."""
+        ...
+
+    def search(self, queries: Queries) -> Floats | Answer:
+        """Scores of shape (queries, chunks), higher is better; NaN where a chunk is not to be returned at all."""
+        ...
+
+
+@dataclass(frozen=True)
+class Scan:
+    """An index that is nothing but the pool: for retrievers that have nothing to prepare."""
+
+    pool: Pool
+    score: Callable[[Pool, Queries], Floats]
+    n_bytes: int = 0
+
+    def search(self, queries: Queries) -> Floats:
+        """Whatever the function scores."""
+        return self.score(self.pool, queries)
+
+
+@dataclass(frozen=True)
+class Retriever:
+    """A way to rank chunks.
+
+    Attributes:
+        name: What it is called, also in `chunker+retriever`.
+        title: A few words for tables.
+        meaning: What it does, in a sentence that reads well on a page.
+        index: `index(pool)` → something with `search(queries)`. A pure function of its arguments.
+        version: Raised whenever its scores may change; its runs are then made anew.
+        source: Where the rule comes from.
+        tags: `baseline` for what stands beside the systems to be measured.
+        parameters: Its settings, as the pages say them.
+        needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it runs
+            only when asked for by name, on vectors that the lake was given.
+        is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
+    """
+
+    name: str
+    title: str
+    meaning: str
+    index: Callable[[Pool], Index]
+    version: int = 1
+    source: str = ""
+    tags: tuple[str, ...] = ()
+    parameters: Mapping[str, object] = field(default_factory=dict)
+    needs: Literal["", "gold", "vectors"] = ""
+    is_chance: bool = False
+
+
+@functools.cache
+def retrievers() -> Mapping[str, Retriever]:
+    """Every declared retriever by name.
+
+    Raises:
+        GoldspanError: Two declarations have one name.
+    """
+    return discover(sys.modules[__name__], Retriever)

@@ -1,0 +1,70 @@
+"""RepoCoder's one-gram retrieval: how much of two sets of tokens is in both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from evaluate.retrievers import Floats, Pool, Queries, Retriever
+from lake.text import regex_tokens
+
+
+@dataclass(frozen=True)
+class TokenSets:
+    """Which tokens each chunk holds.
+
+    Attributes:
+        vocabulary: Token → row.
+        holds: (tokens, chunks), one where a chunk holds a token.
+        size: How many different tokens each chunk holds.
+    """
+
+    vocabulary: dict[str, int]
+    holds: csr_array
+    size: Floats
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of the sparse matrix's three arrays."""
+        return int(self.holds.data.nbytes + self.holds.indices.nbytes + self.holds.indptr.nbytes)
+
+    def search(self, queries: Queries) -> Floats:
+        """Tokens in both over tokens in either, for every query and chunk; 0 where neither has any."""
+        asked = [set(regex_tokens(text)) for text in queries.text]
+        known = [[self.vocabulary[token] for token in tokens if token in self.vocabulary] for tokens in asked]
+        both = np.asarray((_rows(known, len(self.vocabulary)) @ self.holds).toarray(), dtype=np.float64)
+        either = np.array([len(tokens) for tokens in asked])[:, None] + self.size[None, :] - both
+        return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
+
+
+def index(pool: Pool) -> TokenSets:
+    """The pool's chunks as sets of `regex` tokens."""
+    sets = [set(regex_tokens(text)) for text in pool.text]
+    vocabulary: dict[str, int] = {}
+    for tokens in sets:
+        for token in tokens:
+            vocabulary.setdefault(token, len(vocabulary))
+    rows = _rows([[vocabulary[token] for token in tokens] for tokens in sets], len(vocabulary))
+    return TokenSets(
+        vocabulary, csr_array(rows.T.tocsr()), np.array([len(tokens) for tokens in sets], dtype=np.float64)
+    )
+
+
+def _rows(sets: Sequence[Sequence[int]], n_tokens: int) -> csr_array:
+    indptr = np.cumsum([0, *(len(tokens) for tokens in sets)])
+    indices = np.fromiter((token for tokens in sets for token in tokens), np.int64, indptr[-1])
+    return csr_array((np.ones(indptr[-1]), indices, indptr), shape=(len(sets), n_tokens))
+
+
+JACCARD_REGEX = Retriever(
+    name="jaccard-regex",
+    title="Jaccard of token sets",
+    meaning="The share of the different tokens of query and chunk that both have. Tokens are identifiers, numbers and "
+    "single marks, case kept.",
+    index=index,
+    source="RepoCoder's one-gram retriever, with a regular expression for its tokenizer",
+    parameters={"tokens": "regex"},
+)

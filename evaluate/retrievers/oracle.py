@@ -1,0 +1,106 @@
+"""The best ranking of the same chunks: it sees the gold, so it bounds what any retriever can score over them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluate.retrievers import BASELINE, Answer, Pool, Queries, Retriever, Span
+
+Lines = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A pool, to be ranked by gold."""
+
+    pool: Pool
+    n_bytes: int = 0
+
+    def search(self, queries: Queries) -> Answer:
+        """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines."""
+        shape = (len(queries), len(self.pool))
+        overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
+        rows_of: dict[str, list[int]] = {}
+        for row, path in enumerate(self.pool.path):
+            rows_of.setdefault(path, []).append(row)
+        for query, spans in enumerate(queries.gold):
+            pieces = [piece for path in sorted({s.path for s in spans}) for piece in self._met(rows_of, path, spans)]
+            for piece in pieces:
+                overlaps[query, piece.chunk] = piece.n_gold / piece.n_either
+            for place, chunk in enumerate(_greedy(pieces, _n_gold(spans))):
+                covering[query, chunk] = -place
+        return Answer(overlaps, lines=covering)
+
+    def _met(self, rows_of: dict[str, list[int]], path: str, spans: Sequence[Span]) -> list[_Piece]:
+        """The chunks of one file that share a line with its gold."""
+        here = [span for span in spans if span.path == path]
+        rows = rows_of.get(path, [])
+        end = max([span.line_end for span in here] + [int(self.pool.line_end[row]) for row in rows])
+        gold = np.zeros(end, dtype=np.bool_)
+        for span in here:
+            gold[span.line_start : span.line_end] = True
+        pieces = []
+        for row in rows:
+            start, stop = int(self.pool.line_start[row]), int(self.pool.line_end[row])
+            n_gold = int(gold[start:stop].sum())
+            if n_gold:
+                pieces.append(_Piece(row, path, start, stop, gold, n_gold, stop - start + int(gold.sum()) - n_gold))
+        return pieces
+
+
+@dataclass(frozen=True)
+class _Piece:
+    """A chunk that shares lines with the gold of its file."""
+
+    chunk: int
+    path: str
+    start: int
+    stop: int
+    gold: Lines
+    n_gold: int
+    n_either: int
+
+
+def _greedy(pieces: Sequence[_Piece], n_gold: int) -> list[int]:
+    """Chunks in the order of gold lines per line they add, as long as each raises the F1 of the union."""
+    covered = {piece.path: np.zeros(len(piece.gold), dtype=np.bool_) for piece in pieces}
+    left, chosen = list(pieces), list[int]()
+    n_both = n_returned = 0
+    while left:
+        best, best_key, best_new = None, (0.0, 0, 0), (0, 0)
+        for piece in left:
+            new = ~covered[piece.path][piece.start : piece.stop]
+            n_new, n_new_gold = int(new.sum()), int((new & piece.gold[piece.start : piece.stop]).sum())
+            key = (n_new_gold / n_new if n_new else 0.0, n_new_gold, -piece.chunk)
+            if best is None or key > best_key:
+                best, best_key, best_new = piece, key, (n_new, n_new_gold)
+        n_new, n_new_gold = best_new
+        # 2(I + g) / (G + R + n) > 2I / (G + R), in whole numbers.
+        if best is None or (n_both + n_new_gold) * (n_gold + n_returned) <= n_both * (n_gold + n_returned + n_new):
+            break
+        covered[best.path][best.start : best.stop] = True
+        n_both, n_returned = n_both + n_new_gold, n_returned + n_new
+        chosen.append(best.chunk)
+        left.remove(best)
+    return chosen
+
+
+def _n_gold(spans: Sequence[Span]) -> int:
+    return len({(span.path, line) for span in spans for line in range(span.line_start, span.line_end)})
+
+
+ORACLE = Retriever(
+    name="oracle",
+    title="Oracle",
+    meaning="What the best retriever over the same chunks could score. It is shown the gold: for ranked metrics the "
+    "chunks that overlap most come first; for sets of lines those that add most gold per line, as long as each raises "
+    "F1 (greedy).",
+    index=Bound,
+    tags=(BASELINE,),
+    needs="gold",
+    version=2,
+)

@@ -1,0 +1,131 @@
+"""Systems: a chunker with a retriever, what a run of one is called and what it was made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from evaluate.protocols import Protocol
+from evaluate.retrievers import BASELINE, Retriever
+from evaluate.tasks import Task
+from lake.code import code_digest
+from lake.errors import unknown_name
+from lake.fingerprint import fingerprint
+
+ALIASES: Mapping[str, str] = {"code-chunk-fixed": "fixed-nws-1500", "code-chunk-ast": "syntax-1500"}
+"""The brief's names of chunkers."""
+
+
+@dataclass(frozen=True)
+class System:
+    """A chunker with a retriever.
+
+    Attributes:
+        chunker: A concrete chunker name, as in the lake.
+        chunker_stamp: What that chunker's chunks were made from.
+        retriever: The retriever.
+        protocol: The protocol whose gold the retriever is shown; None for every system but the oracle.
+    """
+
+    chunker: str
+    chunker_stamp: str
+    retriever: Retriever
+    protocol: Protocol | None = None
+
+    @property
+    def name(self) -> str:
+        """`chunker+retriever`."""
+        return f"{self.chunker}+{self.retriever.name}"
+
+    def parameters(self) -> dict[str, object]:
+        """The retriever's settings, and the protocol it is shown where it is shown one."""
+        shown = {"protocol": self.protocol.name} if self.protocol else {}
+        return {**self.retriever.parameters, **shown}
+
+    def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
+        """What a run of this system is made from, but for the data: its rules and their code.
+
+        Args:
+            task: What is asked.
+            label: The label of the data: a run on the sample is never called like one on the published data.
+            selection: What of the items is asked, when not all are.
+        """
+        protocol = [self.protocol.name, self.protocol.gold] if self.protocol else None
+        return fingerprint(
+            vars(task),
+            [self.chunker, self.chunker_stamp],
+            [self.retriever.name, self.retriever.version, code_digest_of(self.retriever), self.retriever.parameters],
+            protocol,
+            label,
+            selection,
+        )
+
+
+def code_digest_of(retriever: Retriever) -> str:
+    """The digest of the file that declares a retriever's index."""
+    index = retriever.index
+    function = getattr(index, "keywords", {}).get("score", index)
+    return code_digest(function)
+
+
+def run_id_of(task: Task, system: System, stamp: str) -> str:
+    """`<task>--<system>--<8 hex>`, with `/` written `.`."""
+    return f"{task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
+
+
+def chosen(
+    task: Task,
+    patterns: Sequence[str],
+    chunkers: Mapping[str, str],
+    retrievers: Mapping[str, Retriever],
+    protocols: Sequence[Protocol],
+) -> list[System]:
+    """The systems that some patterns pick for a task, and the baselines over the same chunkers.
+
+    Without patterns that is every system but those that run only when asked for by name. Within a chunker the oracle
+    comes first: the others' share of it is told beside their own numbers.
+
+    Args:
+        task: What is asked; it may be meant for some retrievers alone.
+        patterns: `chunker+retriever`, `*` and `?` allowed on either side.
+        chunkers: Chunker in the lake → what its chunks were made from.
+        retrievers: Every declared retriever.
+        protocols: The task's protocols: an oracle is made for each.
+    """
+    meant = {name: one for name, one in retrievers.items() if not task.retrievers or name in task.retrievers}
+    systems = []
+    for chunker, stamp in chunkers.items():
+        names = {name for name in meant if _picks(patterns, chunker, name)}
+        asked = {name for name in names if meant[name].needs != "vectors" or _named(patterns, name)}
+        beside = {name for name, one in meant.items() if BASELINE in one.tags} if asked else set()
+        picked = [one for name, one in meant.items() if name in asked | beside]
+        for retriever in sorted(picked, key=lambda one: (one.needs != "gold", one.name)):
+            shown: Sequence[Protocol | None] = protocols if retriever.needs == "gold" else [None]
+            systems += [System(chunker, stamp, retriever, protocol) for protocol in shown]
+    return systems
+
+
+def check_patterns(patterns: Sequence[str], chunkers: Sequence[str], retrievers: Sequence[str]) -> None:
+    """See that every pattern means some system.
+
+    Raises:
+        GoldspanError: One picks nothing; the message asks "did you mean".
+    """
+    for pattern in patterns:
+        if not any(_picks([pattern], chunker, retriever) for chunker in chunkers for retriever in retrievers):
+            kind = "system"
+            raise unknown_name(kind, pattern, [f"{chunker}+{one}" for chunker in chunkers for one in retrievers])
+
+
+def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
+    return not patterns or any(fnmatchcase(f"{chunker}+{retriever}", _aliased(pattern)) for pattern in patterns)
+
+
+def _named(patterns: Sequence[str], retriever: str) -> bool:
+    return any(pattern.rpartition("+")[2] == retriever for pattern in patterns)
+
+
+def _aliased(pattern: str) -> str:
+    chunker, plus, retriever = pattern.partition("+")
+    return f"{ALIASES.get(chunker, chunker)}{plus}{retriever}"

@@ -1,0 +1,80 @@
+"""Tasks: what is searched, with which query, and how equal scores are ordered."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+TieRule = Literal["hash", "pool"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """A benchmark, a query rule, a pool rule and a tie rule; a run belongs to one.
+
+    Attributes:
+        name: `<benchmark>/<task>`.
+        benchmark: The benchmark whose items it asks.
+        title: A few words.
+        meaning: In a sentence that reads well on a page.
+        query: The column of `items` that is the query.
+        query_meaning: What the query is.
+        pool_meaning: What is searched.
+        tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.
+        depth: How many results a built-in run keeps per item; None for all.
+        pool_prefix: Pools of its own: `<prefix>/<repo>` in place of the items'; items without one are not asked.
+        subsets: Where it has pools of its own, the subsets it asks.
+        retrievers: The retrievers it is meant for; none for all that need no gold or vectors given by hand.
+        version: Raised whenever rankings may change.
+    """
+
+    name: str
+    benchmark: str
+    title: str
+    meaning: str
+    query: str
+    query_meaning: str
+    pool_meaning: str
+    tie: TieRule
+    depth: int | None = 100
+    pool_prefix: str = ""
+    subsets: tuple[str, ...] = ()
+    retrievers: tuple[str, ...] = ()
+    version: int = 1
+
+
+REPOEVAL_PROMPT = Task(
+    name="repoeval/prompt",
+    benchmark="repoeval",
+    title="The prompt against its repository",
+    meaning="The code before the hole is the query; every Python file of the repository is searched, its own too.",
+    query="prompt",
+    query_meaning="the prompt, as the benchmark cut it",
+    pool_meaning="all *.py of the repository; hidden folders and __pycache__ are left out",
+    tie="hash",
+)
+
+REPOEVAL_CODE_CHUNK = Task(
+    name="repoeval/prompt-code-chunk",
+    benchmark="repoeval",
+    title="The prompt, as code-chunk ran it",
+    meaning="The task of a published evaluation, kept to reproduce its numbers and never shown on a leaderboard: six "
+    "of the repositories, one of them with a second copy of its sources.",
+    query="prompt",
+    query_meaning="the prompt, as the benchmark cut it",
+    pool_meaning="all *.py of the repository in the order of their paths; in patchcore a copy of src/* as build/lib/*, "
+    "listed first",
+    tie="pool",
+    pool_prefix="repoeval/code-chunk",
+    subsets=("function-2k",),
+    retrievers=("recorded",),
+)
+
+TASKS: Mapping[str, Task] = {task.name: task for task in (REPOEVAL_PROMPT, REPOEVAL_CODE_CHUNK)}
+"""Every task by name."""
+
+
+def tasks_of(benchmark: str) -> list[Task]:
+    """The tasks that ask a benchmark's items."""
+    return [task for task in TASKS.values() if task.benchmark == benchmark]

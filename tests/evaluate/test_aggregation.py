@@ -1,0 +1,140 @@
+"""Aggregates: three kinds of mean by hand, and what is never pooled."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from evaluate.aggregation import SLICES, aggregate
+from lake.store import check
+from lake.tables import table
+
+# item, repo, numerator, denominator: per item 1/2, 0/4, 3/3; repository p has the first two.
+THREE = [("i1", "p", 1.0, 2.0), ("i2", "p", 0.0, 4.0), ("i3", "q", 3.0, 3.0)]
+
+
+def scores_of(rows: list[tuple[str, float | None, float | None, float | None]], metric: str = "recall") -> pl.LazyFrame:
+    columns = table("scores").columns
+    return (
+        pl.LazyFrame(
+            rows, {name: columns[name] for name in ("item_id", "value", "numerator", "denominator")}, orient="row"
+        )
+        .with_columns(
+            pl.lit("run").alias("run_id"),
+            pl.lit("rules").alias("protocol"),
+            pl.lit("chunk").alias("granularity"),
+            pl.lit(metric).alias("metric"),
+            pl.lit(5, pl.Int64).alias("k"),
+            pl.lit("hash").alias("protocol_hash"),
+        )
+        .select(*columns)
+    )
+
+
+def three_scores() -> pl.LazyFrame:
+    return scores_of([(item, above / below, above, below) for item, _, above, below in THREE])
+
+
+def items_of(repos: dict[str, str], contexts: list[str], level: str = "function") -> pl.LazyFrame:
+    return pl.LazyFrame({"item_id": list(repos), "repo": list(repos.values()), "context": contexts}).with_columns(
+        pl.lit(level).alias("level"), (f"{level}-" + pl.col("context")).alias("subset")
+    )
+
+
+REPOS = {item: repo for item, repo, *_ in THREE}
+
+
+def row(aggregates: pl.DataFrame, name: str, value: str) -> dict[str, float | None]:
+    return aggregates.row(by_predicate=(pl.col("slice") == name) & (pl.col("slice_value") == value), named=True)
+
+
+def test_three_means_by_hand() -> None:
+    aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
+    check(table("aggregates"), aggregates)
+    whole = row(aggregates, "all", "all")
+    assert whole["macro"] == pytest.approx((1 / 2 + 0 + 1) / 3)
+    assert whole["micro"] == pytest.approx((1 + 0 + 3) / (2 + 4 + 3))
+    assert whole["by_repo"] == pytest.approx(((1 / 2 + 0) / 2 + 1) / 2)
+    assert (whole["n"], whole["n_items"], whole["n_repos"]) == (3, 3, 2)
+    assert row(aggregates, "repo", "p")["macro"] == pytest.approx(1 / 4)
+    assert row(aggregates, "repo", "p")["micro"] == pytest.approx(1 / 6)
+    assert row(aggregates, "repo", "q")["by_repo"] == 1
+    assert row(aggregates, "subset", "function-2k") == whole | {"slice": "subset", "slice_value": "function-2k"}
+
+
+def test_what_is_not_applicable_leaves_the_mean_and_is_counted() -> None:
+    scores = scores_of([("i1", 1 / 2, 1, 2), ("i2", None, None, None), ("i3", None, None, None)])
+    aggregates = aggregate(scores, items_of(REPOS, ["2k"] * 3)).collect()
+    whole = row(aggregates, "all", "all")
+    assert (whole["macro"], whole["micro"], whole["by_repo"]) == (1 / 2, 1 / 2, 1 / 2)
+    assert (whole["n"], whole["n_items"], whole["n_not_applicable"], whole["n_repos"]) == (1, 3, 2, 2)
+    nothing = row(aggregates, "repo", "q")
+    assert (nothing["macro"], nothing["micro"], nothing["by_repo"], nothing["n"]) == (None, None, None, 0)
+
+
+def test_a_metric_without_sums_has_no_micro() -> None:
+    scores = scores_of([(item, 0.5, None, None) for item in REPOS], metric="ndcg")
+    aggregates = aggregate(scores, items_of(REPOS, ["2k"] * 3)).collect()
+    assert aggregates["micro"].null_count() == aggregates.height
+    assert aggregates["macro"].unique().to_list() == [0.5]
+
+
+def test_nothing_over_nothing_is_zero() -> None:
+    scores = scores_of([(item, 0, 0, 0) for item in REPOS])
+    assert row(aggregate(scores, items_of(REPOS, ["2k"] * 3)).collect(), "all", "all")["micro"] == 0
+
+
+def test_contexts_of_one_target_are_never_pooled() -> None:
+    aggregates = aggregate(three_scores(), items_of(REPOS, ["1k", "2k", "2k"])).collect()
+    found = {(name, value) for name, value in aggregates.select("slice", "slice_value").iter_rows()}
+    assert found == {
+        ("subset", "function-1k"),
+        ("subset", "function-2k"),
+        ("context", "1k"),
+        ("context", "2k"),
+        ("context/level", "1k/function"),
+        ("context/level", "2k/function"),
+        ("context/repo", "1k/p"),
+        ("context/repo", "2k/p"),
+        ("context/repo", "2k/q"),
+    }
+    assert row(aggregates, "context", "2k")["macro"] == pytest.approx((0 + 1) / 2)
+
+
+def test_one_context_has_the_plain_slices() -> None:
+    aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
+    assert aggregates["slice"].unique(maintain_order=True).to_list() == ["all", "level", "repo", "subset"]
+
+
+def test_benchmarks_without_levels_and_contexts_have_a_whole() -> None:
+    items = items_of(REPOS, ["2k"] * 3).with_columns(
+        pl.lit(None, pl.String).alias(
+            "level",
+        ),
+        context=pl.lit(None, pl.String),
+    )
+    aggregates = aggregate(three_scores(), items).collect()
+    assert aggregates["slice"].unique(maintain_order=True).to_list() == ["all", "repo", "subset"]
+
+
+def test_items_that_failed_or_were_never_tried_are_counted() -> None:
+    run_items = pl.LazyFrame({"run_id": ["run", "run"], "item_id": ["i1", "i2"], "status": ["done", "failed"]})
+    aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3), run_items).collect()
+    assert row(aggregates, "all", "all")["n_failed"] == 2
+    assert row(aggregates, "repo", "p")["n_failed"] == 1
+
+
+def test_scores_of_items_outside_the_items_are_left_out() -> None:
+    aggregates = aggregate(three_scores(), items_of({"i1": "p", "i2": "p"}, ["2k"] * 2)).collect()
+    assert row(aggregates, "all", "all")["n_items"] == 2
+
+
+def test_runs_stand_apart() -> None:
+    both = pl.concat([three_scores(), three_scores().with_columns(pl.lit("other").alias("run_id"))])
+    aggregates = aggregate(both, items_of(REPOS, ["2k"] * 3)).collect()
+    assert aggregates.filter(slice="all")["run_id"].to_list() == ["other", "run"]
+    assert aggregates.filter(slice="all")["n"].to_list() == [3, 3]
+
+
+def test_slices_are_named_once() -> None:
+    assert len({slice_.name for slice_ in SLICES}) == len(SLICES)

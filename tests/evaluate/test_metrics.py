@@ -1,0 +1,195 @@
+"""Ranked metrics: by hand, against trec_eval, and how they are declared and named."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import polars as pl
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.metrics import Ratio, metric, metric_named, metrics, parse_metric, undeclared_after
+from evaluate.scoring import score_judged
+from lake.errors import GoldspanError
+
+RANKED = ["precision@5", "precision@10", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "hit@5", "hit@10", "mrr"]
+TREC = {
+    "precision": "P_{k}",
+    "recall": "recall_{k}",
+    "ndcg": "ndcg_cut_{k}",
+    "hit": "success_{k}",
+}
+
+Run = dict[str, dict[str, float]]
+Qrels = dict[str, dict[str, int]]
+
+
+def values(ranked: list[tuple[str, str, int]], qrels: list[tuple[str, str]], names: list[str]) -> pl.DataFrame:
+    return score_judged(
+        pl.LazyFrame(ranked, schema={"query": pl.String, "document": pl.String, "rank": pl.Int64}, orient="row"),
+        pl.LazyFrame(qrels, schema={"query": pl.String, "document": pl.String}, orient="row"),
+        names,
+    ).collect()
+
+
+def test_three_queries_by_hand() -> None:
+    ranked = [
+        # One relevant document, second of two.
+        ("a", "x", 1),
+        ("a", "gold", 2),
+        # Three relevant documents: at 1, at 6 and not returned.
+        *(("b", document, rank) for rank, document in enumerate(["g1", "n1", "n2", "n3", "n4", "g2"], start=1)),
+        # Nothing is returned for c.
+    ]
+    qrels = [("a", "gold"), ("b", "g1"), ("b", "g2"), ("b", "g3"), ("c", "gold")]
+    found = {row["query"]: row for row in values(ranked, qrels, RANKED).to_dicts()}
+    ideal_3 = 1 + 1 / math.log2(3) + 1 / 2
+    expected: dict[str, dict[str, float]] = {
+        "a": {
+            "precision@5": 1 / 5,
+            "precision@10": 1 / 10,
+            "recall@5": 1 / 1,
+            "recall@10": 1 / 1,
+            "ndcg@5": (1 / math.log2(3)) / 1,
+            "ndcg@10": (1 / math.log2(3)) / 1,
+            "hit@5": 1,
+            "hit@10": 1,
+            "mrr@10": 1 / 2,
+        },
+        "b": {
+            "precision@5": 1 / 5,
+            "precision@10": 2 / 10,
+            "recall@5": 1 / 3,
+            "recall@10": 2 / 3,
+            "ndcg@5": 1 / ideal_3,
+            "ndcg@10": (1 + 1 / math.log2(7)) / ideal_3,
+            "hit@5": 1,
+            "hit@10": 1,
+            "mrr@10": 1 / 1,
+        },
+        "c": dict.fromkeys([*RANKED[:-1], "mrr@10"], 0),
+    }
+    for query, numbers in expected.items():
+        for name, number in numbers.items():
+            assert found[query][name] == pytest.approx(number, abs=1e-15), (query, name)
+
+
+def test_reciprocal_rank_stops_at_ten() -> None:
+    at_ten = [("q", f"d{rank}", rank) for rank in range(1, 12)]
+    assert values(at_ten, [("q", "d10")], ["mrr"])["mrr@10"].to_list() == [1 / 10]
+    assert values(at_ten, [("q", "d11")], ["mrr"])["mrr@10"].to_list() == [0]
+
+
+@pytest.mark.parametrize("n_relevant", [1, 2, 3, 7, 10, 33, 100])
+def test_a_perfect_list_scores_exactly_one(n_relevant: int) -> None:
+    ranked = [("q", f"d{rank}", rank) for rank in range(1, n_relevant + 1)]
+    qrels = [("q", f"d{rank}") for rank in range(1, n_relevant + 1)]
+    row = values(ranked, qrels, ["ndcg@5", "ndcg@10", "ndcg@100"]).row(0)
+    assert row[1:] == (1.0, 1.0, 1.0)
+
+
+documents = st.integers(0, 14).map(lambda number: f"d{number}")
+# Few different scores, so that most lists hold ties; 0.1 + 1e-9 is 0.1 as Float32 alone.
+some_scores = st.sampled_from([0.1, 0.1 + 1e-9, 0.5, 1.0, -2.0])
+runs = st.dictionaries(st.sampled_from("abcd"), st.dictionaries(documents, some_scores), min_size=1)
+judged_documents = st.dictionaries(
+    st.sampled_from("abcd"), st.dictionaries(documents, st.just(1), min_size=1), min_size=1
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(run=runs, qrels=judged_documents)
+def test_every_ranked_metric_is_trec_evals(run: Run, qrels: Qrels) -> None:
+    rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
+    schema = {"query": pl.String, "document": pl.String, "score": pl.Float64}
+    scored = pl.LazyFrame(rows, schema=schema, orient="row")
+    judged = [(query, document) for query, documents in qrels.items() for document in documents]
+    judgements = pl.LazyFrame(judged, schema={"query": pl.String, "document": pl.String}, orient="row")
+    ours = score_judged(scored, judgements, RANKED).collect()
+    # Written out, trec_eval's order gives the same from stored ranks.
+    in_order = (
+        scored.with_columns(pl.col("score").cast(pl.Float32))
+        .sort("query", "score", "document", descending=[False, True, True])
+        .with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query"))
+    )
+    assert score_judged(in_order, judgements, RANKED).collect().equals(ours)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, {"P", "recall", "ndcg_cut", "success", "recip_rank"}).evaluate(run)
+    for row in ours.to_dicts():
+        expected = theirs.get(row["query"], {})
+        for name in RANKED[:-1]:
+            kind, k = name.split("@")
+            assert row[name] == pytest.approx(expected.get(TREC[kind].format(k=k), 0.0), abs=1e-12), (row, name)
+        uncut = expected.get("recip_rank", 0.0)
+        assert row["mrr@10"] == pytest.approx(uncut if uncut >= 1 / 10 else 0.0, abs=1e-12)
+
+
+def test_a_metrics_text_is_its_docstring() -> None:
+    assert metric_named("precision").meaning.startswith("Share of the first k results that are relevant: hits / k")
+    assert all(declared.meaning.endswith(".") and "  " not in declared.meaning for declared in metrics().values())
+
+
+def test_a_name_twice_is_refused() -> None:
+    def again(k: int) -> Ratio:
+        """Again."""
+        return Ratio(pl.lit(k), pl.lit(k))
+
+    with undeclared_after(), pytest.raises(GoldspanError, match="metric 'recall' is declared twice"):
+        metric("recall", title="Again", ks=(5,))(again)
+
+
+def test_a_metric_without_docstring_is_refused() -> None:
+    def silent(k: int) -> Ratio:
+        return Ratio(pl.lit(k), pl.lit(k))
+
+    with undeclared_after(), pytest.raises(GoldspanError, match="'silent' has no docstring"):
+        metric("silent", title="Silent", ks=(5,))(silent)
+
+
+def test_metrics_declared_for_a_trial_are_forgotten() -> None:
+    def trial(k: int) -> Ratio:
+        """Try."""
+        return Ratio(pl.lit(k), pl.lit(k))
+
+    with undeclared_after():
+        metric("trial", title="Trial", ks=(5,))(trial)
+        assert "trial" in metrics()
+    assert "trial" not in metrics()
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "k"),
+    [
+        ("ndcg@10", "ndcg", 10),
+        ("ndcg_at_10", "ndcg", 10),
+        ("nDCG@5", "ndcg", 5),
+        ("accuracy_at_1", "accuracy", 1),
+        ("mrr", "mrr", 10),
+        ("mrr@5", "mrr", 5),
+    ],
+)
+def test_metrics_are_read_as_people_write_them(text: str, name: str, k: int) -> None:
+    found, cut_off = parse_metric(text)
+    assert (found.name, cut_off) == (name, k)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ndgc@10", "unknown metric 'ndgc@10'\n  Did you mean 'ndcg'"),
+        ("recal", "unknown metric 'recal'\n  Did you mean 'recall'?"),
+        ("ndcg", "metric 'ndcg' needs a cut-off\n  Usual: ndcg@5, ndcg@10."),
+        ("ndcg@0", "metric 'ndcg@0' needs a cut-off"),
+        ("ndcg@ten", "'ndcg@ten' is no metric with a cut-off"),
+    ],
+)
+def test_what_is_no_metric_is_refused_with_a_hint(text: str, message: str) -> None:
+    with pytest.raises(GoldspanError, match=re.escape(message)):
+        parse_metric(text)
+
+
+def test_unknown_metric_asks_did_you_mean() -> None:
+    with pytest.raises(GoldspanError, match=re.escape("unknown metric 'precison'\n  Did you mean 'precision'")):
+        metric_named("precison")

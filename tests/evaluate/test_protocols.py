@@ -1,0 +1,157 @@
+"""Protocols: what is declared, and the seal that moves when a number would."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+import pytest
+
+from evaluate import coverage
+from evaluate.conformance import protocol_hash
+from evaluate.lines import LineAxis
+from evaluate.metrics import covered, ranked
+from evaluate.protocols import Primary, Protocol, protocol_named, protocols, protocols_of
+from lake.errors import GoldspanError
+
+ROOT = Path(__file__).parents[2]
+CHUNKING = protocol_named("repoeval@chunking-v1")
+
+
+@pytest.fixture
+def unsealed() -> Iterator[None]:
+    protocol_hash.cache_clear()
+    yield
+    protocol_hash.cache_clear()
+
+
+def test_repoevals_protocols_and_their_gold() -> None:
+    assert {name: protocol.gold for name, protocol in protocols().items() if name.startswith("repoeval@")} == {
+        "repoeval@chunking-v1": "context-and-completion",
+        "repoeval@code-chunk-v1": "context-to-hole",
+        "repoeval@target-v1": "target",
+    }
+
+
+def test_parity_tasks_are_scored_by_the_parity_protocol_alone() -> None:
+    assert [protocol.name for protocol in protocols_of("repoeval/prompt-code-chunk")] == ["repoeval@code-chunk-v1"]
+    assert protocol_named("repoeval@code-chunk-v1").parity_only
+
+
+def test_unknown_protocol_asks_did_you_mean() -> None:
+    with pytest.raises(GoldspanError, match=re.escape("Did you mean 'repoeval@chunking-v1'")):
+        protocol_named("repoeval@chunking-v2")
+
+
+def test_unknown_metric_in_a_protocol_is_refused() -> None:
+    with pytest.raises(GoldspanError, match=re.escape("unknown metric 'recal'\n  Did you mean 'recall'?")):
+        dataclasses.replace(CHUNKING, metrics=(("recal", (5,)),))
+
+
+def test_unknown_relevance_is_refused() -> None:
+    with pytest.raises(GoldspanError, match="unknown relevance rule 'line-overlaps'"):
+        dataclasses.replace(CHUNKING, relevance="line-overlaps")
+
+
+def test_a_primary_metric_that_is_not_measured_is_refused() -> None:
+    with pytest.raises(GoldspanError, match="its primary metric is not among its metrics"):
+        dataclasses.replace(CHUNKING, primary=Primary("ndcg", 7, "chunk", "macro"))
+
+
+def test_every_rule_is_under_the_seal() -> None:
+    other: dict[str, object] = {
+        "name": "repoeval@other-v1",
+        "version": 2,
+        "tasks": ("repoeval/other",),
+        "gold": "other",
+        "headline": None,
+        "source": "elsewhere",
+        "parity_only": True,
+        "metrics": CHUNKING.metrics[1:],
+        "primary": Primary("ndcg", 5, "chunk", "macro"),
+    }
+    hashes = {protocol_hash(CHUNKING)}
+    for field, value in other.items():
+        changed: Protocol = dataclasses.replace(CHUNKING, **{field: value})  # type: ignore[arg-type]  # one field at a time
+        assert protocol_hash(changed) not in hashes, field
+        hashes.add(protocol_hash(changed))
+
+
+def test_a_mended_sentence_keeps_the_seal() -> None:
+    assert protocol_hash(dataclasses.replace(CHUNKING, meaning="In other words.")) == protocol_hash(CHUNKING)
+
+
+def _up_to_but_not(k: int) -> pl.Expr:
+    return pl.col("rank") < k
+
+
+def _discount_by_base_3(rank: pl.Expr) -> pl.Expr:
+    return 1.0 / (rank + 1).log(3)
+
+
+def _discount_one_later(rank: pl.Expr) -> pl.Expr:
+    return 1.0 / (rank + 2).log(2)
+
+
+def _spent_to_the_last_is_too_much(axis: LineAxis, budget: int) -> pl.Expr:
+    return axis.n_lines_for(budget - 1 - pl.col("spent")).clip(0)
+
+
+@pytest.mark.usefixtures("unsealed")
+@pytest.mark.parametrize(
+    ("place", "part", "changed"),
+    [
+        (ranked, "_within", _up_to_but_not),
+        (ranked, "_discount", _discount_by_base_3),
+        (ranked, "_discount", _discount_one_later),
+        (ranked, "_ONE", pl.lit(2.0)),
+        (ranked, "ideal_dcg", lambda k: pl.lit(k)),
+        (covered, "_N_GOLD", pl.col("n_gold") + 1),
+        (coverage, "_paid_by", _spent_to_the_last_is_too_much),
+    ],
+)
+def test_a_change_to_an_expression_moves_the_seal(
+    monkeypatch: pytest.MonkeyPatch, place: ModuleType, part: str, changed: object
+) -> None:
+    before = protocol_hash(CHUNKING)
+    protocol_hash.cache_clear()
+    monkeypatch.setattr(place, part, changed)
+    assert protocol_hash(CHUNKING) != before
+
+
+@pytest.mark.usefixtures("unsealed")
+def test_a_change_that_moves_no_number_keeps_the_seal(monkeypatch: pytest.MonkeyPatch) -> None:
+    # nDCG is the same by any base: numerator and ideal change alike.
+    binary = dataclasses.replace(CHUNKING, metrics=(("ndcg", (5, 10)),), primary=Primary("ndcg", 10, "chunk", "macro"))
+    before = protocol_hash(binary)
+    protocol_hash.cache_clear()
+    monkeypatch.setattr(ranked, "_discount", _discount_by_base_3)
+    assert protocol_hash(binary) == before
+
+
+@pytest.mark.usefixtures("unsealed")
+def test_sealing_every_protocol_takes_no_time() -> None:
+    start = time.perf_counter()
+    for protocol in protocols().values():
+        protocol_hash(protocol)
+    # A tenth of a second when the machine is free; not a promise about a busy one.
+    assert time.perf_counter() - start < 2
+
+
+def test_seals_are_the_same_in_every_process() -> None:
+    code = "from evaluate.conformance import protocol_hash as h; from evaluate.protocols import protocols as p"
+    printed = subprocess.run(
+        [sys.executable, "-c", f"{code}\nfor q in p().values(): print(h(q))"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert printed.stdout.split() == [protocol_hash(protocol) for protocol in protocols().values()]

@@ -1,0 +1,162 @@
+"""What a random order scores: closed forms against every order there is, the rest against orders scored one by one."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from itertools import permutations
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.chance import CLOSED_FORMS, expected_random, how_expected
+from evaluate.coverage import OWN_TEXT
+from evaluate.lines import LineAxis
+from evaluate.metrics import metrics
+from evaluate.protocols import Primary, protocol_named
+from evaluate.random_orders import N_ORDERS, draw
+from evaluate.scoring import score
+from lake.store import check
+from lake.tables import table
+
+CHUNKING = protocol_named("repoeval@chunking-v1")
+# Small budgets, so that small files spend them; every metric with an expectation of its own.
+SMALL = dataclasses.replace(
+    CHUNKING,
+    metrics=(
+        *((name, (10,) if name == "mrr" else (1, 3)) for name in sorted(CLOSED_FORMS)),
+        ("dcg_iou", (1, 3)),
+        ("self_share", (1, 3)),
+        *((name, (7, 20)) for name in ("line_coverage", "line_precision", "line_f1")),
+    ),
+    primary=Primary("line_f1", 20, "line", "macro"),
+)
+
+Span = tuple[str, int, int]
+Frames = dict[str, pl.LazyFrame]
+
+SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+N_LINES = 20
+AXIS = LineAxis.of(
+    pl.DataFrame(
+        [
+            ("repo", "a.py", [line % 4 for line in range(N_LINES)]),
+            ("repo", "b.py", [1] * N_LINES),
+            ("void", "a.py", []),
+        ],
+        {"pool_id": pl.String(), "path": pl.String(), "n_nws": pl.List(pl.Int64())},
+        orient="row",
+    )
+)
+
+
+def frames(items: Sequence[str], gold: Sequence[Span], chunks: Sequence[Span]) -> Frames:
+    return {
+        "items": pl.LazyFrame({"item_id": items}).with_columns(
+            pool_id=pl.lit("repo"), **dict(zip(OWN_TEXT, (pl.lit("a.py"), pl.lit(2), pl.lit(9)), strict=True))
+        ),
+        "gold": pl.LazyFrame(
+            [(item, *span) for item in items for span in gold], {"item_id": pl.String, **SPAN}, orient="row"
+        ),
+        "pool": pl.LazyFrame(
+            [("repo", number, *chunk) for number, chunk in enumerate(chunks)],
+            {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
+            orient="row",
+        ),
+    }
+
+
+def means(scores: pl.DataFrame) -> dict[tuple[str, int], tuple[float | None, ...]]:
+    grouped = scores.group_by("metric", "k").agg(pl.col("value", "numerator", "denominator").mean())
+    return {(metric, k): tuple(numbers) for metric, k, *numbers in grouped.iter_rows()}
+
+
+def expected(gold: Sequence[Span], chunks: Sequence[Span]) -> dict[tuple[str, int], tuple[float | None, ...]]:
+    scores = expected_random(SMALL, run_id="random", **frames(["x"], gold, chunks), axis=AXIS).collect()
+    check(table("scores"), scores)
+    return means(scores)
+
+
+spans = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 14), st.integers(1, 6)).map(
+    lambda span: (span[0], span[1], span[1] + span[2])
+)
+
+
+@settings(max_examples=12, deadline=None)
+@given(chunks=st.lists(spans, unique=True, max_size=5), gold=st.lists(spans, max_size=2))
+def test_closed_forms_are_the_mean_of_every_order(chunks: list[Span], gold: list[Span]) -> None:
+    orders = {f"order {number}": order for number, order in enumerate(permutations(chunks))}
+    hits = [(name, rank, *chunk) for name, order in orders.items() for rank, chunk in enumerate(order, start=1)]
+    scores = score(
+        SMALL,
+        run_id="run",
+        hits=pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row"),
+        **frames(list(orders), gold, chunks),
+        axis=AXIS,
+    ).collect()
+    theirs, ours = means(scores), expected(gold, chunks)
+    assert ours.keys() == theirs.keys()
+    for (metric, k), numbers in theirs.items():
+        if metric in CLOSED_FORMS:
+            assert ours[metric, k] == pytest.approx(numbers, abs=1e-12), (metric, k)
+
+
+@settings(max_examples=12, deadline=None)
+@given(chunks=st.lists(spans, unique=True, min_size=1, max_size=12), gold=st.lists(spans, max_size=3))
+def test_the_other_metrics_are_the_mean_of_the_drawn_orders(chunks: list[Span], gold: list[Span]) -> None:
+    items = [f"order {number}" for number in range(N_ORDERS)]
+    inputs = frames(items, gold, chunks)
+    # Budget 0 is no limit: whole orders, of which the expectation sees the heads alone.
+    whole = draw(inputs["pool"], AXIS, budgets=[0], n_results=0)
+    assert whole.height == N_ORDERS * len(chunks)
+    hits = whole.lazy().with_columns(item_id=pl.format("order {}", "order"))
+    theirs = means(score(SMALL, run_id="run", hits=hits, **inputs, axis=AXIS).collect())
+    ours = expected(gold, chunks)
+    for (metric, k), numbers in theirs.items():
+        if metric not in CLOSED_FORMS:
+            assert ours[metric, k] == pytest.approx(numbers, abs=1e-12), (metric, k)
+
+
+def test_an_order_holds_every_chunk_once() -> None:
+    chunks = [("a.py", line, line + 3) for line in range(10)]
+    whole = draw(frames(["x"], [], chunks)["pool"], AXIS, budgets=[0], n_results=0)
+    assert whole.select("order", "chunk_no").n_unique() == whole.select("order", "rank").n_unique() == N_ORDERS * 10
+    assert whole.group_by("order").agg(pl.col("rank").max())["rank"].unique().to_list() == [10]
+
+
+def test_equal_pools_have_equal_orders() -> None:
+    chunks = [("a.py", line, line + 3) for line in range(10)]
+    pool = frames(["x"], [], chunks)["pool"]
+    another = pl.concat(
+        [pool.with_columns(pool_id=pl.lit("another")), pool.collect().sample(fraction=1, shuffle=True).lazy()]
+    )
+    first = draw(pool, None, budgets=[], n_results=4)
+    assert first.height == N_ORDERS * 4
+    assert draw(another, None, budgets=[], n_results=4).filter(pool_id="repo").equals(first)
+
+
+def test_an_order_is_no_favourite() -> None:
+    # Four chunks, so that each of 24 orders is drawn about four times in a hundred; the first place is anyone's.
+    chunks = [("a.py", line, line + 3) for line in range(0, 12, 3)]
+    pools = pl.concat(
+        frames(["x"], [], chunks)["pool"].with_columns(pool_id=pl.lit(f"pool {number}")) for number in range(30)
+    )
+    first = draw(pools, None, budgets=[], n_results=1)["chunk_no"].value_counts()["count"].to_list()
+    # 3,000 draws over four places: 750 each, give or take 24.
+    assert len(first) == 4
+    assert all(abs(count - 750) < 5 * 24 for count in first)
+
+
+def test_items_without_a_pool_score_zero() -> None:
+    assert {numbers[0] for numbers in expected([("a.py", 0, 3)], []).values()} == {0}
+
+
+def test_the_label_says_how_a_number_was_found() -> None:
+    assert {name: how_expected(name) for name in ("hit", "line_f1", "dcg_iou")} == {
+        "hit": "closed form",
+        "line_f1": "mean of 100 seeded orders",
+        "dcg_iou": "mean of 100 seeded orders",
+    }
+    assert set(CLOSED_FORMS) < set(metrics())

@@ -1,0 +1,224 @@
+"""Sets of returned lines at budgets and depths: by hand, and against sets built line by line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.coverage import OWN_TEXT, line_sets
+from evaluate.judging import disjoint
+from evaluate.lines import LineAxis
+from evaluate.measuring import judged_items, measure
+from evaluate.metrics import metric_named
+from evaluate.protocols import protocol_named
+from evaluate.scoring import score
+from lake.errors import GoldspanError
+
+CHUNKING = protocol_named("repoeval@chunking-v1")
+BUDGETS = [7, 20, 0]
+DEPTHS = [1, 3]
+
+Span = tuple[str, int, int]
+Files = Mapping[str, Sequence[int]]
+
+SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+
+FILE: dict[str, pl.DataType] = {"pool_id": pl.String(), "path": pl.String(), "n_nws": pl.List(pl.Int64())}
+
+
+def axis_of(files: Files) -> LineAxis:
+    rows = [("repo", path, list(counts)) for path, counts in files.items()]
+    return LineAxis.of(pl.DataFrame(rows, FILE, orient="row"))
+
+
+def one_item(own: Span | None) -> pl.LazyFrame:
+    columns = dict(zip(OWN_TEXT, own or (None, None, None), strict=True))
+    schema = {"item_id": pl.String, "pool_id": pl.String} | dict(zip(OWN_TEXT, SPAN.values(), strict=True))
+    return pl.LazyFrame([{"item_id": "x", "pool_id": "repo", **columns}], schema)
+
+
+def spans_of(spans: Sequence[Span]) -> pl.LazyFrame:
+    rows = [("x", rank, *span) for rank, span in enumerate(spans, start=1)]
+    return pl.LazyFrame(rows, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
+
+
+def sizes(
+    hits: Sequence[Span],
+    gold: Sequence[Span],
+    files: Files,
+    own: Span | None = None,
+    budgets: Sequence[int] = BUDGETS,
+    depths: Sequence[int] = DEPTHS,
+) -> dict[str, int]:
+    spans = disjoint(spans_of(gold))
+    axis = axis_of(files)
+    found = line_sets(
+        hits=spans_of(hits), items=one_item(own), gold=spans, axis=axis, budgets=budgets, depths=depths
+    ).collect()
+    assert found["item_id"].to_list() == ["x"]
+    return found.drop("item_id").row(0, named=True)
+
+
+def test_a_budget_is_walked_by_hand() -> None:
+    # Lines 0..9 of a.py hold 0, 1, 2, … 9 characters.
+    files = {"a.py": range(10)}
+    # First 4 + 5, then only line 3 is new, then 6 + 7: spent are 9, 12, 18, 25.
+    hits = [("a.py", 4, 6), ("a.py", 3, 6), ("a.py", 5, 8)]
+    found = sizes(hits, [("a.py", 5, 7)], files, budgets=[8, 9, 12, 17, 18, 24, 25])
+    returned = {budget: found[f"n_returned@{budget}"] for budget in (8, 9, 12, 17, 18, 24, 25)}
+    assert returned == {8: 1, 9: 2, 12: 3, 17: 3, 18: 4, 24: 4, 25: 5}
+    # Gold is lines 5 and 6.
+    assert [found[f"n_both@{budget}"] for budget in (8, 9, 17, 18)] == [0, 1, 1, 2]
+    assert found["n_gold"] == 2
+
+
+def test_nothing_is_taken_after_the_line_that_does_not_fit() -> None:
+    # 9 characters do not fit into 5; the single character of the next hit would.
+    assert sizes([("a.py", 9, 10), ("a.py", 1, 2)], [], {"a.py": range(10)}, budgets=[5])["n_returned@5"] == 0
+
+
+def test_blank_lines_cost_nothing() -> None:
+    assert sizes([("a.py", 0, 4)], [], {"a.py": [3, 0, 0, 1]}, budgets=[3])["n_returned@3"] == 3
+
+
+def test_gold_past_the_end_of_a_file_is_no_line_and_gold_elsewhere_is_out_of_reach() -> None:
+    found = sizes([("a.py", 8, 99)], [("a.py", 9, 14), ("gone.py", 0, 5)], {"a.py": range(10), "b.py": [1] * 9})
+    assert (found["n_gold"], found["n_both@0"], found["n_returned@0"]) == (1 + 5, 1, 2)
+
+
+def test_own_text_is_counted_among_the_first_results() -> None:
+    files = {"a.py": [1] * 30}
+    found = sizes([("a.py", 0, 10), ("a.py", 5, 15)], [], files, own=("a.py", 8, 12), depths=[1, 2])
+    assert (found["n_own@top1"], found["n_returned@top1"]) == (2, 10)
+    assert (found["n_own@top2"], found["n_returned@top2"]) == (4, 15)
+
+
+def test_files_without_lines_take_no_place() -> None:
+    found = sizes([("b.py", 0, 2)], [("b.py", 1, 2)], {"a.py": [], "b.py": [1, 1], "c.py": []})
+    assert (found["n_returned@0"], found["n_both@0"]) == (2, 1)
+
+
+paths = st.sampled_from(["a.py", "b.py", "gone.py"])
+spans = st.tuples(paths, st.integers(0, 14), st.integers(0, 14)).map(lambda span: (span[0], span[1], span[1] + span[2]))
+contents = st.lists(st.integers(0, 6), max_size=12)
+
+
+def walked(hits: Sequence[Span], files: Files, budget: float) -> set[tuple[str, int]]:
+    """The definition: lines in order, each once, until one does not fit."""
+    taken: dict[tuple[str, int], int] = {}
+    for path, start, end in hits:
+        for line in range(start, min(end, len(files.get(path, ())))):
+            cost = 0 if (path, line) in taken else files[path][line]
+            if sum(taken.values()) + cost > budget:
+                return set(taken)
+            taken.setdefault((path, line), cost)
+    return set(taken)
+
+
+def lines(*spans: Span) -> set[tuple[str, int]]:
+    return {(path, line) for path, start, end in spans for line in range(start, end)}
+
+
+@settings(max_examples=120, deadline=None)
+@given(
+    hits=st.lists(spans, max_size=6),
+    gold=st.lists(spans, max_size=3),
+    own=st.one_of(st.none(), spans),
+    a=contents,
+    b=contents,
+)
+def test_sizes_are_those_of_sets_of_lines(
+    hits: list[Span], gold: list[Span], own: Span | None, a: list[int], b: list[int]
+) -> None:
+    files = {"a.py": a, "b.py": b}
+    found = sizes(hits, gold, files, own)
+    all_gold = {(path, line) for path, line in lines(*gold) if path == "gone.py" or line < len(files[path])}
+    expected = {"n_gold": len(all_gold)}
+    cut_offs = {f"@{budget}": walked(hits, files, budget or math.inf) for budget in BUDGETS}
+    cut_offs |= {f"@top{k}": walked(hits[:k], files, math.inf) for k in DEPTHS}
+    for cut_off, returned in cut_offs.items():
+        expected[f"n_returned{cut_off}"] = len(returned)
+        expected[f"n_both{cut_off}"] = len(returned & all_gold)
+        expected[f"n_own{cut_off}"] = len(returned & lines(own)) if own else 0
+    assert found == expected
+
+
+def test_line_metrics_of_a_run_by_hand() -> None:
+    # Ten characters a line: 8,000 pay for 800 lines, 2,000 for 200, 32,000 for all 1,000.
+    files = {"a.py": [10] * 1_000}
+    scores = score(
+        CHUNKING,
+        run_id="run",
+        hits=spans_of([("a.py", 0, 1_000)]),
+        items=one_item(("a.py", 0, 100)),
+        gold=spans_of([("a.py", 100, 300)]).drop("rank"),
+        pool=pl.LazyFrame(
+            [("repo", "a.py", 0, 0, 1_000)], ["pool_id", "path", "chunk_no", *list(SPAN)[1:]], orient="row"
+        ),
+        axis=axis_of(files),
+    ).collect()
+
+    def numbers(metric: str, k: int) -> tuple[float, float, float]:
+        return scores.filter(metric=metric, k=k).select("value", "numerator", "denominator").row(0)
+
+    assert numbers("line_coverage", 2_000) == (100 / 200, 100, 200)
+    assert numbers("line_precision", 2_000) == (100 / 200, 100, 200)
+    assert numbers("line_f1", 2_000) == (200 / 400, 200, 400)
+    assert numbers("line_f1", 8_000) == (400 / 1_000, 400, 1_000)
+    assert numbers("line_f1", 32_000) == (400 / 1_200, 400, 1_200)
+    assert numbers("self_share", 5) == (100 / 1_000, 100, 1_000)
+    assert scores.filter(metric="line_f1")["granularity"].unique().to_list() == ["line"]
+
+
+def test_a_protocol_of_line_sets_asks_for_the_files() -> None:
+    empty = spans_of([])
+    with pytest.raises(GoldspanError, match="was given no files"):
+        score(CHUNKING, run_id="run", hits=empty, items=one_item(None), gold=empty, pool=empty)
+
+
+def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: int) -> dict[str, float]:
+    chunks = pl.LazyFrame(
+        [("repo", number, *chunk) for number, chunk in enumerate(pool)],
+        {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
+        orient="row",
+    )
+    spans = disjoint(spans_of(gold))
+    requested = [(metric_named(name), k) for name in ("ndcg_iou", "dcg_iou", "iou")]
+    judged = judged_items(CHUNKING, one_item(None), spans, chunks)
+    gains = [alike(hit, gold) for hit in hits]
+    relevant = pl.LazyFrame(
+        [("x", rank, gain) for rank, gain in enumerate(gains, start=1) if gain > 0],
+        {"item_id": pl.String, "rank": pl.Int64, "iou": pl.Float64},
+        orient="row",
+    )
+    return measure(relevant, judged, requested).select(f"ndcg_iou@{k}", f"dcg_iou@{k}").collect().row(0, named=True)
+
+
+def alike(chunk: Span, gold: Sequence[Span]) -> float:
+    in_file = {place for place in lines(*gold) if place[0] == chunk[0]}
+    return len(lines(chunk) & in_file) / len(lines(chunk) | in_file or {0})
+
+
+@settings(max_examples=60, deadline=None)
+@given(pool=st.lists(spans, unique=True, max_size=8), gold=st.lists(spans, max_size=2), k=st.sampled_from([1, 5]))
+def test_gains_by_iou_are_discounted_and_normalised(pool: list[Span], gold: list[Span], k: int) -> None:
+    def dcg(gains: Sequence[float]) -> float:
+        return sum(gain / math.log2(rank + 1) for rank, gain in enumerate(gains[:k], start=1))
+
+    gains = [alike(chunk, gold) for chunk in pool]
+    ideal = dcg(sorted(gains, reverse=True))
+    found = by_iou(pool, gold, pool, k)
+    assert found[f"ndcg_iou@{k}"] == pytest.approx(dcg(gains) / ideal if ideal else 0, abs=1e-12)
+    assert found[f"dcg_iou@{k}"] == pytest.approx(min(1, dcg(gains)), abs=1e-12)
+
+
+def test_the_best_order_by_iou_scores_exactly_one() -> None:
+    gold = [("a.py", 3, 20)]
+    pool = [("a.py", start, start + 7) for start in range(0, 30, 3)]
+    best = sorted(pool, key=lambda chunk: -alike(chunk, gold))
+    assert by_iou(best, gold, pool, 5)["ndcg_iou@5"] == 1
