@@ -76,7 +76,7 @@ def run_systems(
             done[name] = evaluate_benchmark(
                 store, name, patterns=split_names(systems), selection=selection, console=console
             )
-    if not json:
+    if not (json or quiet):
         for name in asked:
             for task in tasks_of(name):
                 for protocol in protocols_of(task.name):

@@ -75,7 +75,7 @@ def _items() -> pl.LazyFrame:
 def _axis() -> LineAxis:
     """Lines of 0 to 330 characters, some of them blank.
 
-    In c.py all but one have 1,000, so that whole lines spend a budget; the blank one comes after 8,000, where gold starts.
+    In c.py all but one have 1,000, so that whole lines spend a budget; the blank one follows 8,000, where gold starts.
     """
     rows = [("pool", path, [_n_nws(path, line) for line in range(n_lines)]) for path, n_lines in _FILES.items()]
     return LineAxis.of(pl.DataFrame(rows, schema=["pool_id", "path", "n_nws"], orient="row"))
@@ -85,6 +85,10 @@ def _n_nws(path: str, line: int) -> int:
     if path == "c.py":
         return 1_000 if line != 8 else 0
     return 37 * line % 331 if line % 7 else 0
+
+
+def _gold() -> pl.LazyFrame:
+    return pl.LazyFrame(_GOLD, schema=_SPANS, orient="row")
 
 
 def _chunks() -> list[tuple[str, int, int, int]]:

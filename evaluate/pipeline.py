@@ -23,7 +23,7 @@ from evaluate.oracle_share import with_share_of_oracle
 from evaluate.pools import ChunkedPools, is_complete, load_axis, load_pools, load_vectors, queries_by_pool
 from evaluate.protocols import Protocol, protocols_of
 from evaluate.ranking import Ranked, rank
-from evaluate.retrievers import retrievers
+from evaluate.retrievers import BASELINE, retrievers
 from evaluate.rows import cost_row, hit_rows, run_item_rows
 from evaluate.run_scores import score_run
 from evaluate.systems import System, check_patterns, chosen, run_id_of
@@ -126,19 +126,20 @@ class _Work:
         """Rank, score and aggregate one system, as far as it is not done."""
         stamp = self.stamp(system)
         run_id = run_id_of(self.task, system, stamp)
+        # First, so that nothing of what is gone is counted.
+        self._forget_parts(run_id)
         ranked = [self._rank(system, run_id, stamp, asked) for asked in self.asked]
         self._conclude(system, run_id, stamp, [one for one in ranked if one is not None])
         for protocol in [system.protocol] if system.protocol else self.protocols:
             for asked in self.asked:
                 self._score(system, run_id, protocol, asked)
             self._aggregate(system, run_id, protocol)
-        self._forget_parts(run_id)
 
     def _rank(self, system: System, run_id: str, stamp: str, asked: Asked) -> Ranked | None:
         """Rank one part of the items, or None where its ranking stands."""
         folders = {"benchmark": self.task.benchmark, "run_id": run_id}
         made_of = fingerprint(stamp, asked.stamp)
-        if self.lake.stands("run_items", asked.part, made_of, **folders):
+        if all(self.lake.stands(name, asked.part, made_of, **folders) for name in ("hits", "run_items")):
             return None
         pools = self.pools(system.chunker, asked)
         gold = asked.gold_of(system.protocol.gold) if system.protocol else None
@@ -167,7 +168,8 @@ class _Work:
         self.result.expected += n
         self.result.scored += n - n_failed
         self.result.failed += n_failed
-        self.result.tied += n_tied
+        # A baseline's ties say nothing: random is nothing but ties.
+        self.result.tied += 0 if BASELINE in system.retriever.tags else n_tied
         self.result.cached += 0 if ranked else n
         made_of = self._made_of(stamp)
         if self.lake.stands("runs", "all", made_of, **folders):
@@ -263,7 +265,7 @@ class _Work:
         names = {asked.part for asked in self.asked} | {"all"}
         for name in ("hits", "run_items", "costs", "runs", "scores", "aggregates"):
             for part in self.lake.parts(name, benchmark=self.task.benchmark, run_id=run_id):
-                if part.name not in names and self.selection.is_whole:
+                if part.name not in names:
                     self.lake.remove(part)
 
     def forget_stale(self, plan: Sequence[System]) -> None:

@@ -80,7 +80,7 @@ def load_vectors(lake: Lake) -> Vectors | None:
 
 
 def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
-    """Whether a chunker has cut every file of some pools."""
+    """Whether some pools and their contents are there, and a chunker has cut every one that has a line."""
     part = lake.part("chunkers", chunker)
     if part is None:
         return False
@@ -89,12 +89,14 @@ def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
     if not set(parameters["parts"]) <= stored:
         return False
     without = [sha256 for cut in parameters["parts"].values() for sha256 in cut["without_chunks"]]
-    wanted = lake.scan("files").filter(pl.col("pool_id").is_in(pool_ids.unique().implode())).select("sha256").unique()
+    files = lake.scan("files").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
+    if files.select(pl.col("pool_id").n_unique()).collect().item() < pool_ids.n_unique():
+        return False
     uncut = (
-        lake.scan("blobs")
-        .filter((pl.col("n_lines") > 0) & ~pl.col("sha256").is_in(without))
-        .select("sha256")
-        .join(wanted, on="sha256", how="semi")
+        files.select("sha256")
+        .unique()
+        .join(lake.scan("blobs").select("sha256", "n_lines"), on="sha256", how="left")
+        .filter(pl.col("n_lines").is_null() | ((pl.col("n_lines") > 0) & ~pl.col("sha256").is_in(without)))
         .join(lake.scan("chunks", chunker=chunker).select("sha256"), on="sha256", how="anti")
     )
     return uncut.head(1).collect().is_empty()
