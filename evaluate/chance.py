@@ -126,6 +126,19 @@ def _ndcg_iou(draw: Draw, k: int) -> tuple[Floats, Floats]:
     return draw.gains.sum(axis=1) * draw.share_of_discounts(k), ideal
 
 
+def _correct(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    return _hit(draw, k) if k else ((draw.n_relevant > 0).astype(np.float64), np.ones_like(draw.n))
+
+
+def _found_rank(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    # The relevant cut the others into gaps of equal expected length; none relevant is no value. It has no cut-off.
+    return np.where(draw.n_relevant > k, (draw.n + 1) / (draw.n_relevant + 1), np.nan), np.ones_like(draw.n)
+
+
+def _best_similarity(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    return _iou(draw, k) if k else (draw.gains.max(axis=1, initial=0.0), np.ones_like(draw.n))
+
+
 CLOSED_FORMS: Mapping[str, Expectation] = {
     "precision": _precision,
     "recall": _recall,
@@ -135,6 +148,9 @@ CLOSED_FORMS: Mapping[str, Expectation] = {
     "ndcg": _ndcg,
     "iou": _iou,
     "ndcg_iou": _ndcg_iou,
+    "correct": _correct,
+    "found_rank": _found_rank,
+    "best_similarity": _best_similarity,
 }
 """Metrics whose expectation needs no drawing (the hypergeometric distribution); the others are ratios of two drawn
 numbers, unions, or capped."""
@@ -159,7 +175,9 @@ def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, reque
         name = label(metric, k)
         numerator, denominator = CLOSED_FORMS[metric.name](draw, k)
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator)}
-    return known.select("item_id").with_columns(pl.Series(name, values) for name, values in columns.items())
+    return known.select("item_id").with_columns(
+        pl.Series(name, values).fill_nan(None) for name, values in columns.items()
+    )
 
 
 def _over(numerator: Floats, denominator: Floats) -> Floats:

@@ -32,14 +32,17 @@ def measure(
 
     Returns:
         The key, and per metric the columns `<name>@<k>` (value), `<name>@<k>/n` and `<name>@<k>/d`; an item without
-        relevant results scores 0.
+        relevant results scores 0, or null where the metric says so.
     """
-    deepest = max((k for _, k in requested), default=0)
+    depths = [k for _, k in requested]
     numerators, denominators = _parts(requested)
-    counted = relevant.filter(pl.col("rank") <= deepest).group_by(key).agg(numerators)
+    seen = relevant if 0 in depths else relevant.filter(pl.col("rank") <= max(depths, default=0))
+    counted = seen.group_by(key).agg(numerators)
     return (
         items.join(counted, on=key, how="left", maintain_order="left")
-        .with_columns(pl.col(f"{label(metric, k)}/n").fill_null(0.0) for metric, k in requested)
+        .with_columns(
+            pl.col(f"{label(metric, k)}/n").fill_null(0.0) for metric, k in requested if not metric.is_absent_null
+        )
         .with_columns(denominators)
         .with_columns(_value(label(metric, k)) for metric, k in requested)
     )

@@ -20,7 +20,11 @@ def with_share_of_oracle(aggregates: pl.LazyFrame, oracle: pl.LazyFrame) -> pl.L
         aggregates: Rows of table `aggregates` of one run and protocol.
         oracle: Those of the oracle over the same chunks under the same protocol.
     """
-    bounded = [one.name for one in metrics().values() if one.shape == "ranked" or one.name == GREEDY]
+    bounded = [
+        one.name
+        for one in metrics().values()
+        if (one.shape == "ranked" and one.direction == "higher") or one.name == GREEDY
+    ]
     bound = oracle.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0).select(*_KEY, bound="macro")
     return (
         aggregates.join(bound, on=_KEY, how="left", maintain_order="left")

@@ -35,6 +35,9 @@ from lake.fingerprint import canonical_json, fingerprint
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import table
 
+OF_A_RUN = ("hits", "run_items", "costs", "scores", "aggregates", "runs")
+"""The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
+
 LIBRARIES = ("numpy", "polars", "scipy")
 """What the numbers are computed with; recorded with every run."""
 
@@ -73,12 +76,11 @@ def evaluate(
         n_asked += sum(one.items.height for one in asked)
         if task == tasks_of(benchmark)[0]:
             result.unscorable = sum(one.n_unscorable for one in asked)
-        if asked:
-            work = _Work(lake, task, asked, selection, held.label, result)
-            plan = work.plan(patterns)
-            for system in console.track(plan, f"evaluating {task.name}"):
-                work.run(system)
-            work.forget_stale(plan)
+        work = _Work(lake, task, asked, selection, held.label, result)
+        plan = work.plan(patterns) if any(one.items.height for one in asked) else []
+        for system in console.track(plan, f"evaluating {task.name}"):
+            work.run(system)
+        work.forget_stale(plan)
     if not n_asked:
         message = f"no scorable item of {benchmark} is left by {canonical_json(selection.said())}"
         raise GoldspanError(message, hint="python -m ingest list subsets shows what there is.", code=Exit.MISSING)
@@ -263,7 +265,7 @@ class _Work:
     def _forget_parts(self, run_id: str) -> None:
         """Take away a run's parts over items that the lake no longer holds."""
         names = {asked.part for asked in self.asked} | {"all"}
-        for name in ("hits", "run_items", "costs", "runs", "scores", "aggregates"):
+        for name in OF_A_RUN:
             for part in self.lake.parts(name, benchmark=self.task.benchmark, run_id=run_id):
                 if part.name not in names:
                     self.lake.remove(part)
@@ -282,11 +284,29 @@ class _Work:
             if run_id in every and self._stands(run_id, every[run_id]):
                 continue
             stale.append(run_id)
-            for name in ("hits", "run_items", "costs", "runs", "scores", "aggregates"):
-                for part in self.lake.parts(name, benchmark=self.task.benchmark, run_id=run_id):
-                    self.lake.remove(part)
+            self._forget(run_id)
         if stale:
             self.result.notes.append(f"{len(stale):,} runs of an earlier state of the data or code were taken away")
+        if self.selection.is_whole:
+            for run_id in self._unfinished() - current - set(every):
+                self._forget(run_id)
+
+    def _forget(self, run_id: str) -> None:
+        for name in OF_A_RUN:
+            for part in self.lake.parts(name, benchmark=self.task.benchmark, run_id=run_id):
+                self.lake.remove(part)
+
+    def _unfinished(self) -> set[str]:
+        """Runs of the task that have parts and no row: they were cut short."""
+        named = {part.folders["run_id"] for part in self.lake.parts("runs", benchmark=self.task.benchmark)}
+        made = {
+            part.folders["run_id"]
+            for name in OF_A_RUN
+            for part in self.lake.parts(name)
+            if part.folders["benchmark"] == self.task.benchmark
+        }
+        prefix = f"{self.task.name}--".replace("/", ".")
+        return {run_id for run_id in made - named if run_id.startswith(prefix)}
 
     def _stands(self, run_id: str, system: System) -> bool:
         made_of = self._made_of(self.stamp(system))

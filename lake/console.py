@@ -146,7 +146,10 @@ def run(app: typer.Typer, stage: str) -> None:
             raise
         print(f"{stage}: {error.render()}", file=sys.stderr)
         sys.exit(error.code)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit) as stop:
+        # Typer turns Ctrl-C inside a command into an exit of its own.
+        if isinstance(stop, SystemExit) and stop.code != Exit.INTERRUPTED:
+            raise
         print(f"{stage}: interrupted. What is finished is kept; run the same command again to go on.", file=sys.stderr)
         sys.exit(Exit.INTERRUPTED)
     except Exception as error:

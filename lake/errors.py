@@ -65,7 +65,7 @@ class GoldspanError(Exception):
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The closest known names as a question, else the list of what there is; empty when nothing is known."""
     choices = sorted(set(known))
-    close = get_close_matches(name, choices, n=3, cutoff=0.5)
+    close = get_close_matches(name, choices, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(repr(match) for match in close)}?"
     return f"There is: {', '.join(choices)}." if choices else ""

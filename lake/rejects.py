@@ -36,8 +36,9 @@ class Rejects:
     found: list[Reject] = field(default_factory=list)
 
     def add(self, source: str, position: str, reason: str, excerpt: str = "") -> None:
-        """Note one refusal; the excerpt is cut to 200 characters."""
-        self.found.append(Reject(source, position, reason, excerpt[:EXCERPT_LENGTH]))
+        """Note one refusal; the excerpt is cut to 200 characters, half a surrogate pair is written as an escape."""
+        texts = (source, position, reason, excerpt[:EXCERPT_LENGTH])
+        self.found.append(Reject(*(text.encode(errors="backslashreplace").decode() for text in texts)))
 
     def __len__(self) -> int:
         return len(self.found)

@@ -20,7 +20,7 @@ from filelock import FileLock, Timeout
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
-from lake.tables import Table, table
+from lake.tables import TABLES, Table, table
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ class Lake:
             name: The table.
             folders: Values of the table's Hive folders; only their parts are read.
         """
-        return self._frame(table(name), [part.path for part in self.parts(name, **folders)])
+        return self._frame(table(name), self.parts(name, **folders))
 
     def read(self, name: str, **folders: str) -> pl.DataFrame:
         """A table's rows, in memory, in the order of its key within each part."""
@@ -77,7 +77,7 @@ class Lake:
 
     def scan_parts(self, parts: list[Part], name: str) -> pl.LazyFrame:
         """The rows of some parts of one table."""
-        return self._frame(table(name), [part.path for part in parts])
+        return self._frame(table(name), parts)
 
     def parts(self, name: str, **folders: str) -> list[Part]:
         """The stored parts of a table, sorted by path."""
@@ -124,7 +124,8 @@ class Lake:
             checked.write_parquet(beside, compression="zstd", metadata={_FINGERPRINT: fingerprint})
             _flush(beside)
             beside.replace(path)
-        except OSError as error:
+        except (OSError, pl.exceptions.PolarsError) as error:
+            # polars says of a full disk what Rust said, as an error of its own.
             raise self._refused(error, path) from error
         finally:
             if beside.exists():
@@ -146,7 +147,7 @@ class Lake:
         Parts left half-written by a killed process are swept away as soon as the lock is held.
 
         Raises:
-            GoldspanError: The lake cannot be written.
+            GoldspanError: The lake cannot be written, or holds a part that cannot be read.
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
@@ -161,24 +162,57 @@ class Lake:
         try:
             for left in self.root.rglob(f".*{_TEMPORARY}"):
                 left.unlink(missing_ok=True)
-            yield
+            with self.naming_damage():
+                yield
         finally:
             lock.release()
+
+    @contextmanager
+    def naming_damage(self) -> Iterator[None]:
+        """Where reading the lake fails inside, say which of its parts cannot be read.
+
+        Raises:
+            GoldspanError: A part is cut short, damaged or of another shape than its table.
+        """
+        try:
+            yield
+        except (pl.exceptions.PolarsError, OSError) as error:
+            damaged = [(part, why) for name in TABLES for part in self.parts(name) if (why := self._damage(part))]
+            if not damaged:
+                raise
+            part, why = damaged[0]
+            message = f"the lake holds a part that cannot be read: {why}"
+            raise GoldspanError(
+                message,
+                where=str(part.path),
+                examples=[str(other.path) for other, _ in damaged[1:]],
+                hint="Delete that file and run make ingest evaluate: it is made anew. A run that was imported is to be "
+                "imported again.",
+                code=Exit.INVALID,
+            ) from error
+
+    def _damage(self, part: Part) -> str:
+        try:
+            self.scan_parts([part], part.table).collect()
+        except (pl.exceptions.PolarsError, OSError) as error:
+            return str(error).splitlines()[0][:200]
+        return ""
 
     def state(self, *names: str) -> str:
         """A fingerprint over the parts of some tables: their places and what each was made from."""
         parts = [part for name in names for part in self.parts(name)]
         return fingerprint([(part.path.relative_to(self.root).as_posix(), part.fingerprint) for part in parts])
 
-    def _frame(self, declared: Table, paths: list[Path]) -> pl.LazyFrame:
+    def _frame(self, declared: Table, parts: list[Part]) -> pl.LazyFrame:
         hive = {folder: pl.String() for folder in declared.folders}
         extra = {folder: kind for folder, kind in hive.items() if folder not in declared.columns}
-        if not paths:
+        if not parts:
             return pl.LazyFrame(schema={**declared.columns, **extra})
-        frame = pl.scan_parquet(
-            paths, hive_partitioning=bool(hive), hive_schema=hive or None, glob=False, missing_columns="raise"
-        )
-        return frame.select(*declared.columns, *extra)
+        if hive and any("=" in folder for folder in self.root.parts):
+            # polars would take the lake's own place (`/data/day=3/lake`) for Hive folders.
+            frames = [_scan([part]).with_columns(**_literals(part.folders)) for part in parts]
+            return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
+        return _scan(parts, hive_partitioning=bool(hive), hive_schema=hive or None).select(*declared.columns, *extra)
 
     def _path(self, declared: Table, part: str, folders: dict[str, str]) -> Path:
         self._check_folders(declared, folders, complete=True)
@@ -197,10 +231,11 @@ class Lake:
         folders = {name: unquote(value) for name, _, value in pairs}
         return Part(declared.name, unquote(path.name.removeprefix("part-").removesuffix(".parquet")), path, folders)
 
-    def _refused(self, error: OSError, path: Path) -> GoldspanError:
+    def _refused(self, error: OSError | pl.exceptions.PolarsError, path: Path) -> GoldspanError:
         free = shutil.disk_usage(self.root).free if self.root.exists() else 0
+        said = error.strerror or error if isinstance(error, OSError) else str(error).rpartition(": ")[2]
         return GoldspanError(
-            f"the lake could not be written: {error.strerror or error}",
+            f"the lake could not be written: {said}",
             where=str(path),
             hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
             "or put the lake elsewhere with LAKE=…",
@@ -233,6 +268,19 @@ def check(declared: Table, frame: pl.DataFrame) -> pl.DataFrame:
         message = f"{declared.name}: rows break {broken}"
         raise GoldspanError(message, examples=[canonical_json(row) for row in rows], code=Exit.INVALID)
     return ordered
+
+
+def _scan(
+    parts: list[Part], *, hive_partitioning: bool = False, hive_schema: dict[str, pl.String] | None = None
+) -> pl.LazyFrame:
+    paths = [part.path for part in parts]
+    return pl.scan_parquet(
+        paths, hive_partitioning=hive_partitioning, hive_schema=hive_schema, glob=False, missing_columns="raise"
+    )
+
+
+def _literals(values: dict[str, str]) -> dict[str, pl.Expr]:
+    return {name: pl.lit(value) for name, value in values.items()}
 
 
 def _quote(value: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import dataframely as dy
 import polars as pl
@@ -112,6 +113,14 @@ class Chunks(dy.Schema):
     byte_start = dy.Int64(min=0)
     byte_end = dy.Int64(min=0)
     n_nws = dy.Int64(min=0)
+
+
+class Vectors(dy.Schema):
+    """Vectors that were made elsewhere, by the key of the text each stands for."""
+
+    model = dy.String(primary_key=True)
+    key = dy.String(primary_key=True)
+    vector = dy.List(dy.Float32())
 
 
 class Runs(dy.Schema):
@@ -239,12 +248,12 @@ class Table:
     schema: type[dy.Schema]
     folders: tuple[str, ...] = ()
 
-    @property
+    @cached_property
     def key(self) -> list[str]:
         """The columns that tell one row from another, and the order rows are stored in."""
         return list(self.schema.primary_key())
 
-    @property
+    @cached_property
     def columns(self) -> dict[str, pl.DataType]:
         """Column name → type, in the declared order."""
         return dict(self.schema.create_empty().schema)
@@ -267,6 +276,7 @@ TABLES: Mapping[str, Table] = {
         Table("files", Files),
         # By chunker as well, so that a new chunker adds its own folder and touches no other.
         Table("chunks", Chunks, ("chunker",)),
+        Table("vectors", Vectors),
         Table("runs", Runs, ("benchmark", "run_id")),
         Table("costs", Costs, ("benchmark", "run_id")),
         Table("run_items", RunItems, ("benchmark", "run_id")),

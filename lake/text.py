@@ -25,7 +25,8 @@ _WORD = re.compile(r"\w+")
 
 def language_of(path: str) -> str:
     """The language of a path by its ending, or an empty string."""
-    return LANGUAGES.get(path.rsplit("/", 1)[-1].rpartition(".")[2].lower(), "")
+    _, dot, ending = path.rsplit("/", 1)[-1].rpartition(".")
+    return LANGUAGES.get(ending.lower(), "") if dot else ""
 
 
 def decode(data: bytes) -> tuple[str, int]:

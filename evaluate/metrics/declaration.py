@@ -41,7 +41,10 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Metric:
-    """A declared metric; `meaning` is the function's docstring and the metric's text on the page."""
+    """A declared metric; `meaning` is the function's docstring and the metric's text on the page.
+
+    `k` 0 means the whole list. `is_absent_null`: an item without any relevant hit has no value, where others have 0.
+    """
 
     name: str
     title: str
@@ -53,6 +56,7 @@ class Metric:
     cut: Cut
     ks: tuple[int, ...]
     at: Callable[[int], Ratio]
+    is_absent_null: bool = False
 
     @property
     def stores_sums(self) -> bool:
@@ -74,6 +78,7 @@ def metric(
     micro: Micro = "ratio of sums",
     shape: Shape = "ranked",
     cut: Cut = "results",
+    is_absent_null: bool = False,
 ) -> Callable[[Callable[[int], Ratio]], Callable[[int], Ratio]]:
     """Declare a metric: decorate the function from k to its ratio; the docstring says what the number means.
 
@@ -90,7 +95,9 @@ def metric(
             message = f"metric {name!r} is declared twice"
             where = f"{_METRICS[name].at.__module__} and {at.__module__}"
             raise GoldspanError(message, where=where, hint="Give one of them another name.")
-        _METRICS[name] = Metric(name, title, meaning, granularity, direction, micro, shape, cut, tuple(ks), at)
+        _METRICS[name] = Metric(
+            name, title, meaning, granularity, direction, micro, shape, cut, tuple(ks), at, is_absent_null
+        )
         return at
 
     return declare
@@ -132,7 +139,7 @@ def parse_metric(text: str) -> tuple[Metric, int]:
     found = _METRICS[name]
     if k is None and len(found.ks) == 1:
         return found, found.ks[0]
-    if k is None or int(k) == 0:
+    if k is None or (int(k) == 0 and 0 not in found.ks):
         message = f"metric {text!r} needs a cut-off"
         raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in found.ks)}.", code=Exit.USAGE)
     return found, int(k)

@@ -11,7 +11,7 @@ _ONE = pl.lit(1.0)
 
 
 def _within(k: int) -> pl.Expr:
-    return pl.col("rank") <= k
+    return pl.col("rank") <= k if k else pl.col("rank") >= 1
 
 
 def _discount(rank: pl.Expr) -> pl.Expr:
@@ -95,3 +95,29 @@ def _dcg_iou(k: int) -> pl.Expr:
 def _ideal_dcg_iou(k: int) -> pl.Expr:
     place = pl.int_range(1, pl.len() + 1)
     return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * _discount(place))).list.first()
+
+
+@metric("correct", title="Found at all", ks=(0,), granularity="item", micro="equals macro")
+def correct(k: int) -> Ratio:
+    """Whether anything in the whole list is relevant: 1 or 0."""
+    return Ratio(_within(k).any(), _ONE)
+
+
+@metric(
+    "found_rank",
+    title="Rank of the first",
+    ks=(0,),
+    granularity="item",
+    direction="lower",
+    micro="undefined",
+    is_absent_null=True,
+)
+def found_rank(k: int) -> Ratio:
+    """The rank of the first relevant result in the whole list; no value where there is none."""
+    return Ratio(pl.col("rank").filter(_within(k)).min(), _ONE)
+
+
+@metric("best_similarity", title="Best similarity", ks=(0,), granularity="item", micro="undefined")
+def best_similarity(k: int) -> Ratio:
+    """The best intersection over union, in lines, of the gold lines of a file and any result in it; 0 for none."""
+    return Ratio(pl.col("iou").filter(_within(k)).max(), _ONE)

@@ -18,6 +18,9 @@ _METRICS = (
     ("line_coverage", BUDGETS),
     ("line_precision", BUDGETS),
     ("line_f1", BUDGETS),
+    ("correct", (0,)),
+    ("found_rank", (0,)),
+    ("best_similarity", (0,)),
 )
 _PRIMARY = Primary("line_f1", 8_000, "line", "macro")
 

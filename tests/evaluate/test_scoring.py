@@ -112,7 +112,9 @@ def test_every_item_has_every_metric_and_fits_the_table() -> None:
     scores = scored({"x": "repo", "y": "nowhere"}, {}, {}, {})
     check(table("scores"), scores)
     assert scores.height == 2 * len(CHUNKING.requested())
-    assert scores["value"].unique().to_list() == [0]
+    # Only the rank of the first relevant result has no value where there is none.
+    assert scores.filter(pl.col("metric") != "found_rank")["value"].unique().to_list() == [0]
+    assert scores.filter(pl.col("metric") == "found_rank")["value"].unique().to_list() == [None]
     assert scores["protocol_hash"].unique().to_list() == [protocol_hash(CHUNKING)]
     assert scores.equals(scores.sort(table("scores").key))
 

@@ -22,11 +22,12 @@ from lake.store import check
 from lake.tables import table
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
+OWN_KS = {"mrr": (10,), "found_rank": (0,), "correct": (0, 3), "best_similarity": (0, 3)}
 # Small budgets, so that small files spend them; every metric with an expectation of its own.
 SMALL = dataclasses.replace(
     CHUNKING,
     metrics=(
-        *((name, (10,) if name == "mrr" else (1, 3)) for name in sorted(CLOSED_FORMS)),
+        *((name, OWN_KS.get(name, (1, 3))) for name in sorted(CLOSED_FORMS)),
         ("dcg_iou", (1, 3)),
         ("self_share", (1, 3)),
         *((name, (7, 20)) for name in ("line_coverage", "line_precision", "line_f1")),
@@ -149,8 +150,10 @@ def test_an_order_is_no_favourite() -> None:
     assert all(abs(count - 750) < 5 * 24 for count in first)
 
 
-def test_items_without_a_pool_score_zero() -> None:
-    assert {numbers[0] for numbers in expected([("a.py", 0, 3)], []).values()} == {0}
+def test_items_without_a_pool_score_zero_and_have_no_rank() -> None:
+    numbers = {metric: values[0] for (metric, _), values in expected([("a.py", 0, 3)], []).items()}
+    assert numbers.pop("found_rank") is None
+    assert set(numbers.values()) == {0}
 
 
 def test_the_label_says_how_a_number_was_found() -> None:
