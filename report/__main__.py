@@ -1,0 +1,85 @@
+"""`python -m report`: the lake as a site, and as files for other tools."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    FormatOption,
+    JsonOption,
+    LakeOption,
+    Outcome,
+    QuietOption,
+    default_to,
+    print_listing,
+    run,
+)
+from lake.errors import unknown_name
+from lake.store import Lake
+from report.build import build, publishers
+from report.shown import size
+
+DEFAULT_SITE = Path("site/public")
+
+app = typer.Typer(cls=default_to("build"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
+
+
+@app.command("build")
+def build_(
+    lake: LakeOption = DEFAULT_LAKE,
+    site: Annotated[Path, typer.Option(envvar="SITE", help="Where the site is written.")] = DEFAULT_SITE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Build the site from the lake; `python -m report` alone does this."""
+    console = Console(quiet=quiet, json=json)
+    built = build(Lake(lake), site, console.say)
+    n_pages = len(built.pages)
+    outcome = Outcome(written=str(site), expected=n_pages, scored=n_pages, unit="pages", hint="make serve")
+    outcome.cached = n_pages if built.cached else 0
+    outcome.notes.append(f"{built.n_files:,} files, {size(built.n_bytes)}; open {site / 'index.html'}")
+    raise typer.Exit(console.finish("report", outcome))
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="pages or formats.")] = "pages",
+    format: FormatOption = "",  # noqa: A002  # the flag's own name
+) -> None:
+    """What there is: kinds of pages, formats to export."""
+    if what == "pages":
+        rows: list[dict[str, object]] = [{"name": kind.name, "meaning": kind.meaning} for kind in publishers()]
+    elif what == "formats":
+        from report.exports import FORMATS
+
+        rows = [{"name": name, "of": found.of, "meaning": found.meaning} for name, found in FORMATS.items()]
+    else:
+        kind = "listing"
+        raise unknown_name(kind, what, ("pages", "formats"))
+    print_listing(rows, format)
+
+
+@app.command()
+def export(
+    run_id: Annotated[str | None, typer.Argument(help="A run; the leaderboards without it.")] = None,
+    format: Annotated[str, typer.Option("--format", help="csv, json, parquet, md, latex or trec.")] = "csv",  # noqa: A002  # the flag's own name
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; stdout without it.")] = None,
+    table: Annotated[str, typer.Option(help="Of a run: ranking or scores.")] = "ranking",
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """The leaderboards, or one run's ranking or scores, for other tools."""
+    from report.exports import export as export_
+
+    export_(Lake(lake), run_id, format, output, table)
+
+
+if __name__ == "__main__":
+    run(app, "report")

@@ -1,0 +1,153 @@
+"""Build the site: downloads, pages, static files and the manifest, unless what it is made from has not changed."""
+
+from __future__ import annotations
+
+import shutil
+import tomllib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lake.errors import GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.store import Lake
+from lake.tables import TABLES
+from report.folder import MANIFEST, Manifest, SiteFolder
+
+if TYPE_CHECKING:
+    from report.publisher import Page, Project, Publisher
+
+CHECKOUT = Path(__file__).parent.parent
+STATIC = CHECKOUT / "site" / "static"
+_LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "vl-convert-python")
+_ID_LENGTH = 12
+# What a page can show; blobs, files and chunks are for the other stages.
+_READ = tuple(name for name in TABLES if name not in {"blobs", "files", "chunks"})
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did.
+
+    Attributes:
+        pages: The pages' paths.
+        n_files: Files in the site.
+        n_bytes: Their size together.
+        cached: Whether the site stood already and nothing was done.
+    """
+
+    pages: Sequence[str]
+    n_files: int
+    n_bytes: int
+    cached: bool
+
+
+def project() -> Project:
+    """The project as pyproject.toml describes it."""
+    from report.publisher import Project
+
+    said = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return Project(said["name"].capitalize(), said["version"], said["description"], said["license"])
+
+
+def publishers() -> list[Publisher]:
+    """Every kind of page, in the navigation's order."""
+    import report.pages
+    from lake.declarations import discover
+    from report.publisher import Publisher
+
+    return sorted(discover(report.pages, Publisher).values(), key=lambda found: (found.order, found.name))
+
+
+def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None) -> Built:
+    """Make the site, or leave it where its fingerprint stands.
+
+    Raises:
+        GoldspanError: The lake is empty or changes meanwhile, or the folder holds something else.
+    """
+    folder = SiteFolder(root)
+    folder.check()
+    lake_id = lake_state(lake)
+    made_from = fingerprint(lake_id, code_state())
+    if folder.stands(made_from):
+        stored = folder.manifest()
+        return _built(stored, cached=True)
+    with folder.building() as new:
+        manifest = _write(lake, new, lake_id, made_from, say)
+        if lake_state(lake) != lake_id:
+            message = "the lake changed while the site was being built; the site before it still stands"
+            hint = "Run the same command again when the other stage is done."
+            raise GoldspanError(message, where=str(lake.root), hint=hint)
+    return _built(manifest, cached=False)
+
+
+def lake_state(lake: Lake) -> str:
+    """A fingerprint of everything the pages may show.
+
+    Costs are measured, so their content counts: two runs with one fingerprint differ in them.
+    """
+    costs = [sha256_of_file(part.path) for part in lake.parts("costs")]
+    return fingerprint(lake.state(*_READ), costs)
+
+
+def code_state() -> str:
+    """A fingerprint of what turns a lake into a site."""
+    sources = [*(CHECKOUT / "report").rglob("*.py"), *(CHECKOUT / "site" / "templates").rglob("*"), *STATIC.rglob("*")]
+    sources += [CHECKOUT / "pyproject.toml", CHECKOUT / "lake" / "tables.py"]
+    files = {path.relative_to(CHECKOUT).as_posix(): sha256_of_file(path) for path in sources if path.is_file()}
+    return fingerprint(files, {name: version(name) for name in _LIBRARIES})
+
+
+def _write(lake: Lake, new: Path, lake_id: str, made_from: str, say: Callable[[str], None]) -> Manifest:
+    # Loaded here, so that a build that is skipped answers at once.
+    from report.downloads import write_downloads
+    from report.facts import load
+    from report.publisher import Material
+
+    facts = load(lake)
+    about = project()
+    said = {"goldspan.lake": lake_id, "goldspan.version": about.version}
+    downloads = write_downloads(lake, new, said)
+    say(f"{len(downloads)} downloads written")
+    shutil.copytree(STATIC, new / "static")
+    material = Material(facts, downloads, about)
+    kinds = publishers()
+    navigation = [entry for kind in kinds for entry in kind.entries(facts)]
+    frame = {
+        "navigation": navigation,
+        "project": about,
+        "lake_id": lake_id[:_ID_LENGTH],
+        "build_id": made_from[:_ID_LENGTH],
+    }
+    for page in (page for kind in kinds for page in kind.pages(material)):
+        _write_page(new, page, frame)
+    files = {
+        path.relative_to(new).as_posix(): {"bytes": path.stat().st_size, "sha256": sha256_of_file(path)}
+        for path in sorted(new.rglob("*"))
+        if path.is_file()
+    }
+    rows = {stored.path: {"rows": stored.n_rows} for stored in downloads}
+    manifest = Manifest(made_from, lake_id, {name: {**rows.get(name, {}), **said} for name, said in files.items()})
+    (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
+    return manifest
+
+
+def _write_page(new: Path, page: Page, frame: dict[str, object]) -> None:
+    from report.render import render
+
+    to = new / page.path
+    if to.exists():
+        message = f"two pages want the path {page.path!r}"
+        raise GoldspanError(message, hint="Two benchmarks' names are alike but for their punctuation; rename one.")
+    root = "../" * page.path.count("/")
+    html = render(page.template, {**frame, **page.values, "path": page.path, "title": page.title, "root": root})
+    to.parent.mkdir(parents=True, exist_ok=True)
+    to.write_text(html, encoding="utf-8", newline="\n")
+
+
+def _built(manifest: Manifest | None, *, cached: bool) -> Built:
+    files = manifest.files if manifest else {}
+    pages = [name for name in files if name.endswith(".html")]
+    return Built(pages, len(files), sum(int(str(facts["bytes"])) for facts in files.values()), cached)

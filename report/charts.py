@@ -1,0 +1,120 @@
+"""Charts as inline SVG that takes its colours from the page; the one module that knows Altair.
+
+Every mark is drawn in `currentColor` or a custom property of the stylesheet, so one picture serves light and dark.
+Vega's own accessibility attributes are left out: the page gives the whole picture one name and the numbers in a table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import altair as alt
+import vl_convert as vlc
+
+from report.shown import score, visible
+
+VEGA_LITE = "6.4"
+
+_WIDTH, _ROW, _GAP = 360, 21, 6
+_LABEL_END, _CHARACTER = -12, 7.2
+_MAX_LABEL = 24
+_INK, _ACCENT, _PAGE, _LINE, _MUTED = "currentColor", "var(--mark)", "var(--page)", "var(--line)", "var(--muted)"
+_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
+_FONT = re.compile(r' font-family="[^"]*"')
+_ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
+
+
+@dataclass(frozen=True)
+class Point:
+    """One system in the chart.
+
+    Attributes:
+        group: What it is listed under.
+        label: What it is called there.
+        value: Its number.
+        baseline: Drawn hollow.
+        low: Lower end of its interval, where there is one.
+        high: Upper end.
+    """
+
+    group: str
+    label: str
+    value: float
+    baseline: bool
+    low: float | None = None
+    high: float | None = None
+
+
+def score_chart(points: Sequence[Point], title: str, name: str) -> str:
+    """One metric per system under its group's name: a dot on a stem, the number behind it; baselines are hollow.
+
+    Args:
+        points: The systems, in order, those of a group together.
+        title: What the axis shows.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    rows, groups, height = _placed(points)
+    top = max([1.0, *(point.high or point.value for point in points)])
+    axis = alt.Axis(title=title, tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
+    x = alt.X("value:Q", scale=alt.Scale(domain=[min([0.0, *(p.value for p in points)]), top]), axis=axis)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None)
+    base = alt.Chart(alt.InlineData(values=rows))
+    dots = base.encode(x=x, y=y)
+    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2="high:Q", y=y)
+    heads = alt.Chart(alt.InlineData(values=groups)).encode(y=y)
+    # Left of every label even in a font wider than the one the picture was laid out with.
+    left = _LABEL_END - _CHARACTER * max(len(str(row["label"])) for row in rows)
+    layers = [
+        dots.encode(x2=alt.datum(0)).mark_rule(color=_INK, opacity=0.25, strokeWidth=1),
+        known.mark_rule(color=_INK, strokeWidth=2, opacity=0.6),
+        dots.transform_filter("!datum.baseline").mark_point(filled=True, size=64, fill=_ACCENT, opacity=1),
+        dots.transform_filter("datum.baseline").mark_point(
+            filled=True, size=56, fill=_PAGE, stroke=_INK, strokeWidth=1.5, opacity=1, shape="diamond"
+        ),
+        dots.mark_text(align="left", dx=10, color=_INK).encode(text="shown:N"),
+        base.mark_text(align="right", color=_MUTED).encode(x=alt.value(_LABEL_END), y=y, text="label:N"),
+        heads.mark_text(align="left", color=_INK, fontWeight="bold").encode(x=alt.value(left), text="group:N"),
+    ]
+    chart = (
+        alt.layer(*layers)
+        .properties(width=_WIDTH, height=height)
+        .configure(background="transparent", padding=4, aria=False)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=_MUTED, titleColor=_INK, gridColor=_LINE, labelFontSize=12, titleFontSize=12, titlePadding=10
+        )
+        .configure_text(fontSize=12)
+    )
+    return _inline(vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE), name)
+
+
+def _placed(points: Sequence[Point]) -> tuple[list[dict[str, object]], list[dict[str, object]], int]:
+    """The points and the groups' names, each with its height on the page, and the height of it all."""
+    rows: list[dict[str, object]] = []
+    groups: list[dict[str, object]] = []
+    y, before = 0, None
+    for point in points:
+        if point.group != before:
+            y += _GAP if groups else 0
+            groups.append({"group": _cut(point.group), "y": y + _ROW / 2})
+            y, before = y + _ROW, point.group
+        rows.append({**asdict(point), "label": _cut(point.label), "shown": score(point.value), "y": y + _ROW / 2})
+        y += _ROW
+    return rows, groups, y
+
+
+def _cut(text: str) -> str:
+    shown = visible(text)
+    return shown if len(shown) <= _MAX_LABEL else shown[: _MAX_LABEL - 1] + "…"
+
+
+def _inline(svg: str, name: str) -> str:
+    """The picture as part of a page: one name, the page's font, no empty groups."""
+    label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    slim = _ROLES.sub("", _FONT.sub("", _EMPTY_GROUP.sub("", svg)))
+    return slim.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)

@@ -1,0 +1,154 @@
+"""The published copy of the results: one Parquet file per table, each row naming its system and benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from lake.fingerprint import sha256_of_file
+from lake.store import Lake
+from lake.tables import table
+
+FOLDER = "data"
+MAX_BYTES = 25_000_000
+"""Static hosts refuse larger files; a larger table is split."""
+
+FIRST_ROWS = 3
+_ROW_GROUP = 100_000
+
+
+@dataclass(frozen=True)
+class Download:
+    """A table as it is published.
+
+    Attributes:
+        name: Its file's name, without ending.
+        table: The lake's table it is a copy of.
+        about: `results` for what this project computed, `benchmark` for what came in with a benchmark.
+        without: Columns left out: long texts that are not ours to publish.
+        of_runs: Whether its rows belong to runs, and so are given their system's name.
+        note: What a reader must know besides the table's own meaning.
+        declares: What each row declares; the table's own meaning without it.
+    """
+
+    name: str
+    table: str
+    about: str = "results"
+    without: tuple[str, ...] = ()
+    of_runs: bool = False
+    note: str = ""
+    declares: str = ""
+
+    @property
+    def meaning(self) -> str:
+        """What a row is."""
+        own = f"One row per {self.declares}, with what the pages say of it." if self.declares else ""
+        return " ".join(f"{own or table(self.table).meaning} {self.note}".split())
+
+
+_LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."
+_NO_TEXT = "Queries and answers as text are not published here."
+
+DOWNLOADS: Sequence[Download] = (
+    Download("aggregates", "aggregates", of_runs=True),
+    Download("scores", "scores", of_runs=True),
+    Download("rankings", "hits", of_runs=True, note=_LINES),
+    Download("run_items", "run_items", of_runs=True, without=("completion",)),
+    Download("runs", "runs"),
+    Download("costs", "costs", of_runs=True),
+    Download("items", "items", about="benchmark", without=("prompt", "target_text"), note=_NO_TEXT),
+    Download("gold_spans", "gold_spans", about="benchmark", note=_LINES),
+    Download("benchmarks", "benchmarks", declares="benchmark"),
+    Download("tasks", "tasks", declares="task"),
+    Download("protocols", "protocols", declares="protocol"),
+    Download("metrics", "metrics", declares="metric"),
+    Download("retrievers", "retrievers", declares="retriever"),
+    Download("chunkers", "chunkers", declares="chunker"),
+    Download("rejects", "rejects", without=("excerpt",)),
+)
+
+
+@dataclass(frozen=True)
+class Stored:
+    """A file that was written for download."""
+
+    download: Download
+    path: str
+    n_rows: int
+    n_bytes: int
+    sha256: str
+    columns: tuple[tuple[str, str], ...]
+    first: tuple[tuple[object, ...], ...]
+
+
+def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
+    """Write every table; merged from its parts in their order, so equal lakes give equal files.
+
+    Args:
+        lake: Where the tables are.
+        site: The site's folder.
+        said: Further facts to put in each file's metadata.
+    """
+    systems = dict(lake.scan("runs").select("run_id", "system").collect().sort("run_id").iter_rows())
+    (site / FOLDER).mkdir(parents=True)
+    return [
+        _stored(download, path, site)
+        for download in DOWNLOADS
+        for path in _write(_frame(lake, download, systems), site / FOLDER, download, said)
+    ]
+
+
+def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.LazyFrame:
+    frame = lake.scan(download.table).drop(download.without)
+    if not download.of_runs:
+        return frame
+    system = pl.col("run_id").replace_strict(
+        list(systems), list(systems.values()), default=None, return_dtype=pl.String
+    )
+    return frame.select("benchmark", system.alias("system"), pl.all().exclude("benchmark"))
+
+
+def _write(frame: pl.LazyFrame, folder: Path, download: Download, said: Mapping[str, str]) -> list[Path]:
+    path = folder / f"{download.name}.parquet"
+    metadata = {**said, "goldspan.meaning": download.meaning}
+
+    def sink(part: pl.LazyFrame, to: Path) -> None:
+        part.sink_parquet(to, compression="zstd", row_group_size=_ROW_GROUP, metadata=metadata)
+
+    sink(frame, path)
+    n_bytes = path.stat().st_size
+    if n_bytes <= MAX_BYTES:
+        return [path]
+    n_rows = _n_rows(path)
+    path.unlink()
+    # Rows differ in size: halves of the limit leave room for the larger ones.
+    n_parts = -(-2 * n_bytes // MAX_BYTES)
+    length = -(-n_rows // n_parts)
+    return _write_parts(lambda start, to: sink(frame.slice(start, length), to), path, range(0, n_rows, length))
+
+
+def _write_parts(sink: Callable[[int, Path], None], path: Path, starts: Sequence[int]) -> list[Path]:
+    parts = [path.with_name(f"{path.stem}-{number}.parquet") for number in range(1, len(starts) + 1)]
+    for start, part in zip(starts, parts, strict=True):
+        sink(start, part)
+    return parts
+
+
+def _n_rows(path: Path) -> int:
+    return int(pl.scan_parquet(path).select(pl.len()).collect().item())
+
+
+def _stored(download: Download, path: Path, site: Path) -> Stored:
+    stored = pl.scan_parquet(path)
+    return Stored(
+        download=download,
+        path=path.relative_to(site).as_posix(),
+        n_rows=_n_rows(path),
+        n_bytes=path.stat().st_size,
+        sha256=sha256_of_file(path),
+        columns=tuple((name, str(kind)) for name, kind in stored.collect_schema().items()),
+        first=tuple(stored.head(FIRST_ROWS).collect().iter_rows()),
+    )

@@ -1,0 +1,133 @@
+"""The site's folder: built beside and swapped in, so there is a whole site or the one before; only ours is replaced."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from filelock import FileLock
+
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of_file
+
+MANIFEST = "manifest.json"
+GENERATOR = "goldspan report"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """What a build wrote: its fingerprint, and rows, bytes and sha256 per file."""
+
+    fingerprint: str
+    lake: str
+    files: Mapping[str, Mapping[str, object]]
+
+    def text(self) -> str:
+        """As it is stored."""
+        said = {
+            "generator": GENERATOR,
+            "format": FORMAT_VERSION,
+            "fingerprint": self.fingerprint,
+            "lake": self.lake,
+            "files": dict(sorted(self.files.items())),
+        }
+        return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+
+
+class SiteFolder:
+    """A folder that holds a site.
+
+    Args:
+        root: The folder; it need not exist yet.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root = root.resolve()
+        self._new = self.root.with_name(f".{self.root.name}.new")
+        self._old = self.root.with_name(f".{self.root.name}.old")
+
+    def manifest(self) -> Manifest | None:
+        """What the last build wrote, or None where no build of ours did."""
+        try:
+            said = json.loads((self.root / MANIFEST).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
+            return None
+        return Manifest(said["fingerprint"], said["lake"], said["files"])
+
+    def stands(self, fingerprint: str) -> bool:
+        """Whether the site was made from exactly this, and every file of it is as it was written."""
+        stored = self.manifest()
+        if stored is None or stored.fingerprint != fingerprint:
+            return False
+        return all(
+            (self.root / name).is_file() and sha256_of_file(self.root / name) == facts.get("sha256")
+            for name, facts in stored.files.items()
+        )
+
+    def check(self) -> None:
+        """Refuse a place that holds something else than a site of ours.
+
+        Raises:
+            GoldspanError: It is a file, or a folder with files but without our manifest.
+        """
+        if not self.root.exists() or (self.root.is_dir() and not any(self.root.iterdir())):
+            return
+        if self.root.is_dir() and self.manifest() is not None:
+            return
+        message = "this folder is not empty and holds no site built here; it is left alone"
+        found = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
+        hint = "Name an empty or a new folder: make report SITE=…"
+        raise GoldspanError(message, where=str(self.root), examples=found, hint=hint, code=Exit.USAGE)
+
+    @contextmanager
+    def building(self) -> Iterator[Path]:
+        """A new folder to write into; it takes the site's place when the block ends well.
+
+        Files in the old site that no build of ours wrote are kept; what an earlier build wrote is not.
+
+        Raises:
+            GoldspanError: The place holds something else, or cannot be written.
+        """
+        self.check()
+        try:
+            self.root.parent.mkdir(parents=True, exist_ok=True)
+            with FileLock(self.root.with_name(f".{self.root.name}.lock")):
+                self._recover()
+                self._new.mkdir()
+                try:
+                    yield self._new
+                    self._swap()
+                finally:
+                    shutil.rmtree(self._new, ignore_errors=True)
+                    shutil.rmtree(self._old, ignore_errors=True)
+        except OSError as error:
+            message = f"the site could not be written: {error.strerror or error}"
+            raise GoldspanError(message, where=str(self.root), hint="The site before it still stands.") from error
+
+    def _recover(self) -> None:
+        """Clear up after a build that was killed; one killed between the two renames has the site aside."""
+        if self._old.exists() and not self.root.exists():
+            self._old.rename(self.root)
+        for left in (self._new, self._old):
+            shutil.rmtree(left, ignore_errors=True)
+
+    def _swap(self) -> None:
+        stored = self.manifest()
+        if stored is not None:
+            ours = {*stored.files, MANIFEST}
+            for path in sorted(self.root.rglob("*")):
+                name = path.relative_to(self.root)
+                to = self._new / name
+                if path.is_file() and name.as_posix() not in ours and not to.exists():
+                    to.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy2(path, to)
+        if self.root.exists():
+            self.root.rename(self._old)
+        self._new.rename(self.root)

@@ -1,0 +1,1 @@
+"""The pages, one publisher per module; a new page is a new file here and a template."""

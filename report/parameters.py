@@ -1,0 +1,69 @@
+"""The parameters that declared things carry as JSON, as far as a page reads them."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, Field
+
+Average = Literal["macro", "micro", "by_repo"]
+
+WHOLE = "all"
+"""The slice that holds every item, and its one value."""
+
+
+class BenchmarkParameters(BaseModel):
+    """What a benchmark's row says beyond its words."""
+
+    label: str = ""
+    protocols: list[str] = Field(default_factory=list)
+    """Its protocols in the order the page shows them; the first is the headline. By name where this is empty."""
+    licences: dict[str, str] = Field(default_factory=dict)
+
+
+class Primary(BaseModel):
+    """The metric a protocol ranks by."""
+
+    granularity: str
+    metric: str
+    k: int = 0
+    aggregate: Average = "macro"
+
+
+class Slice(BaseModel):
+    """A set of items that scores are averaged over."""
+
+    slice: str = WHOLE
+    slice_value: str = WHOLE
+
+
+class ProtocolParameters(BaseModel):
+    """How a protocol scores, as its row says it."""
+
+    tasks: list[str] = Field(default_factory=list)
+    gold: object = ""
+    relevance: object = ""
+    metrics: list[tuple[str, list[int]]] = Field(default_factory=list)
+    primary: Primary
+    headline: Slice = Slice()
+    hash: str = ""
+    parity_only: bool = False
+
+
+class MetricParameters(BaseModel):
+    """How a metric is to be read."""
+
+    higher_is_better: bool = True
+    direction: str = ""
+    """`neither` for a metric that describes a run and ranks nothing."""
+    micro: Literal["ratio", "same", "none"] = "ratio"
+    cut: str = "results"
+    """What k counts: `results`, or the non-whitespace characters of a `budget`."""
+
+
+class ChunkerParameters(BaseModel):
+    """What a chunker made of the files."""
+
+    n_chunks: int | None = None
+    n_files: int | None = None
+    fell_back: dict[str, int] = Field(default_factory=dict)

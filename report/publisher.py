@@ -1,0 +1,72 @@
+"""What a page is: one publisher per module in `report/pages`, found by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from report.downloads import Stored
+from report.facts import Facts
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A place in the navigation."""
+
+    title: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page to be rendered.
+
+    Attributes:
+        path: Where it lies in the site.
+        title: What the browser's tab says.
+        template: The template's file name.
+        values: What the template needs besides the frame's own.
+    """
+
+    path: str
+    title: str
+    template: str
+    values: Mapping[str, object]
+
+
+@dataclass(frozen=True)
+class Project:
+    """What the footer and the citation say of the project."""
+
+    name: str
+    version: str
+    summary: str
+    licence: str
+
+
+@dataclass(frozen=True)
+class Material:
+    """What pages are made of."""
+
+    facts: Facts
+    downloads: Sequence[Stored]
+    project: Project
+
+
+@dataclass(frozen=True)
+class Publisher:
+    """Makes the pages of one kind.
+
+    Attributes:
+        name: What the kind is called.
+        order: Where it stands in the navigation.
+        meaning: What a reader finds there, in a sentence.
+        entries: Its places in the navigation.
+        pages: The pages themselves.
+    """
+
+    name: str
+    order: int
+    meaning: str
+    entries: Callable[[Facts], Sequence[Entry]]
+    pages: Callable[[Material], Iterable[Page]]

@@ -1,0 +1,63 @@
+"""Templates to HTML; the one module that knows Jinja. Autoescape is on, and an undefined name is an error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from pathlib import Path
+from urllib.parse import quote
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup, escape
+
+from report import shown
+
+TEMPLATES = Path(__file__).parent.parent / "site" / "templates"
+
+
+def render(template: str, values: Mapping[str, object]) -> str:
+    """A template filled in; every text that comes from outside is escaped, its hidden characters made visible."""
+    return _environment().get_template(template).render(values)
+
+
+def prose(text: str) -> Markup:
+    """A text from a declaration; what stands between backticks is code."""
+    parts = [escape(shown.visible(part)) for part in " ".join(text.split()).split("`")]
+    if len(parts) % 2 == 0:  # a backtick without its partner is just a backtick
+        parts[-2:] = [parts[-2] + "`" + parts[-1]]
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
+
+
+def markup(text: str) -> Markup:
+    """Markup of our own making, such as a chart, that is to stand as it is."""
+    return Markup(text)
+
+
+@lru_cache(maxsize=1)
+def _environment() -> Environment:
+    environment = Environment(
+        loader=FileSystemLoader(TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=_finalize,
+    )
+    environment.filters |= {
+        "prose": prose,
+        "score": shown.score,
+        "count": shown.count,
+        "measured": shown.measured,
+        "size": shown.size,
+        "plural": shown.plural,
+        "address": quote,
+    }
+    return environment
+
+
+def _finalize(value: object) -> object:
+    if value is None:
+        return shown.MISSING
+    return shown.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -1,0 +1,64 @@
+"""How values are shown to people: scores, counts, durations, sizes, and characters that would otherwise hide."""
+
+from __future__ import annotations
+
+import re
+
+MISSING = "–"
+"""Stands where there is no value."""
+
+SCORE_DIGITS = 3
+MAX_LENGTH = 2_000
+"""Longer texts are cut on a page; the downloads hold them whole."""
+
+# Controls but for tab and newline, soft hyphens, bidi and other format characters, line and paragraph separators, tags.
+# Zero-width joiners stay: scripts and emoji need them.
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f\ud800-\udfff]"
+)
+
+
+def visible(text: str) -> str:
+    r"""The text with every hidden character as an escape a person can see (`\u{202E}`), cut where it is very long."""
+    kept = text if len(text) <= MAX_LENGTH else f"{text[:MAX_LENGTH]}… ({len(text):,} characters)"
+    return _HIDDEN.sub(lambda found: f"\\u{{{ord(found[0]):X}}}", kept)
+
+
+def score(value: float | None) -> str:
+    """A score to three decimals, or a dash."""
+    return MISSING if value is None else f"{value:.{SCORE_DIGITS}f}"
+
+
+def count(value: int | None) -> str:
+    """A whole number with thousands separated, or a dash."""
+    return MISSING if value is None else f"{value:,}"
+
+
+def measured(value: float | None, scale: float = 1.0) -> str:
+    """A measured duration to two significant digits or to whole units: measurements carry no more."""
+    if value is None:
+        return MISSING
+    scaled = value * scale
+    if scaled >= 10:
+        return f"{scaled:,.0f}"
+    return f"{scaled:.2f}" if scaled < 1 else f"{scaled:.1f}"
+
+
+def size(n_bytes: int) -> str:
+    """Bytes as a person reads them."""
+    units = ("bytes", "kB", "MB", "GB")
+    amount, unit = float(n_bytes), 0
+    while amount >= 1000 and unit < len(units) - 1:
+        amount, unit = amount / 1000, unit + 1
+    return f"{n_bytes:,} {units[0]}" if unit == 0 else f"{amount:.1f} {units[unit]}"
+
+
+def plural(number: int, noun: str, many: str = "") -> str:
+    """`1 item`, `2 items`, `2 repositories`."""
+    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
+
+
+def slug(name: str) -> str:
+    """A name as part of a file name or an address."""
+    return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"

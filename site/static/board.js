@@ -1,0 +1,191 @@
+// The leaderboard: which protocol and average is shown, sorting, copying. Everything is in the page already; this only
+// hides, orders and reads it. The state lives in the address, so a copied link shows the same view.
+(function () {
+  "use strict";
+  var form = document.getElementById("controls");
+  if (!form) {
+    return;
+  }
+  var said = document.getElementById("said");
+  var sections = Array.prototype.slice.call(document.querySelectorAll("[data-protocol]"));
+  var defaults = { protocol: sections[0].dataset.protocol, average: checked("average"), sort: "", dir: "" };
+  var state = read();
+
+  function checked(name) {
+    var input = form.querySelector('input[name="' + name + '"]:checked');
+    return input ? input.value : "";
+  }
+
+  function read() {
+    var given = new URLSearchParams(location.hash.slice(1));
+    var found = {};
+    Object.keys(defaults).forEach(function (key) {
+      found[key] = given.get(key) || defaults[key];
+    });
+    if (!sections.some(function (section) { return section.dataset.protocol === found.protocol; })) {
+      found.protocol = defaults.protocol;
+    }
+    if (!Array.prototype.some.call(form.elements, function (input) {
+      return input.name === "average" && input.value === found.average;
+    })) {
+      found.average = defaults.average;
+    }
+    return found;
+  }
+
+  function write() {
+    var kept = new URLSearchParams();
+    Object.keys(defaults).forEach(function (key) {
+      if (state[key] && state[key] !== defaults[key]) {
+        kept.set(key, state[key]);
+      }
+    });
+    var hash = kept.toString().replace(/%40/g, "@");
+    history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
+  }
+
+  function show() {
+    sections.forEach(function (section) {
+      section.hidden = section.dataset.protocol !== state.protocol;
+      section.querySelectorAll("[data-average]").forEach(function (box) {
+        box.hidden = box.dataset.average !== state.average;
+      });
+    });
+    Array.prototype.forEach.call(form.elements, function (input) {
+      if (input.type === "radio") {
+        input.checked = state[input.name] === input.value;
+      }
+    });
+    if (state.sort) {
+      sort(current(), state.sort, state.dir); // the others when they are shown
+    }
+  }
+
+  function current() {
+    return document.querySelector("[data-protocol]:not([hidden]) [data-average]:not([hidden]) table");
+  }
+
+  function head(table, key) {
+    return Array.prototype.find.call(table.tHead.rows[0].cells, function (cell) { return cell.dataset.key === key; });
+  }
+
+  function first(cell) {
+    return cell.dataset.first || (cell.classList.contains("word") || cell.classList.contains("name") ? "ascending" : "descending");
+  }
+
+  // A cell's number; the small print beside it does not count. Not a number: missing, and so last either way.
+  function number(cell) {
+    var node = cell.firstChild;
+    return node ? parseFloat(node.textContent.replace(/,/g, "")) : NaN;
+  }
+
+  function sort(table, key, dir) {
+    var cell = head(table, key);
+    if (!cell) {
+      return false;
+    }
+    var direction = dir === "ascending" || dir === "descending" ? dir : first(cell);
+    var sign = direction === "ascending" ? 1 : -1;
+    var place = cell.cellIndex;
+    var words = cell.classList.contains("word") || cell.classList.contains("name");
+    Array.prototype.forEach.call(table.tBodies, function (body) {
+      var rows = Array.prototype.filter.call(body.rows, function (row) { return !row.classList.contains("apart"); });
+      var keyed = rows.map(function (row, index) {
+        var content = row.cells[place];
+        return { row: row, index: index, value: words ? content.textContent.trim().toLowerCase() : number(content) };
+      });
+      keyed.sort(function (a, b) {
+        var missing = (a.value !== a.value) - (b.value !== b.value);
+        if (missing) {
+          return missing;
+        }
+        return a.value < b.value ? -sign : a.value > b.value ? sign : a.index - b.index;
+      });
+      var ordered = document.createDocumentFragment();
+      keyed.forEach(function (each) { ordered.appendChild(each.row); });
+      body.appendChild(ordered);
+    });
+    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (each) { each.removeAttribute("aria-sort"); });
+    cell.setAttribute("aria-sort", direction);
+    return direction;
+  }
+
+  function texts(row) {
+    return Array.prototype.map.call(row.cells, function (cell) { return cell.textContent.replace(/\s+/g, " ").trim(); });
+  }
+
+  function copied(kind) {
+    var table = current();
+    var rows = Array.prototype.filter.call(table.rows, function (row) { return !row.classList.contains("apart"); }).map(texts);
+    if (kind === "csv") {
+      return rows.map(function (row) {
+        return row.map(function (text) { return /[",\n]/.test(text) ? '"' + text.replace(/"/g, '""') + '"' : text; }).join(",");
+      }).join("\n") + "\n";
+    }
+    var lines = rows.map(function (row) {
+      return "| " + row.map(function (text) { return text.replace(/([\\|])/g, "\\$1"); }).join(" | ") + " |";
+    });
+    lines.splice(1, 0, "|" + rows[0].map(function () { return " --- |"; }).join(""));
+    return table.caption.textContent.trim() + "\n\n" + lines.join("\n") + "\n";
+  }
+
+  function copy(text, done) {
+    if (navigator.clipboard) {
+      navigator.clipboard.writeText(text).then(function () { done(true); }, function () { done(old(text)); });
+    } else {
+      done(old(text));
+    }
+  }
+
+  function old(text) {
+    var area = document.createElement("textarea");
+    area.value = text;
+    area.className = "off";
+    document.body.appendChild(area);
+    area.select();
+    var worked = document.execCommand("copy");
+    area.remove();
+    return worked;
+  }
+
+  form.addEventListener("change", function (event) {
+    state[event.target.name] = event.target.value;
+    show();
+    write();
+    said.textContent = "Showing " + current().caption.textContent.trim() + ".";
+  });
+
+  form.addEventListener("click", function (event) {
+    var kind = event.target.dataset.copy;
+    if (kind) {
+      copy(copied(kind), function (worked) {
+        var name = kind === "csv" ? "CSV" : "Markdown";
+        said.textContent = worked ? "Copied this view as " + name + "." : "The browser does not let pages copy here.";
+      });
+    }
+  });
+
+  // Without scripts a head is plain text; with them it is a button.
+  document.querySelectorAll("table[data-sortable] thead th").forEach(function (cell) {
+    var button = document.createElement("button");
+    button.type = "button";
+    button.append.apply(button, Array.prototype.slice.call(cell.childNodes));
+    cell.appendChild(button);
+    button.addEventListener("click", function () {
+      var before = cell.getAttribute("aria-sort");
+      var dir = before ? (before === "ascending" ? "descending" : "ascending") : first(cell);
+      state.sort = cell.dataset.key;
+      state.dir = dir === first(cell) ? "" : dir;
+      show();
+      write();
+      said.textContent = "Sorted by " + button.textContent.replace(/\s+/g, " ").trim() + ", " + dir + ".";
+    });
+  });
+
+  window.addEventListener("hashchange", function () {
+    state = read();
+    show();
+  });
+
+  show();
+})();

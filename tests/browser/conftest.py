@@ -1,0 +1,127 @@
+"""Debian's Chromium through Playwright, on files and on a local host; any console error fails a test."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from report.build import build
+from tests.report.small_lake import write_lake
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
+
+
+def wanting(what: str) -> None:
+    """Tests that cannot run never pass in silence: in CI they fail, elsewhere they are skipped with the reason."""
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(what, pytrace=False)
+    pytest.skip(what)
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A headless Chromium with a profile of its own, thrown away afterwards."""
+    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if executable is None:
+        wanting("no browser: install Debian's chromium (apt-get install chromium)")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        wanting("no Playwright: pip install -r requirements-dev.txt")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="session")
+def axe() -> str:
+    """The accessibility checker's source."""
+    if not AXE.is_file():
+        wanting("no axe-core: npm ci --prefix tests/browser")
+    return AXE.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="session")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small lake's site."""
+    folder = tmp_path_factory.mktemp("browser")
+    build(write_lake(folder / "lake"), folder / "site")
+    return folder / "site"
+
+
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class's own name
+        """Say nothing."""
+
+
+@pytest.fixture(scope="session", params=["file", "http"])
+def base(request: pytest.FixtureRequest, site: Path) -> Iterator[str]:
+    """Where the site is opened from: its files, then a host."""
+    if request.param == "file":
+        yield site.as_uri()
+        return
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_address[1]}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+Opened = Callable[..., "Page"]
+
+
+@pytest.fixture
+def opened(browser: Browser, base: str) -> Iterator[Opened]:
+    """Opens a page in a new context; at the end nothing may have been logged, refused or asked of elsewhere."""
+    with watching(browser, base) as open_:
+        yield open_
+
+
+@contextmanager
+def watching(browser: Browser, base: str) -> Iterator[Opened]:
+    """As the fixture, for a test that needs its own."""
+    contexts = []
+    wrong: list[str] = []
+
+    def open_(path: str, **options: object) -> Page:
+        context = browser.new_context(**options)  # type: ignore[arg-type]  # whatever Playwright takes
+        contexts.append(context)
+        context.add_init_script(
+            "addEventListener('securitypolicyviolation', e => console.error('policy: ' + e.violatedDirective))"
+        )
+        page = context.new_page()
+        page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("requestfailed", lambda asked: wrong.append(f"failed: {asked.url}"))
+        page.on("request", lambda asked: None if asked.url.startswith(base) else wrong.append(f"asked: {asked.url}"))
+        page.goto(f"{base}/{path}")
+        return page
+
+    yield open_
+    for context in contexts:
+        context.close()
+    assert wrong == []

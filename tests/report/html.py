@@ -1,0 +1,76 @@
+"""A page as its tests read it: the text of each element, links, tables; the standard library's parser."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from html.parser import HTMLParser
+
+VOID = {"meta", "link", "br", "wbr", "img", "input", "hr"}
+
+
+@dataclass
+class Element:
+    """An element with its attributes, its children and the text directly in it."""
+
+    tag: str
+    attributes: dict[str, str | None]
+    content: list[Element | str] = field(default_factory=list)
+
+    @property
+    def text(self) -> str:
+        """All text within, spaces collapsed."""
+        parts = [each if isinstance(each, str) else each.text_raw for each in self.content]
+        return " ".join("".join(parts).split())
+
+    @property
+    def text_raw(self) -> str:
+        """All text within."""
+        return "".join(each if isinstance(each, str) else each.text_raw for each in self.content)
+
+    def all(self, tag: str = "") -> list[Element]:
+        """Every element of a tag below this one, in order."""
+        found = []
+        for each in self.content:
+            if isinstance(each, Element):
+                found += [each] if tag in ("", each.tag) else []
+                found += each.all(tag)
+        return found
+
+
+class _Reader(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.root = Element("", {})
+        self.open = [self.root]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        element = Element(tag, dict(attrs))
+        self.open[-1].content.append(element)
+        if tag not in VOID:
+            self.open.append(element)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.open[-1].content.append(Element(tag, dict(attrs)))
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open[-1].tag == tag, f"<{self.open[-1].tag}> is closed by </{tag}>"
+        self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        self.open[-1].content.append(data)
+
+
+def parse(text: str) -> Element:
+    """The document; an element that is closed by another's end tag fails."""
+    reader = _Reader()
+    reader.feed(text)
+    reader.close()
+    assert len(reader.open) == 1, f"<{reader.open[-1].tag}> is never closed"
+    return reader.root
+
+
+def table(page: Element, caption: str) -> list[list[str]]:
+    """The rows of the one table whose caption holds some words, heads first."""
+    found = [each for each in page.all("table") if caption in each.all("caption")[0].text]
+    assert len(found) == 1, f"{len(found)} tables say {caption!r}"
+    return [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in found[0].all("tr")]

@@ -1,0 +1,226 @@
+"""A lake small enough to check by hand: two protocols, baselines, a failed and a limited run, hostile names."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+
+from lake.rejects import Rejects
+from lake.store import Lake
+from lake.tables import table
+
+REPOS = ("acme/one", "acme/two", "acme/three")
+HOSTILE = "evil</script><img src=x onerror=alert(1)>\u202egnp\x00+own-file"
+HOSTILE_SHOWN = "evil</script><img src=x onerror=alert(1)>\\u{202E}gnp\\u{0}+own-file"
+MEASURES = (("precision", 5), ("precision", 10), ("recall", 10), ("ndcg", 10), ("mrr", 10))
+PROTOCOLS = {
+    "repoeval@chunking-v1": "Gold is mostly the query's own text: own-file is the thing to beat.",
+    "repoeval@target-v1": "Gold is an answer that does not exist yet when code is completed.",
+}
+CHUNKING, TARGET = PROTOCOLS
+HEADLINE = ("subset", "function-2k")
+NDCG = ("ndcg", 10)
+
+# system → primary metric under chunking-v1, and under target-v1
+SYSTEMS: Mapping[str, tuple[float, float]] = {
+    "fixed-nws-1500+bm25-okapi": (0.6254, 0.2113),
+    "fixed-nws-1500+jaccard": (0.5871, 0.3377),
+    "window-20-10+bm25-okapi": (0.7316, 0.1935),
+    "fixed-nws-1500+own-file": (0.8127, 0.0451),
+    "fixed-nws-1500+random": (0.0742, 0.0216),
+    HOSTILE: (0.3049, 0.1482),
+}
+FAILED = "window-20-10+jaccard"
+LIMITED = "fixed-nws-900+bm25-okapi"
+
+
+def run_id(system: str) -> str:
+    """As the evaluation names runs; the same eight digits for every system."""
+    return f"repoeval.prompt--{system}--1a2b3c4d"
+
+
+def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS, *, runs: bool = True) -> Lake:
+    """Everything a small evaluation leaves behind."""
+    lake = Lake(root)
+    write_benchmark(lake)
+    if runs:
+        for system, (chunking, target) in systems.items():
+            write_run(lake, system)
+            write_scores(lake, system, CHUNKING, chunking)
+            write_scores(lake, system, TARGET, target)
+        write_run(lake, FAILED, status="failed")
+        write_run(lake, LIMITED, limit=2)
+        write_scores(lake, LIMITED, CHUNKING, 0.9911)
+    return lake
+
+
+def write_benchmark(lake: Lake) -> None:
+    """The benchmark, its items, and what the stages declare."""
+    licences = dict.fromkeys(REPOS, "MIT")
+    parameters = {"label": "sample", "licences": licences, "protocols": list(PROTOCOLS)}
+    declared(lake, "benchmarks", [
+        row("repoeval", parameters, display_name="RepoEval", title="Complete a function from its repository",
+            meaning="Does retrieval find the code a completion needs?", tags=["sample"], source="sample",
+            revision="35f54d6", licence="MIT", citation="@article{repocoder,\n  title = {RepoCoder}\n}",
+            paper="RepoCoder, 2023"),
+    ])  # fmt: skip
+    task = {"query": "the prompt", "pool": "every Python file of the repository", "tie": "hash"}
+    declared(lake, "tasks", [row("repoeval/prompt", task)])
+    declared(lake, "protocols", [protocol(name, meaning) for name, meaning in PROTOCOLS.items()])
+    rules = {"precision": "same", "recall": "ratio", "ndcg": "none", "mrr": "none"}
+    declared(lake, "metrics", [
+        row(name, {"granularity": "chunk", "higher_is_better": True, "micro": micro}, meaning=f"What {name} means.")
+        for name, micro in rules.items()
+    ])  # fmt: skip
+    declared(lake, "chunkers", [
+        row("fixed-nws-1500", {"n_chunks": 2048, "fell_back": {"syntax errors": 3}}, meaning="Lines packed greedily."),
+        row("window-20-10", {"n_chunks": 4096}, meaning="Twenty lines, ten apart."),
+    ])  # fmt: skip
+    declared(lake, "retrievers", [
+        row("bm25-okapi", {}, meaning="Okapi BM25."),
+        row("jaccard", {}, meaning="Shared tokens."),
+        row("own-file", {}, tags=["baseline"], meaning="The query's own file, walked back from the hole."),
+        row("random", {}, tags=["baseline"], meaning="What chance scores."),
+    ])  # fmt: skip
+    write(lake, "items", [item(number) for number in range(6)], part="repoeval", benchmark="repoeval")
+    spans = [
+        {"benchmark": "repoeval", "item_id": f"item/{number}", "gold": "target", "path": "a.py", "line_start": 9,
+         "line_end": 20}
+        for number in range(5)
+    ]  # fmt: skip
+    write(lake, "gold_spans", spans, part="repoeval", benchmark="repoeval")
+    refused = Rejects()
+    refused.add("datasets/<b>broken</b>.jsonl", "line 12", "the row is no JSON\u202e", "{")
+    lake.write("rejects", refused.frame("ingest"), part="ingest", fingerprint="rejects")
+
+
+def protocol(name: str, meaning: str) -> dict[str, object]:
+    """A protocol's row."""
+    parameters = {
+        "tasks": ["repoeval/prompt"],
+        "gold": name.partition("@")[2],
+        "relevance": "line-overlap",
+        "metrics": [["precision", [5, 10]], ["recall", [10]], ["ndcg", [10]], ["mrr", [10]]],
+        "primary": {"granularity": "chunk", "metric": "ndcg", "k": 10, "aggregate": "macro"},
+        "headline": {"slice": "subset", "slice_value": "function-2k"},
+        "hash": "c0ffee11c0ffee11",
+        "parity_only": False,
+    }
+    return row(name, parameters, meaning=meaning, primary_metric="ndcg@10")
+
+
+def item(number: int) -> dict[str, object]:
+    """An item's row; the last is not scorable."""
+    return {
+        "benchmark": "repoeval",
+        "item_id": f"item/{number}",
+        "subset": "function-2k",
+        "language": "python",
+        "repo": REPOS[number % len(REPOS)],
+        "pool_id": REPOS[number % len(REPOS)],
+        "query_sha256": "0" * 64,
+        "prompt": "def secret_prompt():",
+        "scorable": number < 5,
+        "why_not": None if number < 5 else "the repository cannot be had",
+    }
+
+
+def write_run(lake: Lake, system: str, *, status: str = "complete", limit: int | None = None) -> None:
+    """A run with what it cost, what happened per item, and its ranking."""
+    chunker, _, retriever = system.rpartition("+")
+    name = run_id(system)
+    folders = {"benchmark": "repoeval", "run_id": name}
+    run = {
+        "run_id": name, "system": system, "benchmark": "repoeval", "task": "repoeval/prompt", "chunker": chunker,
+        "retriever": retriever, "origin": "built-in", "parameters": "{}", "versions": "{}", "status": status,
+        "n_items": 5, "limit": limit, "fingerprint": "f",
+    }  # fmt: skip
+    write(lake, "runs", [run], **folders)
+    if status == "failed":
+        return
+    cost = {"run_id": name, "index_seconds": 0.1234, "query_p50": 0.0042, "hardware": "2 cores"}
+    write(lake, "costs", [cost], **folders)
+    items = [
+        {"run_id": name, "item_id": f"item/{number}", "status": "done", "n_returned": 2, "n_nws": 100, "ties": []}
+        for number in range(5)
+    ]
+    write(lake, "run_items", items, **folders)
+    hits = [
+        {"run_id": name, "item_id": f"item/{number}", "part": "ranking", "step": 0, "rank": rank, "path": "a b.py",
+         "line_start": 9, "line_end": 20, "score": 1.5}
+        for number in range(5)
+        for rank in (1, 2)
+    ]  # fmt: skip
+    write(lake, "hits", hits, **folders)
+
+
+def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *, fingerprint: str = "s") -> None:
+    """Scores and aggregates of one run under one protocol: the primary metric as given, the others below it."""
+    name = run_id(system)
+    folders = {"benchmark": "repoeval", "protocol": protocol_name, "run_id": name}
+    scores = [
+        {"run_id": name, "protocol": protocol_name, "item_id": f"item/{number}", "granularity": "chunk",
+         "metric": metric, "k": k, "value": primary, "protocol_hash": "c0ffee11c0ffee11"}
+        for number in range(5)
+        for metric, k in MEASURES
+    ]  # fmt: skip
+    write(lake, "scores", scores, fingerprint=fingerprint, **folders)
+    rows = [
+        aggregate(name, protocol_name, measure, where, primary * (1 if measure == NDCG else 0.5 + place / 16))
+        for place, measure in enumerate(MEASURES)
+        for where in (HEADLINE, ("all", "all"))
+    ]
+    rows += [
+        aggregate(name, protocol_name, NDCG, ("repo", repo), primary * (0.7 + place / 8))
+        for place, repo in enumerate(REPOS)
+    ]
+    write(lake, "aggregates", rows, fingerprint=fingerprint, **folders)
+
+
+def aggregate(
+    run: str, protocol_name: str, measure: tuple[str, int], where: tuple[str, str], value: float
+) -> dict[str, object]:
+    """One aggregate; ndcg and mrr have no ratio of sums."""
+    metric, k = measure
+    return {
+        "run_id": run, "protocol": protocol_name, "granularity": "chunk", "metric": metric, "k": k, "slice": where[0],
+        "slice_value": where[1], "macro": value, "micro": None if metric in ("ndcg", "mrr") else value * 0.95,
+        "by_repo": value * 0.9, "n": 5 if where[0] != "repo" else 2, "n_items": 5 if where[0] != "repo" else 2,
+        "n_repos": 3, "n_failed": 0, "n_not_applicable": 0,
+    }  # fmt: skip
+
+
+def row(name: str, parameters: Mapping[str, object], **said: object) -> dict[str, object]:
+    """A declared thing's row, empty but for what is given."""
+    texts = [key for key, kind in table("benchmarks").columns.items() if kind == pl.String]
+    return {
+        **dict.fromkeys(texts, ""),
+        "version": 1,
+        "tags": [],
+        "name": name,
+        "parameters": json.dumps(parameters),
+        **said,
+    }
+
+
+def declared(lake: Lake, name: str, rows: Sequence[Mapping[str, object]]) -> None:
+    """Write a table of declared things."""
+    write(lake, name, rows)
+
+
+def write(
+    lake: Lake,
+    name: str,
+    rows: Iterable[Mapping[str, object]],
+    *,
+    part: str = "0",
+    fingerprint: str = "f",
+    **folders: str,
+) -> None:
+    """Write rows; columns that are not given are null."""
+    columns = table(name).columns
+    full = [{column: None for column in columns} | dict(each) for each in rows]
+    lake.write(name, pl.DataFrame(full, schema=columns), part=part, fingerprint=fingerprint, **folders)

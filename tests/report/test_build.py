@@ -1,0 +1,255 @@
+"""When a site is built, what a build leaves alone, and that equal lakes give equal sites."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from report import build as building
+from report.build import build
+from tests.report.html import Element, parse, table
+from tests.report.small_lake import CHUNKING, SYSTEMS, TARGET, write, write_benchmark, write_lake, write_scores
+
+
+def files(site: Path) -> dict[str, bytes]:
+    return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+
+
+def lines(site: Path) -> set[tuple[str, int, str]]:
+    """Every line of every page but for the footer, whose hashes name the build."""
+    found = set()
+    for path in site.rglob("*.html"):
+        text = re.sub(r"<footer>.*?</footer>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        found |= {(path.name, number, line) for number, line in enumerate(text.splitlines())}
+    return found
+
+
+def test_two_builds_of_one_lake_are_byte_identical(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "a")
+    build(small, tmp_path / "b" / "deeper")
+    assert files(tmp_path / "a") == files(tmp_path / "b" / "deeper")
+
+
+def test_two_lakes_of_one_content_give_one_site(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "a")
+    build(write_lake(tmp_path / "again"), tmp_path / "b")
+    assert files(tmp_path / "a") == files(tmp_path / "b")
+
+
+def test_a_site_that_stands_is_left_alone(small: Lake, tmp_path: Path) -> None:
+    assert not build(small, tmp_path / "site").cached
+    before = (tmp_path / "site" / "index.html").stat().st_ino
+    assert build(small, tmp_path / "site").cached
+    assert (tmp_path / "site" / "index.html").stat().st_ino == before
+
+
+@pytest.mark.parametrize("harm", ["changed", "missing"])
+def test_a_damaged_site_is_built_again(small: Lake, tmp_path: Path, harm: str) -> None:
+    build(small, tmp_path / "site")
+    whole = files(tmp_path / "site")
+    victim = tmp_path / "site" / "data" / "aggregates.parquet"
+    if harm == "changed":
+        victim.write_bytes(b"no")
+    else:
+        victim.unlink()
+    assert not build(small, tmp_path / "site").cached
+    assert files(tmp_path / "site") == whole
+
+
+def test_measured_costs_count_though_their_fingerprint_stands(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "site")
+    part = small.parts("costs")[0]
+    costs = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(index_seconds=pl.lit(77.0))
+    small.write("costs", costs, part=part.name, fingerprint=part.fingerprint, **part.folders)
+    assert not build(small, tmp_path / "site").cached
+    assert ">77<" in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
+
+
+def test_what_an_earlier_build_wrote_vanishes_and_other_files_stay(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "site")
+    (tmp_path / "site" / "CNAME").write_text("example.org")
+    manifest = json.loads((tmp_path / "site" / "manifest.json").read_text())
+    (tmp_path / "site" / "old.html").write_text("old")
+    manifest["files"]["old.html"] = {"bytes": 3, "sha256": hashlib.sha256(b"old").hexdigest()}
+    manifest["fingerprint"] = "another"
+    (tmp_path / "site" / "manifest.json").write_text(json.dumps(manifest))
+    build(small, tmp_path / "site")
+    assert not (tmp_path / "site" / "old.html").exists()
+    assert (tmp_path / "site" / "CNAME").read_text() == "example.org"
+
+
+def test_a_folder_with_other_things_is_refused(small: Lake, tmp_path: Path) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "thesis.tex").write_text("precious")
+    with pytest.raises(GoldspanError, match="holds no site built here") as caught:
+        build(small, tmp_path / "home")
+    assert caught.value.code == Exit.USAGE
+    assert files(tmp_path / "home") == {"thesis.tex": b"precious"}
+
+
+def test_a_folder_with_another_tools_manifest_is_refused(small: Lake, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "manifest.json").write_text('{"name": "an app"}')
+    with pytest.raises(GoldspanError, match="holds no site built here"):
+        build(small, tmp_path / "site")
+
+
+def test_an_empty_folder_is_taken(small: Lake, tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    build(small, tmp_path / "site")
+    assert (tmp_path / "site" / "index.html").is_file()
+
+
+def test_a_build_that_fails_leaves_the_site_before_it(
+    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(small, tmp_path / "site")
+    before = files(tmp_path / "site")
+    write_scores(small, "fixed-nws-1500+jaccard", CHUNKING, 0.1, fingerprint="changed")
+
+    def fails(*_: object) -> None:
+        message = "disk on fire"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(building, "_write_page", fails)
+    with pytest.raises(RuntimeError, match="disk on fire"):
+        build(small, tmp_path / "site")
+    assert files(tmp_path / "site") == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".site") and path.is_dir()] == []
+
+
+def test_a_build_killed_between_the_renames_is_mended(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "site")
+    whole = files(tmp_path / "site")
+    (tmp_path / "site").rename(tmp_path / ".site.old")
+    (tmp_path / ".site.new").mkdir()
+    build(small, tmp_path / "site")
+    assert files(tmp_path / "site") == whole
+    assert not (tmp_path / ".site.old").exists()
+
+
+def test_a_lake_that_changes_meanwhile_is_noticed(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    states = iter(["before", "after"])
+    monkeypatch.setattr(building, "lake_state", lambda _: next(states))
+    with pytest.raises(GoldspanError, match="the lake changed while the site was being built"):
+        build(small, tmp_path / "site")
+    assert not (tmp_path / "site").exists()
+
+
+def test_an_empty_lake_says_what_to_type(tmp_path: Path) -> None:
+    with pytest.raises(GoldspanError, match="make ingest evaluate") as caught:
+        build(Lake(tmp_path / "nothing"), tmp_path / "site")
+    assert caught.value.code == Exit.MISSING
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_benchmark_without_runs_is_said_to_be_not_run(tmp_path: Path) -> None:
+    build(write_lake(tmp_path / "lake", runs=False), tmp_path / "site")
+    for name in ("index.html", "repoeval.html"):
+        assert "not run" in parse((tmp_path / "site" / name).read_text(encoding="utf-8")).text
+
+
+def test_a_benchmark_without_protocols_still_has_its_page(tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    write_benchmark(lake)
+    for part in lake.parts("protocols"):
+        lake.remove(part)
+    build(lake, tmp_path / "site")
+    assert "not run" in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
+
+
+def test_one_changed_value_changes_its_own_places_and_no_other(small: Lake, tmp_path: Path) -> None:
+    system = "fixed-nws-1500+jaccard"
+    build(small, tmp_path / "a")
+    # Still third among the systems, so that no row moves.
+    write_scores(small, system, TARGET, SYSTEMS[system][1] + 0.05, fingerprint="changed")
+    build(small, tmp_path / "b")
+    gone, come = lines(tmp_path / "a") - lines(tmp_path / "b"), lines(tmp_path / "b") - lines(tmp_path / "a")
+    assert {name for name, _, _ in gone | come} == {"repoeval.html", "data.html"}
+    board_lines = [line for name, _, line in come if name == "repoeval.html"]
+    assert all("jaccard" in line for line in board_lines)
+    assert any("0.388" in line for line in board_lines)
+    for name, _, line in come:
+        # On the Data page: a file's size and hash, the sum of sizes, first rows.
+        assert name == "repoeval.html" or re.search(r"(aggregates|scores)\.parquet|in all|<tr><th", line), line
+
+
+def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path: Path) -> None:
+    metrics = small.read("metrics")
+    flipped = metrics.with_columns(pl.col("parameters").str.replace("true", "false", literal=True))
+    small.write("metrics", flipped, part="0", fingerprint="changed")
+    build(small, tmp_path / "site")
+    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    names = [row[0] for row in table(page, "RepoEval (sample), chunking-v1, macro")][1:7]
+    assert names[0] == "fixed-nws-1500+random"
+    assert bold(page) == ["fixed-nws-1500+jaccard"]
+
+
+def bold(page: Element) -> list[str]:
+    found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
+    return [row.all("th")[0].text for row in found[0].all("tr") if row.all("b")]
+
+
+def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: Lake, tmp_path: Path) -> None:
+    for part in small.parts("aggregates", protocol=CHUNKING):
+        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
+        known = rows.with_columns(
+            rank=pl.lit(2, pl.Int64), rank_low=pl.lit(1, pl.Int64), rank_high=pl.lit(4, pl.Int64),
+            low=pl.col("macro") - 0.01, high=pl.col("macro") + 0.01,
+            share_of_oracle=pl.lit(0.75),
+        )  # fmt: skip
+        small.write("aggregates", known, part=part.name, fingerprint="ranked", **part.folders)
+    build(small, tmp_path / "site")
+    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
+    row = dict(zip(head, next(row for row in shown if row[0] == "fixed-nws-1500+jaccard"), strict=True))
+    wanted = ("2 1 to 4", "0.587 0.577 to 0.597", "0.750")
+    assert (row["Rank"], row["ndcg@10"], row["of the oracle"]) == wanted
+    assert "of the oracle" not in table(page, "RepoEval (sample), target-v1, macro")[0]
+    assert "uncertainty is not computed yet" not in page.all("section")[0].text
+
+
+def test_parameters_that_cannot_be_read_are_named(small: Lake, tmp_path: Path) -> None:
+    protocols = small.read("protocols").with_columns(parameters=pl.lit('{"tasks": []}'))
+    small.write("protocols", protocols, part="0", fingerprint="broken")
+    with pytest.raises(GoldspanError, match="parameters of 'repoeval@chunking-v1' cannot be read") as caught:
+        build(small, tmp_path / "site")
+    assert caught.value.examples == ("primary: Field required",)
+
+
+def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_path: Path) -> None:
+    rows = small.read("benchmarks")
+    both = pl.concat([rows.with_columns(name=pl.lit("repo eval")), rows.with_columns(name=pl.lit("repo/eval"))])
+    write(small, "benchmarks", both.rows(named=True), fingerprint="two")
+    with pytest.raises(GoldspanError, match=r"two pages want the path 'repo-eval\.html'"):
+        build(small, tmp_path / "site")
+
+
+def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> None:
+    metrics = small.read("metrics")
+    said = pl.col("parameters").str.replace('"micro": "same"', '"micro": "same", "direction": "neither"', literal=True)
+    small.write("metrics", metrics.with_columns(said), part="0", fingerprint="changed")
+    build(small, tmp_path / "site")
+    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
+    # Primary, two columns of precision, recall and mrr: precision ranks nothing here.
+    marked = [[bool(cell.all("b")) for cell in row.all("td")] for row in found[0].all("tr")]
+    assert [True, False, False, True, True] in [row[1:6] for row in marked]
+
+
+def test_metrics_over_chunks_and_over_lines_are_told_apart(small: Lake, tmp_path: Path) -> None:
+    for part in small.parts("aggregates"):
+        rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
+        lined = pl.when(pl.col("metric") == "recall").then(pl.lit("line")).otherwise("granularity").alias("granularity")
+        small.write("aggregates", rows.with_columns(lined), part=part.name, fingerprint="lines", **part.folders)
+    build(small, tmp_path / "site")
+    text = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")).text
+    assert "ndcg, precision, mrr depend on how the chunker cuts" in text
+    assert "Across chunkers compare recall (lines, however they were cut)" in text

@@ -1,0 +1,78 @@
+"""`python -m report` as a person runs it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.report.small_lake import run_id
+
+CHECKOUT = Path(__file__).parents[2]
+
+
+def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-W", "error", "-m", "report", *map(str, arguments)]
+    return subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False, timeout=120)
+
+
+def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: Path) -> None:
+    first = report("--lake", small.root, "--site", tmp_path / "site")
+    assert (first.returncode, first.stdout) == (0, "")
+    assert "report: 3 of 3 pages in" in first.stderr
+    second = report("--lake", small.root, "--site", tmp_path / "site", "--json")
+    assert second.returncode == 0
+    said = json.loads(second.stdout)
+    assert (said["expected"], said["scored"], said["cached"]) == (3, 3, 3)
+
+
+def test_a_build_that_is_skipped_answers_at_once(small: Lake, tmp_path: Path) -> None:
+    report("--lake", small.root, "--site", tmp_path / "site")
+    before = time.perf_counter()
+    report("--lake", small.root, "--site", tmp_path / "site")
+    # 0.6 s on an idle machine; the bound leaves room for a busy one.
+    assert time.perf_counter() - before < 3
+
+
+def test_a_skipped_build_loads_neither_altair_nor_jinja(small: Lake, tmp_path: Path) -> None:
+    report("--lake", small.root, "--site", tmp_path / "site")
+    code = (
+        "import sys; from pathlib import Path; from lake.store import Lake; import report.__main__; "
+        f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(tmp_path / 'site')!r})).cached; "
+        "assert not {'altair', 'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_an_empty_lake_is_told_in_a_few_lines(tmp_path: Path) -> None:
+    done = report("--lake", tmp_path / "none", "--site", tmp_path / "site")
+    assert done.returncode == Exit.MISSING
+    assert "make ingest evaluate" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 10
+
+
+@pytest.mark.parametrize(("what", "name"), [("pages", "leaderboard"), ("formats", "trec")])
+def test_list_says_what_there_is(what: str, name: str) -> None:
+    done = report("list", what, "--format", "json")
+    assert name in [row["name"] for row in json.loads(done.stdout)]
+
+
+def test_an_unknown_listing_asks_did_you_mean() -> None:
+    done = report("list", "page")
+    assert done.returncode == Exit.USAGE
+    assert "Did you mean 'pages'?" in done.stderr
+
+
+def test_export_writes_a_file(small: Lake, tmp_path: Path) -> None:
+    run = run_id("fixed-nws-1500+bm25-okapi")
+    done = report("export", run, "--format", "trec", "-o", tmp_path / "run.trec", "--lake", small.root)
+    assert (done.returncode, done.stdout) == (0, "")
+    assert len((tmp_path / "run.trec").read_text().splitlines()) == 10

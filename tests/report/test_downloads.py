@@ -1,0 +1,92 @@
+"""The published Parquet: what it holds, that it is what the manifest says, and that the snippets read it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.store import Lake
+from report import downloads
+from report.downloads import DOWNLOADS, write_downloads
+from tests.report.html import Element
+from tests.report.small_lake import LIMITED, SYSTEMS
+
+
+def test_the_manifest_has_every_file_with_its_hash(built: Path) -> None:
+    manifest = json.loads((built / "manifest.json").read_text(encoding="utf-8"))
+    found = {path.relative_to(built).as_posix() for path in built.rglob("*") if path.is_file()} - {"manifest.json"}
+    assert set(manifest["files"]) == found
+    for name, facts in manifest["files"].items():
+        data = (built / name).read_bytes()
+        assert facts["sha256"] == hashlib.sha256(data).hexdigest(), name
+        assert facts["bytes"] == len(data), name
+        if name.endswith(".parquet"):
+            assert facts["rows"] == pl.read_parquet(built / name).height, name
+
+
+def test_the_page_shows_every_files_hash(built: Path, pages: dict[str, Element]) -> None:
+    manifest = json.loads((built / "manifest.json").read_text(encoding="utf-8"))
+    hashes = {facts["sha256"] for name, facts in manifest["files"].items() if name.startswith("data/")}
+    assert hashes == {each.text for each in pages["data.html"].all("code") if len(each.text) == 64}
+
+
+def test_every_row_of_a_run_names_its_system_and_benchmark(built: Path) -> None:
+    for download in DOWNLOADS:
+        if download.of_runs:
+            frame = pl.read_parquet(built / "data" / f"{download.name}.parquet")
+            assert frame.columns[:2] == ["benchmark", "system"], download.name
+            assert set(frame["system"]) == {*SYSTEMS, LIMITED}, download.name
+
+
+def test_long_texts_are_left_out(built: Path) -> None:
+    assert {"prompt", "target_text"}.isdisjoint(pl.read_parquet_schema(built / "data" / "items.parquet"))
+    assert "completion" not in pl.read_parquet_schema(built / "data" / "run_items.parquet")
+
+
+def test_the_schema_and_first_rows_are_on_the_page(built: Path, pages: dict[str, Element]) -> None:
+    schema = pl.read_parquet_schema(built / "data" / "rankings.parquet")
+    section = next(each for each in pages["data.html"].all("details") if each.attributes.get("id") == "rankings")
+    rows = [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in section.all("tr")[1:]]
+    assert [row[:2] for row in rows] == [[name, str(kind)] for name, kind in schema.items()]
+    first = dict(zip(schema, (row[2] for row in rows), strict=True))
+    assert (first["line_start"], first["line_end"], first["path"]) == ("9", "20", "a b.py")
+
+
+def test_a_table_too_large_for_a_host_is_split(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(downloads, "MAX_BYTES", 5_000)
+    stored = write_downloads(small, tmp_path, {})
+    parts = [each for each in stored if each.download.name == "scores"]
+    assert [each.path for each in parts] == [f"data/scores-{number}.parquet" for number in range(1, len(parts) + 1)]
+    assert len(parts) > 1
+    merged = pl.concat([pl.read_parquet(tmp_path / each.path) for each in parts])
+    assert merged.height == small.scan("scores").collect().height
+    assert not (tmp_path / "data" / "scores.parquet").exists()
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas", "DuckDB"])
+def test_a_snippet_prints_the_leaderboards_order(
+    built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch, library: str
+) -> None:
+    code = next(
+        each.text_raw for each in pages["data.html"].all("code") if each.attributes.get("data-library") == library
+    )
+    monkeypatch.chdir(built)
+    ordered = sorted(SYSTEMS, key=lambda name: -SYSTEMS[name][0])
+    if library == "DuckDB":
+        duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed: its snippet is not run here")
+        systems = [row[0] for row in duckdb.sql(code).fetchall()]
+    else:
+        values: dict[str, object] = {}
+        with contextlib.redirect_stdout(io.StringIO()) as said:
+            exec(compile(code, library, "exec"), values)
+        assert said.getvalue()
+        board = values["board"]
+        assert hasattr(board, "__getitem__")
+        systems = list(board["system"])
+    assert [name for name in systems if name != LIMITED] == ordered

@@ -1,0 +1,221 @@
+"""What stands on the pages: the lake's numbers, every system, every caveat, and nothing that runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+
+from report.shown import score
+from tests.report.html import Element, table
+from tests.report.small_lake import FAILED, HOSTILE, HOSTILE_SHOWN, LIMITED, PROTOCOLS, REPOS, SYSTEMS, run_id
+
+CSP = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:"
+MACRO = "RepoEval (sample), chunking-v1, macro"
+
+
+def board(pages: dict[str, Element], caption: str = MACRO) -> dict[str, dict[str, str]]:
+    head, *rows = table(pages["repoeval.html"], caption)
+    return {row[0]: dict(zip(head, row, strict=True)) for row in rows if len(row) == len(head)}
+
+
+def test_the_pages_are_those_of_the_issue(pages: dict[str, Element]) -> None:
+    assert set(pages) == {"index.html", "repoeval.html", "data.html"}
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_every_score_is_the_lakes_to_three_decimals(pages: dict[str, Element], place: int) -> None:
+    rows = board(pages, f"RepoEval (sample), {list(PROTOCOLS)[place].partition('@')[2]}, macro")
+    shown = {name: row["ndcg@10"] for name, row in rows.items() if name.replace(HOSTILE_SHOWN, HOSTILE) in SYSTEMS}
+    wanted = {name.replace(HOSTILE, HOSTILE_SHOWN): f"{values[place]:.3f}" for name, values in SYSTEMS.items()}
+    assert shown == wanted
+
+
+def test_each_average_has_its_own_table(pages: dict[str, Element]) -> None:
+    name = "fixed-nws-1500+bm25-okapi"
+    value = SYSTEMS[name][0]
+    assert board(pages)[name]["precision@5"] == f"{value * 0.5:.3f}"
+    micro = board(pages, "RepoEval (sample), chunking-v1, micro")[name]
+    assert (micro["precision@5"], micro["ndcg@10"]) == (f"{value * 0.5 * 0.95:.3f}", "–")
+    assert board(pages, "RepoEval (sample), chunking-v1, by repository")[name]["ndcg@10"] == f"{value * 0.9:.3f}"
+
+
+def test_rows_come_best_first_and_what_cannot_be_compared_last(pages: dict[str, Element]) -> None:
+    names = [row[0] for row in table(pages["repoeval.html"], MACRO)][1:]
+    ordered = sorted(SYSTEMS, key=lambda name: -SYSTEMS[name][0])
+    ordered = [name.replace(HOSTILE, HOSTILE_SHOWN) for name in ordered]
+    apart = "Not to be compared with the rows above: limited, partial or failed"
+    assert names == [*ordered, apart, f"{LIMITED} limited to 2", f"{FAILED} failed"]
+
+
+def test_bold_marks_the_best_retriever_and_never_a_baseline(pages: dict[str, Element]) -> None:
+    found = [each for each in pages["repoeval.html"].all("table") if MACRO in each.text]
+    bold = [row.all("th")[0].text for row in found[0].all("tr") if row.all("b")]
+    assert bold == ["window-20-10+bm25-okapi"]
+
+
+def test_a_baseline_is_called_one(pages: dict[str, Element]) -> None:
+    kinds = {name: row["Kind"] for name, row in board(pages).items()}
+    assert kinds["fixed-nws-1500+own-file"] == kinds["fixed-nws-1500+random"] == "baseline"
+    assert kinds["fixed-nws-1500+jaccard"] == "retriever"
+
+
+def test_a_row_says_which_run_it_is_of_and_what_it_cost(pages: dict[str, Element]) -> None:
+    row = board(pages)["window-20-10+bm25-okapi"]
+    assert row["Run"] == run_id("window-20-10+bm25-okapi")
+    assert (row["n/N"], row["Chunks"], row["Index, s"], row["Query p50, ms"]) == ("5/5", "4,096", "0.12", "4.2")
+
+
+def test_a_limited_or_failed_run_stands_under_its_protocols_alone(pages: dict[str, Element]) -> None:
+    target = board(pages, "RepoEval (sample), target-v1, macro")
+    assert f"{FAILED} failed" in target
+    assert not any(name.startswith(LIMITED) for name in target)
+
+
+def test_slices_show_the_primary_metric_per_repository(pages: dict[str, Element]) -> None:
+    head, *rows = table(pages["repoeval.html"], "chunking-v1: mean of ndcg@10 over the items of each repo")
+    repos = sorted(REPOS)
+    assert head == ["System", *(f"{repo}2 items" for repo in repos)]
+    value = SYSTEMS["fixed-nws-1500+own-file"][0]
+    wanted = [score(value * (0.7 + REPOS.index(repo) / 8)) for repo in repos]
+    assert rows[0] == ["fixed-nws-1500+own-file", *wanted]
+
+
+def test_every_protocol_has_its_meaning_and_its_chart(pages: dict[str, Element]) -> None:
+    page = pages["repoeval.html"]
+    for meaning in PROTOCOLS.values():
+        assert meaning in page.text
+    charts = page.all("svg")
+    assert [each.attributes["role"] for each in charts] == ["img"] * len(PROTOCOLS)
+    for each, name in zip(charts, PROTOCOLS, strict=True):
+        assert name.partition("@")[2] in (each.attributes["aria-label"] or "")
+        assert {f"{values[list(PROTOCOLS).index(name)]:.3f}" for values in SYSTEMS.values()} <= {
+            text.text for text in each.all("text")
+        }
+
+
+def test_charts_take_their_colours_from_the_page(built: Path) -> None:
+    charts = re.findall(r"<svg.*?</svg>", (built / "repoeval.html").read_text(encoding="utf-8"), re.DOTALL)
+    colours = {colour for chart in charts for colour in re.findall(r'(?:fill|stroke)="([^"]*)"', chart)}
+    assert colours <= {"none", "currentColor", "transparent"} | {f"var(--{name})" for name in CUSTOM}
+    assert not [chart for chart in charts if re.search(r'\bid="', chart)]
+
+
+CUSTOM = ("mark", "page", "line", "muted")
+
+
+def test_uncertainty_is_said_to_be_missing_while_it_is(pages: dict[str, Element]) -> None:
+    assert "uncertainty is not computed yet, do not read small differences as real" in pages["repoeval.html"].text
+    assert "Rank" not in table(pages["repoeval.html"], MACRO)[0]
+
+
+def test_the_sample_is_called_a_sample_wherever_its_numbers_are(pages: dict[str, Element]) -> None:
+    assert "RepoEval (sample)" in table(pages["index.html"], "The primary metric of each")[0][2]
+    for page in ("index.html", "repoeval.html"):
+        assert "labelled sample, not the published benchmark" in pages[page].text
+    captions = [each.text for each in pages["repoeval.html"].all("caption")]
+    assert all("RepoEval (sample)" in caption for caption in captions)
+
+
+def test_the_overview_says_how_many_items_are_scorable(pages: dict[str, Element]) -> None:
+    assert "5 of 6" in pages["index.html"].text
+    assert "1 item: the repository cannot be had" in pages["repoeval.html"].text
+
+
+def test_the_matrix_shows_the_headline_of_every_system(pages: dict[str, Element]) -> None:
+    _, *rows = table(pages["index.html"], "The primary metric of each")
+    shown = {row[0]: row[2] for row in rows}
+    assert shown["fixed-nws-1500+jaccard"] == "0.587"
+    assert shown[FAILED] == "failed"
+    assert shown[LIMITED] == "0.991 limited to 2"
+
+
+def test_refused_rows_are_counted_and_shown(pages: dict[str, Element]) -> None:
+    assert "1 row by ingest" in pages["data.html"].text
+    wanted = ["datasets/<b>broken</b>.jsonl", "line 12", "ingest", "the row is no JSON\\u{202E}"]
+    assert table(pages["data.html"], "1 refused row")[1] == wanted
+
+
+def test_no_query_text_is_published(built: Path) -> None:
+    for path in built.rglob("*"):
+        assert not path.is_file() or b"secret_prompt" not in path.read_bytes(), path
+
+
+def test_hostile_names_are_text(built: Path, pages: dict[str, Element]) -> None:
+    for name, page in pages.items():
+        text = (built / name).read_text(encoding="utf-8")
+        assert "\u202e" not in text, name
+        assert "\x00" not in text, name
+        assert not [each for each in page.all("img") if each.attributes.get("src") == "x"], name
+    assert HOSTILE_SHOWN in pages["index.html"].text
+
+
+def test_every_page_has_the_policy_and_nothing_inline_that_runs(pages: dict[str, Element]) -> None:
+    for name, page in pages.items():
+        policies = [each.attributes["content"] for each in page.all("meta") if "http-equiv" in each.attributes]
+        assert policies == [CSP], name
+        assert all(each.attributes.get("src") and not each.text for each in page.all("script")), name
+        handlers = [key for each in page.all() for key in each.attributes if key.startswith("on")]
+        assert handlers == [], name
+        assert not [each for each in page.all("script") if each.attributes.get("type") == "module"], name
+
+
+def test_nothing_is_loaded_from_elsewhere(built: Path, pages: dict[str, Element]) -> None:
+    for name, page in pages.items():
+        places = [each.attributes.get(key) for each in page.all() for key in ("src", "href")]
+        assert [place for place in places if place and re.match(r"(?:[a-z]+:)?//|/|data:", place)] == [], name
+        styles = " ".join(each.attributes.get("style") or "" for each in page.all())
+        assert "url(" not in styles, name
+    for style in (built / "static").glob("*.css"):
+        assert "url(" not in style.read_text(encoding="utf-8")
+        assert "@import" not in style.read_text(encoding="utf-8")
+
+
+def test_every_link_and_anchor_resolves(built: Path, pages: dict[str, Element]) -> None:
+    anchors = {name: {each.attributes.get("id") for each in page.all()} for name, page in pages.items()}
+    for name, page in pages.items():
+        for each in page.all():
+            place = each.attributes.get("href") or each.attributes.get("src")
+            if not place:
+                continue
+            parts = urlsplit(place)
+            target = (built / name).parent / unquote(parts.path) if parts.path else built / name
+            assert target.is_file(), f"{name}: {place}"
+            if parts.fragment:
+                assert unquote(parts.fragment) in anchors[target.relative_to(built).as_posix()], f"{name}: {place}"
+        for each in page.all():
+            labels = (each.attributes.get("aria-labelledby") or "").split()
+            assert set(labels) <= anchors[name], f"{name}: {labels}"
+
+
+def test_ids_are_unique(pages: dict[str, Element]) -> None:
+    for name, page in pages.items():
+        ids = [each.attributes["id"] for each in page.all() if "id" in each.attributes]
+        assert len(ids) == len(set(ids)), name
+
+
+def test_every_head_has_a_scope_and_every_table_a_caption(pages: dict[str, Element]) -> None:
+    for name, page in pages.items():
+        assert all(each.attributes.get("scope") for each in page.all("th")), name
+        assert all(len(each.all("caption")) == 1 for each in page.all("table")), name
+
+
+def test_every_row_has_as_many_cells_as_heads(pages: dict[str, Element]) -> None:
+    for name, page in pages.items():
+        for each in page.all("table"):
+            widths = {
+                sum(int(cell.attributes.get("colspan") or 1) for cell in row.all() if cell.tag in ("td", "th"))
+                for row in each.all("tr")
+            }
+            assert len(widths) == 1, f"{name}: {each.all('caption')[0].text}"
+
+
+def test_pages_are_light(built: Path) -> None:
+    def weight(page: str) -> int:
+        files = [page, "static/style.css", "static/theme.js", "static/board.js", "static/icon.png"]
+        return sum((built / name).stat().st_size for name in files)
+
+    assert weight("index.html") <= 200_000
+    assert weight("repoeval.html") <= 350_000

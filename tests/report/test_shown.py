@@ -1,0 +1,50 @@
+"""How values look on a page."""
+
+from __future__ import annotations
+
+import pytest
+
+from report.render import prose
+from report.shown import MAX_LENGTH, count, measured, plural, score, size, slug, visible
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("plain ünïcode 文字", "plain ünïcode 文字"),
+        ("a\u202eb", "a\\u{202E}b"),
+        ("nul\x00", "nul\\u{0}"),
+        ("tab\tand\nline", "tab\tand\nline"),
+        ("carriage\rreturn", "carriage\\u{D}return"),
+        ("family 👨\u200d👩", "family 👨\u200d👩"),
+        ("\ufeffbom", "\\u{FEFF}bom"),
+    ],
+)
+def test_hidden_characters_are_made_visible(text: str, shown: str) -> None:
+    assert visible(text) == shown
+
+
+def test_a_very_long_text_is_cut_and_says_so() -> None:
+    assert visible("x" * 1_000_000) == "x" * MAX_LENGTH + "… (1,000,000 characters)"
+
+
+def test_scores_have_three_decimals() -> None:
+    assert [score(value) for value in (0.0, 1.0, 0.12345, None)] == ["0.000", "1.000", "0.123", "–"]
+
+
+def test_measurements_have_two_digits_or_whole_units() -> None:
+    assert [measured(value) for value in (0.1234, 1.234, 12.34, 1234.5, None)] == ["0.12", "1.2", "12", "1,234", "–"]
+    assert measured(0.0042, 1000) == "4.2"
+
+
+def test_counts_and_sizes() -> None:
+    assert (count(12345), count(None), size(999), size(12_345)) == ("12,345", "–", "999 bytes", "12.3 kB")
+    assert (plural(1, "item"), plural(2, "repository", "repositories")) == ("1 item", "2 repositories")
+
+
+def test_a_slug_is_safe_in_a_path() -> None:
+    assert (slug("repobench-r"), slug("../../etc"), slug("\u202e")) == ("repobench-r", "etc", "unnamed")
+
+
+def test_backticks_in_a_declared_text_become_code() -> None:
+    assert prose("slice `all` < `x`, lone ` too") == "slice <code>all</code> &lt; <code>x</code>, lone ` too"
