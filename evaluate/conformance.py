@@ -10,6 +10,7 @@ import functools
 
 import polars as pl
 
+from evaluate.completions import COMPLETION
 from evaluate.coverage import OWN_TEXT
 from evaluate.lines import LineAxis
 from evaluate.measuring import SCORE_COLUMNS, measure_run
@@ -38,6 +39,15 @@ _GOLD = [
     ("spent to the last character", "c.py", 8, 33),
     *((item, "a.py", 0, 12) for item in _AT),
 ]
+_TARGET = "    total = 0\n\n    for one in many:\n        total += one\n    return total\n"
+_ANSWERS = (
+    _TARGET,
+    "total = 0\nfor one in many:\n\n  total += one\nreturn total\nprint(total)\n",
+    "    total = 1\n    for one in many:\n        total += one\n    return total\n",
+    "    return sum(many)\n",
+    "",
+    None,
+)
 _FILES = {"a.py": 120, "b.py": 200, "c.py": 40}
 _ITEMS = sorted({item for item, *_ in _GOLD} | {"no gold"})
 _N_HITS = 15
@@ -56,7 +66,8 @@ def protocol_hash(protocol: Protocol) -> str:
 
 
 def _scores(protocol: Protocol) -> list[list[str]]:
-    scores = measure_run(protocol, hits=_hits(), items=_items(), gold=_gold(), pool=_pool(), axis=_axis()).collect()
+    fixture = {"hits": _hits(), "items": _items(), "gold": _gold(), "pool": _pool()}
+    scores = measure_run(protocol, axis=_axis(), completions=_completions(), **fixture).collect()
     ordered = scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
     return [[_digits(value) for value in row] for row in ordered.iter_rows()]
 
@@ -68,8 +79,13 @@ def _digits(value: object) -> str:
 def _items() -> pl.LazyFrame:
     """Items whose own text is lines 15 to 25 of a.py, but for one that has none."""
     own = [(None, None, None) if item == "no gold" else ("a.py", 15, 25) for item in _ITEMS]
-    rows = [(item, "pool", *text) for item, text in zip(_ITEMS, own, strict=True)]
-    return pl.LazyFrame(rows, schema=["item_id", "pool_id", *OWN_TEXT], orient="row")
+    rows = [(item, "pool", *text, _TARGET) for item, text in zip(_ITEMS, own, strict=True)]
+    return pl.LazyFrame(rows, schema=["item_id", "pool_id", *OWN_TEXT, "target_text"], orient="row")
+
+
+def _completions() -> pl.LazyFrame:
+    """Answers that are exact, exact but for blanks and what follows, near, shorter, empty and none."""
+    return pl.LazyFrame(list(zip(_ITEMS, _ANSWERS, strict=False)), schema=COMPLETION, orient="row")
 
 
 def _axis() -> LineAxis:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from evaluate.completions import COMPLETION, compared
 from evaluate.coverage import line_sets
 from evaluate.judging import RELEVANCE, disjoint
 from evaluate.lines import LineAxis
@@ -52,8 +53,8 @@ def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
     """Numerators, denominators and values of metrics of line sets, as :func:`measure` gives those of ranked ones.
 
     Args:
-        sets: As :func:`evaluate.coverage.line_sets` gives it.
-        requested: The metrics and cut-offs, all of shape ``covered``.
+        sets: As :func:`evaluate.coverage.line_sets` or :func:`evaluate.completions.compared` gives it.
+        requested: The metrics and cut-offs, all of one shape other than ``ranked``.
     """
     numerators, denominators = _parts(requested)
     return sets.with_columns(*numerators, *denominators).with_columns(
@@ -85,6 +86,7 @@ def measure_run(
     gold: pl.LazyFrame,
     pool: pl.LazyFrame,
     axis: LineAxis | None,
+    completions: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Everything a protocol measures of one run, one row per item, metric and cut-off, unsorted.
 
@@ -95,12 +97,14 @@ def measure_run(
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         pool: pool_id, path, chunk_no, line_start, line_end: the chunks a pool holds.
         axis: The lines of the pools' files; needed by metrics of line sets alone.
+        completions: item_id, completion; read by metrics of completions alone, for which items carry `target_text`.
 
     Raises:
         GoldspanError: The protocol measures sets of lines and there is no axis.
     """
     ranked = [(metric, k) for metric, k in protocol.requested() if metric.shape == "ranked"]
     covered = [(metric, k) for metric, k in protocol.requested() if metric.shape == "covered"]
+    completed = [(metric, k) for metric, k in protocol.requested() if metric.shape == "completed"]
     spans = disjoint(gold)
     measured = []
     if ranked:
@@ -111,6 +115,9 @@ def measure_run(
         lines = required(axis, protocol)
         sets = line_sets(hits=hits, items=items, gold=spans, axis=lines, budgets=budgets, depths=depths)
         measured.append(lengthen(measure_sets(sets, covered), covered))
+    if completed:
+        said = pl.LazyFrame(schema=COMPLETION) if completions is None else completions
+        measured.append(lengthen(measure_sets(compared(items, said), completed), completed))
     return pl.concat(measured)
 
 

@@ -77,10 +77,12 @@ def evaluate(
         if task == tasks_of(benchmark)[0]:
             result.unscorable = sum(one.n_unscorable for one in asked)
         work = _Work(lake, task, asked, selection, held.label, result)
-        plan = work.plan(patterns) if any(one.items.height for one in asked) else []
+        is_run = not task.imported_only and any(one.items.height for one in asked)
+        plan = work.plan(patterns) if is_run else []
         for system in console.track(plan, f"evaluating {task.name}"):
             work.run(system)
         work.forget_stale(plan)
+        work.score_imported()
     if not n_asked:
         message = f"no scorable item of {benchmark} is left by {canonical_json(selection.said())}"
         raise GoldspanError(message, hint="python -m ingest list subsets shows what there is.", code=Exit.MISSING)
@@ -134,8 +136,21 @@ class _Work:
         self._conclude(system, run_id, stamp, [one for one in ranked if one is not None])
         for protocol in [system.protocol] if system.protocol else self.protocols:
             for asked in self.asked:
-                self._score(system, run_id, protocol, asked)
-            self._aggregate(system, run_id, protocol)
+                self._score(run_id, protocol, asked, system.chunker, is_chance=system.retriever.is_chance)
+            self._aggregate(run_id, protocol, self._oracle(system, protocol))
+        self._forget_parts(run_id)
+
+    def score_imported(self) -> None:
+        """Score what was made elsewhere, under every protocol of the task."""
+        runs = self.lake.scan("runs", benchmark=self.task.benchmark).filter(
+            (pl.col("task") == self.task.name) & (pl.col("origin") == "imported")
+        )
+        for run_id, chunker in runs.select("run_id", "chunker").sort("run_id").collect().iter_rows():
+            for protocol in self.protocols:
+                for asked in self.asked:
+                    self._score(run_id, protocol, asked, chunker)
+                self._aggregate(run_id, protocol, None)
+            self._count(run_id, is_new=False, counts_ties=False)
 
     def _rank(self, system: System, run_id: str, stamp: str, asked: Asked) -> Ranked | None:
         """Rank one part of the items, or None where its ranking stands."""
@@ -163,16 +178,7 @@ class _Work:
     def _conclude(self, system: System, run_id: str, stamp: str, ranked: Sequence[Ranked]) -> None:
         """Write the run's own row, and count its items."""
         folders = {"benchmark": self.task.benchmark, "run_id": run_id}
-        run_items = self.lake.scan("run_items", **folders)
-        failed = pl.col("status") != DONE
-        counts = run_items.select(n=pl.len(), failed=failed.sum(), tied=(pl.col("ties").list.len() > 0).sum())
-        n, n_failed, n_tied = counts.collect().row(0)
-        self.result.expected += n
-        self.result.scored += n - n_failed
-        self.result.failed += n_failed
-        # A baseline's ties say nothing: random is nothing but ties.
-        self.result.tied += 0 if BASELINE in system.retriever.tags else n_tied
-        self.result.cached += 0 if ranked else n
+        n, n_failed = self._count(run_id, is_new=bool(ranked), counts_ties=BASELINE not in system.retriever.tags)
         made_of = self._made_of(stamp)
         if self.lake.stands("runs", "all", made_of, **folders):
             return
@@ -180,6 +186,20 @@ class _Work:
         self.lake.write(
             "runs", self._row(system, run_id, stamp, n, n_failed), part="all", fingerprint=made_of, **folders
         )
+
+    def _count(self, run_id: str, *, is_new: bool, counts_ties: bool) -> tuple[int, int]:
+        """Add a run's items to what is said at the end: how many there are, and how many failed."""
+        run_items = self.lake.scan("run_items", benchmark=self.task.benchmark, run_id=run_id)
+        failed = pl.col("status") != DONE
+        counts = run_items.select(n=pl.len(), failed=failed.sum(), tied=(pl.col("ties").list.len() > 0).sum())
+        n, n_failed, n_tied = counts.collect().row(0)
+        self.result.expected += n
+        self.result.scored += n - n_failed
+        self.result.failed += n_failed
+        # A baseline's ties say nothing: random is nothing but ties.
+        self.result.tied += n_tied if counts_ties else 0
+        self.result.cached += 0 if is_new else n
+        return n, n_failed
 
     def _made_of(self, stamp: str) -> str:
         return fingerprint(stamp, [asked.stamp for asked in self.asked])
@@ -205,32 +225,35 @@ class _Work:
         }
         return pl.DataFrame([row], schema=table("runs").columns)
 
-    def _score(self, system: System, run_id: str, protocol: Protocol, asked: Asked) -> None:
-        part = asked.part
-        hits = self.lake.part("hits", part, benchmark=self.task.benchmark, run_id=run_id)
-        if hits is None:
+    def _score(
+        self, run_id: str, protocol: Protocol, asked: Asked, chunker: str | None, *, is_chance: bool = False
+    ) -> None:
+        run = {"benchmark": self.task.benchmark, "run_id": run_id}
+        run_items = self.lake.part("run_items", asked.part, **run)
+        if run_items is None:
             return
-        folders = {"benchmark": self.task.benchmark, "protocol": protocol.name, "run_id": run_id}
-        made_of = fingerprint(hits.fingerprint, protocol_hash(protocol), _code())
-        if self.lake.stands("scores", part, made_of, **folders):
+        folders = {**run, "protocol": protocol.name}
+        made_of = fingerprint(run_items.fingerprint, asked.stamp, protocol_hash(protocol), _code())
+        if self.lake.stands("scores", asked.part, made_of, **folders):
             return
+        hits = self.lake.part("hits", asked.part, **run)
         scores = score_run(
             protocol,
             run_id=run_id,
-            hits=self.lake.scan_parts([hits], "hits"),
+            hits=self.lake.scan_parts([hits] if hits else [], "hits"),
+            completions=self.lake.scan_parts([run_items], "run_items").select("item_id", "completion"),
             asked=asked,
-            pool=self.pools(system.chunker, asked).chunks.lazy(),
+            pool=None if chunker is None else self.pools(chunker, asked).chunks.lazy(),
             axis=self.axis(asked),
-            is_chance=system.retriever.is_chance,
+            is_chance=is_chance,
         )
-        self.lake.write("scores", scores, part=part, fingerprint=made_of, **folders)
+        self.lake.write("scores", scores, part=asked.part, fingerprint=made_of, **folders)
 
-    def _aggregate(self, system: System, run_id: str, protocol: Protocol) -> None:
+    def _aggregate(self, run_id: str, protocol: Protocol, oracle: Part | None) -> None:
         folders = {"benchmark": self.task.benchmark, "protocol": protocol.name, "run_id": run_id}
         parts = [part for asked in self.asked if (part := self.lake.part("scores", asked.part, **folders)) is not None]
-        oracle = self._oracle(system, protocol)
         made_of = fingerprint([part.fingerprint for part in parts], oracle.fingerprint if oracle else "", _code())
-        if self.lake.stands("aggregates", "all", made_of, **folders):
+        if not parts or self.lake.stands("aggregates", "all", made_of, **folders):
             return
         scores = self.lake.scan_parts(parts, "scores").drop("benchmark")
         items = pl.concat([asked.items for asked in self.asked]).lazy()
@@ -273,7 +296,9 @@ class _Work:
     def forget_stale(self, plan: Sequence[System]) -> None:
         """Take away built-in runs that today's items, chunks and code would not make."""
         current = {run_id_of(self.task, system, self.stamp(system)) for system in plan}
-        every = {run_id_of(self.task, system, self.stamp(system)): system for system in self.plan([])}
+        # Named one by one, so that systems that run only when asked for are among them.
+        all_systems = self.plan([f"*+{name}" for name in retrievers()])
+        every = {run_id_of(self.task, system, self.stamp(system)): system for system in all_systems}
         runs = self.lake.scan("runs", benchmark=self.task.benchmark).filter(
             (pl.col("task") == self.task.name) & (pl.col("origin") == "built-in")
         )

@@ -19,8 +19,9 @@ def score_run(
     *,
     run_id: str,
     hits: pl.LazyFrame,
+    completions: pl.LazyFrame,
     asked: Asked,
-    pool: pl.LazyFrame,
+    pool: pl.LazyFrame | None,
     axis: LineAxis,
     is_chance: bool,
 ) -> pl.DataFrame:
@@ -31,18 +32,48 @@ def score_run(
         run_id: The run.
         hits: Its rows of table `hits`. Where it has a part `lines` beside its ranking (the oracle), metrics at a budget
             are measured on that one.
+        completions: Its items' completions: item_id, completion.
         asked: The items and their gold.
-        pool: The chunks the items' pools hold.
+        pool: The chunks the items' pools hold. None where nobody knows how the searched files were cut: what counts the
+            relevant chunks of the pool has no value then.
         axis: The lines of the pools' files.
         is_chance: The run stands for every order of the pool, and is scored by expectation.
     """
-    rules = {"items": asked.items.lazy(), "gold": asked.gold_of(protocol.gold).lazy(), "pool": pool}
+    rules = {
+        "items": asked.items.lazy(),
+        "gold": asked.gold_of(protocol.gold).lazy(),
+        "pool": pl.LazyFrame(schema=_POOL) if pool is None else pool,
+    }
     if is_chance:
         return expected_random(protocol, run_id=run_id, axis=axis, **rules).collect()
-    scored = partial(score, protocol, run_id=run_id, axis=axis, **rules)
+    scored = partial(score, protocol, run_id=run_id, axis=axis, completions=completions, **rules)
     scores = scored(hits=hits.filter(pl.col("part") == RANKING)).collect()
+    if pool is None:
+        return _without(scores, protocol)
     lines = hits.filter(pl.col("part") == LINES)
     if lines.head(1).collect().is_empty():
         return scores
     at_budget = pl.col("metric").is_in([metric.name for metric, _ in protocol.requested() if metric.cut == "budget"])
     return pl.concat([scores.filter(~at_budget), scored(hits=lines).filter(at_budget).collect()])
+
+
+_POOL = {
+    "pool_id": pl.String(),
+    "path": pl.String(),
+    "chunk_no": pl.Int64(),
+    "line_start": pl.Int64(),
+    "line_end": pl.Int64(),
+}
+_OF_THE_POOL = {"n_relevant", "gains"}
+"""What a metric reads when it compares a list with the whole pool."""
+
+
+def _without(scores: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
+    """The scores without a value for metrics that compare a list with a pool that is not known."""
+    unknown = [
+        metric.name
+        for metric, k in protocol.requested()
+        if metric.shape == "ranked" and _OF_THE_POOL & set(metric.at(k).denominator.meta.root_names())
+    ]
+    known = ~pl.col("metric").is_in(unknown)
+    return scores.with_columns(pl.when(known).then(pl.col("value", "numerator", "denominator")))

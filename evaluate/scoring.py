@@ -24,6 +24,7 @@ def score(
     gold: pl.LazyFrame,
     pool: pl.LazyFrame,
     axis: LineAxis | None = None,
+    completions: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """One run's scores under one protocol: the rows of table `scores`, sorted by its key.
 
@@ -37,8 +38,9 @@ def score(
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         pool: pool_id, path, chunk_no, line_start, line_end: the chunks each pool holds under the run's chunker.
         axis: The lines of the pools' files, for protocols that measure sets of lines.
+        completions: item_id, completion, for protocols that measure completions; the items then carry target_text.
     """
-    measured = measure_run(protocol, hits=hits, items=items, gold=gold, pool=pool, axis=axis)
+    measured = measure_run(protocol, hits=hits, items=items, gold=gold, pool=pool, axis=axis, completions=completions)
     return sealed(measured, protocol, run_id)
 
 

@@ -26,6 +26,7 @@ class Task:
         pool_prefix: Pools of its own: `<prefix>/<repo>` in place of the items'; items without one are not asked.
         subsets: Where it has pools of its own, the subsets it asks.
         retrievers: The retrievers it is meant for; none for all that need no gold or vectors given by hand.
+        imported_only: It is answered by what was made elsewhere; nothing here answers it.
         version: Raised whenever rankings may change.
     """
 
@@ -41,6 +42,7 @@ class Task:
     pool_prefix: str = ""
     subsets: tuple[str, ...] = ()
     retrievers: tuple[str, ...] = ()
+    imported_only: bool = False
     version: int = 1
 
 
@@ -71,7 +73,19 @@ REPOEVAL_CODE_CHUNK = Task(
     retrievers=("recorded",),
 )
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (REPOEVAL_PROMPT, REPOEVAL_CODE_CHUNK)}
+REPOEVAL_COMPLETION = Task(
+    name="repoeval/completion",
+    benchmark="repoeval",
+    title="The code in the hole",
+    meaning="A model writes what stands in the hole; its answers are imported.",
+    query="prompt",
+    query_meaning="the prompt, with whatever was retrieved for it",
+    pool_meaning="none",
+    tie="hash",
+    imported_only=True,
+)
+
+TASKS: Mapping[str, Task] = {task.name: task for task in (REPOEVAL_PROMPT, REPOEVAL_CODE_CHUNK, REPOEVAL_COMPLETION)}
 """Every task by name."""
 
 

@@ -1,6 +1,6 @@
 """Every metric, declared once as polars expressions; the docstring of each is its text on the page."""
 
-from evaluate.metrics import covered, ranked
+from evaluate.metrics import completed, covered, ranked
 from evaluate.metrics.declaration import (
     Metric,
     Ratio,
@@ -14,6 +14,7 @@ from evaluate.metrics.declaration import (
 __all__ = [
     "Metric",
     "Ratio",
+    "completed",
     "covered",
     "metric",
     "metric_named",

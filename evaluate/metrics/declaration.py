@@ -13,12 +13,13 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError, did_you_mean, unknown_name
 
-Shape = Literal["ranked", "covered"]
+Shape = Literal["ranked", "covered", "completed"]
 """The frame a metric's expressions are read over.
 
 - ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
   columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first).
 - ``covered``: both read one row per item with the sizes of its sets of lines, as `evaluate.coverage` names them.
+- ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.
 """
 
 Cut = Literal["results", "budget"]

@@ -55,6 +55,21 @@ TARGET = Protocol(
     source="The completion's own lines: [lineno, lineno + n - 1], 0-based inclusive.",
 )
 
+COMPLETION = Protocol(
+    name="repoeval@completion-v1",
+    title="RepoEval, completions",
+    meaning="How near is the code that a model wrote to the lines that stood there? It measures the model as much as "
+    "what was retrieved for it.",
+    version=1,
+    tasks=("repoeval/completion",),
+    gold="target",
+    relevance="line-overlap",
+    metrics=(("em", (0,)), ("es", (0,))),
+    primary=Primary("em", 0, "completion", "macro"),
+    headline=("subset", "function-2k"),
+    source="RepoCoder's compute_score: stripped lines that are not blank, cut to the target's number of lines.",
+)
+
 CODE_CHUNK = Protocol(
     name="repoeval@code-chunk-v1",
     title="RepoEval as code-chunk evaluates it",

@@ -36,6 +36,7 @@ def test_repoevals_protocols_and_their_gold() -> None:
     assert {name: protocol.gold for name, protocol in protocols().items() if name.startswith("repoeval@")} == {
         "repoeval@chunking-v1": "context-and-completion",
         "repoeval@code-chunk-v1": "context-to-hole",
+        "repoeval@completion-v1": "target",
         "repoeval@target-v1": "target",
     }
 

@@ -1,0 +1,50 @@
+"""Completions beside their targets: what exact match and edit similarity are read from."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from rapidfuzz.distance import Levenshtein
+from rapidfuzz.process import cpdist
+
+COMPLETION = {"item_id": pl.String(), "completion": pl.String()}
+
+
+def compared(items: pl.LazyFrame, completions: pl.LazyFrame) -> pl.LazyFrame:
+    """How near each completion comes to its target.
+
+    Both are taken as their lines, stripped, blank ones left out; a completion is cut to as many lines as the target has
+    (RepoCoder's compute_score).
+
+    Args:
+        items: item_id, target_text; every item that must have a score.
+        completions: item_id, completion; null or absent is no answer.
+
+    Returns:
+        item_id, is_exact (Boolean), similarity (Float64), in the items' order; no answer is neither.
+    """
+    said = (
+        items.select("item_id", "target_text")
+        .join(completions.select("item_id", "completion"), on="item_id", how="left", maintain_order="left")
+        .with_columns(target=_lines(pl.col("target_text")), said=_lines(pl.col("completion")))
+        .with_columns(pl.col("said").list.head(pl.col("target").list.len()))
+        .with_columns(pl.col("target", "said").list.join("\n"))
+        .collect()
+    )
+    answered = said["completion"].is_not_null()
+    similarity = cpdist(
+        said["said"].fill_null("").to_list(),
+        said["target"].fill_null("").to_list(),
+        scorer=Levenshtein.normalized_similarity,
+        dtype=np.float64,
+    )
+    return said.lazy().select(
+        "item_id",
+        is_exact=(pl.col("said") == pl.col("target")).fill_null(value=False),
+        similarity=pl.when(answered).then(pl.Series(similarity)).otherwise(0.0),
+    )
+
+
+def _lines(text: pl.Expr) -> pl.Expr:
+    stripped = text.str.split("\n").list.eval(pl.element().str.strip_chars())
+    return stripped.list.eval(pl.element().filter(pl.element() != ""))
