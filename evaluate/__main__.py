@@ -8,7 +8,7 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from evaluate.asked import SELECTABLE, Selection
+from evaluate.asked import SELECTABLE, Selection, edition
 from evaluate.given import give_vectors
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
@@ -135,20 +135,23 @@ def _print_table(lake: Lake, benchmark: str, protocol: str, shown: list[tuple[st
         lake.scan("aggregates", benchmark=benchmark, protocol=protocol)
         .filter((pl.col("slice") == slice_) & (pl.col("slice_value") == value))
         .join(runs, on="run_id")
-        .select("system", "metric", "k", "n_items", score=primary.aggregate)
+        .select("run_id", "system", "metric", "k", "n_items", score=primary.aggregate)
         .collect()
     )
     if rows.is_empty():
         return
-    table = rows.pivot(on=["metric", "k"], index=["system", "n_items"], values="score")
+    table = rows.pivot(on=["metric", "k"], index=["run_id", "system", "n_items"], values="score")
     columns = [f'{{"{metric}",{k}}}' for metric, k in wanted]
     columns = [column for column in columns if column in table.columns]
-    table = table.sort(columns[0], "system", descending=[True, False]) if columns else table
-    print(f"\n{protocol}, {slice_} {value}, {primary.aggregate}")
+    best_first = [*columns[:1], "system", "run_id"]
+    table = table.sort(best_first, descending=[name in columns for name in best_first], nulls_last=True)
+    label = edition(lake, benchmark).label
+    print(f"\n{protocol}, {slice_} {value}, {primary.aggregate}{f', {label}' if label else ''}")
     head = "".join(f"{name}@{k}".rjust(14) for name, k in wanted if f'{{"{name}",{k}}}' in table.columns)
     print(f"{'system':32}{head}{'items':>8}")
     for row in table.select("system", "n_items", *columns).iter_rows():
-        print(f"{row[0]:32}{''.join(f'{score:14.3f}' for score in row[2:])}{row[1]:8,}")
+        scores = "".join("–".rjust(14) if score is None else f"{score:14.3f}" for score in row[2:])
+        print(f"{row[0]:32}{scores}{row[1]:8,}")
 
 
 def _outcome(done: dict[str, Evaluated], lake: Path) -> Outcome:

@@ -45,6 +45,7 @@ def _task(task: Task) -> pl.DataFrame:
         "depth": task.depth,
     }
     parameters |= {"pool_prefix": task.pool_prefix, "subsets": task.subsets}
+    parameters |= {"imported_only": task.imported_only}
     return _row(task.name, task.title, task.meaning, parameters, version=task.version)
 
 

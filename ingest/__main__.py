@@ -12,8 +12,11 @@ import ingest.benchmarks
 from ingest.benchmarks import Benchmark
 from ingest.chunking import chunkers as known_chunkers
 from ingest.chunking import default_chunkers, resolve_chunkers
+from ingest.importing import Wanted, import_run
 from ingest.pipeline import Ingested
 from ingest.pipeline import ingest as ingest_benchmark
+from ingest.predictions._asked import tasks_in
+from ingest.predictions._finding import AUTO, importers
 from ingest.sources import Source, open_source
 from lake.console import (
     DEFAULT_LAKE,
@@ -77,12 +80,70 @@ def read(
     raise typer.Exit(console.finish("ingest", _outcome(done, lake)))
 
 
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Made elsewhere; plain, .gz or .zst.")]
+BenchmarkOption = Annotated[str, typer.Option("--benchmark", envvar="BENCHMARK", help="Whose items it answers.")]
+SystemOption = Annotated[str, typer.Option("--system", envvar="SYSTEM", help="The name of what made it.")]
+TaskOption = Annotated[str, typer.Option("--task", envvar="TASK", help="The benchmark's first without it.")]
+FileFormatOption = Annotated[str, typer.Option("--format", envvar="FORMAT", help="As `list formats` has them.")]
+SkipOption = Annotated[
+    bool, typer.Option("--skip-unknown", envvar="SKIP_UNKNOWN", help="Leave out items that are not there.")
+]
+ChunkerOption = Annotated[str, typer.Option("--chunker", envvar="CHUNKER", help="What cut the documents, if known.")]
+
+
+@app.command("run")
+def import_(
+    file: FileArgument,
+    benchmark: BenchmarkOption,
+    system: SystemOption,
+    task: TaskOption = "",
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    skip_unknown: SkipOption = False,
+    chunker: ChunkerOption = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Import a ranking or completions made elsewhere as a run."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
+    with store.locked(lambda: console.say("another run is writing to this lake; waiting for it to end")):
+        done = import_run(store, wanted, write=True, say=console.say)
+    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), "make evaluate")))
+
+
+@app.command()
+def check(
+    file: FileArgument,
+    benchmark: BenchmarkOption,
+    system: SystemOption = "checked",
+    task: TaskOption = "",
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    skip_unknown: SkipOption = False,
+    chunker: ChunkerOption = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Do all that `run` does, but for the writing."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
+    with store.naming_damage():
+        done = import_run(store, wanted, write=False, say=console.say)
+    raise typer.Exit(console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …")))
+
+
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="benchmarks, subsets or chunkers.")] = "benchmarks",
+    what: Annotated[str, typer.Argument(help="benchmarks, subsets, chunkers, formats or tasks.")] = "benchmarks",
+    lake: LakeOption = DEFAULT_LAKE,
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
-    """What there is: benchmarks, subsets, chunkers."""
+    """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
     declared = discover(ingest.benchmarks, Benchmark)
     listings: dict[str, list[dict[str, object]]] = {
         "benchmarks": [_described(benchmark) for benchmark in declared.values()],
@@ -95,6 +156,11 @@ def list_(
             {"name": chunker.name, "meaning": chunker.meaning, "defaults": list(chunker.defaults)}
             for chunker in known_chunkers().values()
         ],
+        "formats": [
+            {"name": one.name, "aliases": list(one.aliases), "meaning": one.meaning, "example": one.example}
+            for one in importers().values()
+        ],
+        "tasks": [{"name": name} for name in tasks_in(Lake(lake))],
     }
     if what not in listings:
         kind = "listing"

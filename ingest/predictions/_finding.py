@@ -1,0 +1,47 @@
+"""Which importer reads a file: the one that was named, or the one whose format its content is."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import ingest.predictions
+from ingest.predictions import Importer
+from ingest.predictions._given import Given
+from lake.declarations import discover
+from lake.errors import unknown_name
+
+AUTO = "auto"
+"""The format of a file whose content says it."""
+
+
+@cache
+def importers() -> dict[str, Importer]:
+    """Every declared importer by name, in the order of the names."""
+    return discover(ingest.predictions, Importer)
+
+
+def importer_for(given: Given, name: str) -> Importer:
+    """The importer of a name or alias; for `auto` the one whose format the file's content is.
+
+    Raises:
+        GoldspanError: There is none of that name, or none or several recognise the file.
+    """
+    known = importers()
+    if name != AUTO:
+        named = {alias: one for one in known.values() for alias in (one.name, *one.aliases)}
+        if name not in named:
+            kind = "format"
+            raise unknown_name(kind, name, [AUTO, *named])
+        return named[name]
+    head = given.head
+    if not head.strip():
+        raise given.wrong(what="the file is empty")
+    found = [one for one in known.values() if one.recognise(head, given.name)]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        names = " or ".join(one.name for one in found)
+        raise given.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
+    first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
+    hint = f"Formats: {', '.join(known)}. `python -m ingest list formats` shows how each begins."
+    raise given.wrong(what="the file is of no format that is known here", examples=[first], hint=hint)
