@@ -33,6 +33,24 @@ def lake(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
+def imported(lake: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same lake with the published rankings of both chunkings brought in as anyone would bring theirs."""
+    folder = tmp_path_factory.mktemp("rankings")
+    span = pl.format("{}#L{}-L{}", "path", pl.col("start_line") + 1, pl.col("end_line") + 1)
+    item_id = pl.format("function-2k/{}/{}", "repo", "n")
+    rankings = pl.read_parquet(PUBLISHED / "rankings.parquet").select(
+        "chunker", "rank", "score", item_id=item_id, document=span
+    )
+    for (chunker,), rows in rankings.group_by("chunker"):
+        file = folder / f"{chunker}.tsv"
+        rows.select("item_id", "document", "rank", "score").write_csv(file, separator="\t")
+        where = ("--benchmark", "repoeval", "--task", "repoeval/prompt-code-chunk", "--lake", str(lake))
+        run("ingest", "run", str(file), "--system", f"published-{chunker}", *where)
+    run("evaluate", "--systems", "fixed-nws-1800+recorded", "--lake", str(lake))
+    return lake
+
+
+@pytest.fixture(scope="module")
 def published() -> pl.DataFrame:
     item_id = "function-2k/" + pl.col("repo") + "/" + pl.col("n").cast(pl.String)
     return pl.read_parquet(PUBLISHED / "queries.parquet").with_columns(item_id=item_id)
@@ -112,3 +130,16 @@ def test_items_without_a_vector_fail_and_are_counted(lake: Path) -> None:
     # trlx and betty have no vectors.
     assert failed.height == 46 + 36
     assert failed["error"].str.contains("no vector").all()
+
+
+@pytest.mark.parametrize("chunker", ["ast", "fixed"])
+def test_a_published_ranking_that_is_imported_has_its_published_precision(
+    imported: Path, published: pl.DataFrame, chunker: str
+) -> None:
+    theirs = published.filter(pl.col("chunker") == chunker)
+    ours = scores(imported, f"published-{chunker}").select("item_id", "precision", "recall")
+    both = theirs.join(ours, on="item_id")
+    assert both.height == 373
+    assert ((both["precision_at_5"] - both["precision"]).abs() < 1e-12).sum() == 373
+    # Nobody told how the searched files were cut, so how many chunks are relevant is not known.
+    assert both["recall"].null_count() == 373

@@ -1,0 +1,88 @@
+"""The README does what it says: its chunker, its snippets, and every flag it and the commands have."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+import typer
+from typer.main import get_command
+
+import evaluate.__main__
+import ingest.__main__
+import report.__main__
+from tests.tiny import ROOT, build
+
+README = (ROOT / "README.md").read_text()
+STAGES = {"ingest": ingest.__main__.app, "evaluate": evaluate.__main__.app, "report": report.__main__.app}
+
+
+def block(after: str) -> str:
+    """The first fenced block behind some words."""
+    fence = re.search(r"```\w*\n(.*?)```", README[README.index(after) :], re.DOTALL)
+    assert fence is not None
+    return fence[1]
+
+
+def test_the_chunker_of_the_readme_works_as_one_file(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    for folder in ("lake", "ingest", "evaluate"):
+        ignored = shutil.ignore_patterns("data", "cache", "__pycache__")
+        shutil.copytree(ROOT / folder, checkout / folder, ignore=ignored)
+    path = re.search(r"`(ingest/chunkers/\w+\.py)`:", README)
+    assert path is not None
+    (checkout / path[1]).write_text(block("## Add a chunker in one file"))
+    lake = tmp_path / "lake"
+    told = {**os.environ, "SOURCE": str(build(tmp_path / "source")), "CHUNKERS": "halves", "LAKE": str(lake)}
+    for stage in ("ingest", "evaluate"):
+        done = subprocess.run(
+            [sys.executable, "-m", stage], cwd=checkout, env=told, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+    chunks = pl.read_parquet(lake / "chunks/chunker=halves/part-*.parquet")
+    assert chunks.group_by("sha256").len()["len"].max() == 2
+    runs = pl.read_parquet(lake / "runs/**/*.parquet")
+    assert "halves+bm25-okapi" in runs["system"].to_list()
+
+
+def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:
+    snippet = block("## The lake").replace("lake/data", str(lake_folder))
+    namespace: dict[str, object] = {}
+    exec(compile(snippet.replace("pl.scan", "found = pl.scan"), "README.md", "exec"), namespace)
+    found = namespace["found"]
+    assert isinstance(found, pl.DataFrame)
+    assert found.height > 0
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_every_flag_is_in_the_readme(stage: str) -> None:
+    command = get_command(STAGES[stage])
+    commands = getattr(command, "commands", {"": command})
+    flags = {
+        max(option.opts, key=len)
+        for one in commands.values()
+        for option in one.params
+        if isinstance(option, typer.core.TyperOption)
+    }
+    said = set(re.findall(r"--[a-z-]+", README)) | ({"--output"} if "`-o`" in README else set())
+    assert flags - {"--help"} <= said
+
+
+def test_every_verb_of_the_makefile_is_listed_with_what_it_does() -> None:
+    makefile = (ROOT / "Makefile").read_text()
+    phony = re.search(r"^\.PHONY: (.*)$", makefile, re.MULTILINE)
+    assert phony is not None
+    for verb in phony[1].split():
+        assert re.search(rf"^{verb}:.*## \S", makefile, re.MULTILINE), verb
+
+
+def test_the_picture_is_there() -> None:
+    picture = re.search(r"!\[.+\]\((.+?)\)", README)
+    assert picture is not None
+    assert (ROOT / picture[1]).is_file()
