@@ -1,0 +1,136 @@
+"""Speed and memory, measured side by side with named peers: `python -m tests.bench [NAME…]`. One file per bench."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from lake.declarations import discover
+
+ROOT = Path(__file__).parents[2]
+"""The checkout, where every measured command runs."""
+
+MEGABYTE = 1_000_000
+UNDISTURBED = 0.75
+"""CPU seconds per second that a computation gets on a machine with nothing else to do, at least."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a bench is run with.
+
+    Attributes:
+        source: `sample`, `hub` or an absolute folder.
+        queries: How many queries `scoring` is asked.
+        repeat: How often each measurement is taken; without it, large ones once and small ones three times.
+    """
+
+    source: str
+    queries: int
+    repeat: int | None = None
+
+    def attempts(self, *, large: bool = False) -> int:
+        """How often something is measured; the fastest attempt counts."""
+        return self.repeat or (1 if large else 3)
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether the data is the bundled sample, for which no target is set."""
+        return self.source == "sample"
+
+
+@dataclass(frozen=True)
+class Target:
+    """What a row should reach; what is None is not asked."""
+
+    seconds: float | None = None
+    peak_mb: float | None = None
+    ratio: float | None = None
+    difference: float | None = None
+
+    def __str__(self) -> str:
+        said = [
+            f"≤ {self.seconds:g} s" if self.seconds is not None else "",
+            f"≤ {self.peak_mb:,.0f} MB" if self.peak_mb is not None else "",
+            f"≥ {self.ratio:g}×" if self.ratio is not None else "",
+            f"equal to {self.difference:g}" if self.difference is not None else "",
+        ]
+        return ", ".join(part for part in said if part)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One measured thing.
+
+    Attributes:
+        what: What ran.
+        seconds: How long it took.
+        peak_mb: The most memory it held at once, in millions of bytes.
+        cpu_seconds: What all its threads and children worked: what a busy machine disturbs least.
+        ratio: How many times as fast as the fastest peer it is.
+        difference: The largest difference between its numbers and the peer's.
+        against: Whose numbers they are compared with.
+        target: What it should reach.
+        failed: Why there is no measurement.
+        extra: Further numbers, for `--json`.
+    """
+
+    what: str
+    seconds: float | None = None
+    peak_mb: float | None = None
+    cpu_seconds: float | None = None
+    ratio: float | None = None
+    difference: float | None = None
+    against: str = ""
+    target: Target = field(default_factory=Target)
+    failed: str = ""
+    extra: Mapping[str, object] = field(default_factory=dict)
+
+    @property
+    def is_disturbed(self) -> bool:
+        """Whether it got so little of even one core that its time says more of the machine's other work."""
+        if self.seconds is None or self.cpu_seconds is None:
+            return False
+        return self.seconds > 1 and self.cpu_seconds < UNDISTURBED * self.seconds
+
+    @property
+    def verdict(self) -> str:
+        """`ok`, `over`, `failed`, or nothing where there is no target."""
+        if self.failed:
+            return "failed"
+        if self.target == Target():
+            return ""
+        target = self.target
+        limits = ((self.seconds, target.seconds), (self.peak_mb, target.peak_mb), (self.difference, target.difference))
+        # Compared so that what was not measured, or is no number, never passes.
+        at_most = all(limit is None or (value is not None and value <= limit) for value, limit in limits)
+        at_least = target.ratio is None or (self.ratio is not None and self.ratio >= target.ratio)
+        return "ok" if at_most and at_least else "over"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Something that is measured.
+
+    Attributes:
+        name: What it is asked for by.
+        title: In a few words.
+        method: What exactly is measured, beyond what holds for all.
+        run: `run(settings, folder)` yields rows as they are measured; the folder is empty, and taken away afterwards.
+    """
+
+    name: str
+    title: str
+    method: str
+    run: Callable[[Settings, Path], Iterator[Row]]
+
+
+def benches() -> Mapping[str, Bench]:
+    """Every declared bench by name.
+
+    Raises:
+        GoldspanError: Two declarations have one name.
+    """
+    return discover(sys.modules[__name__], Bench)

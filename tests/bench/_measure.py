@@ -1,0 +1,151 @@
+"""Seconds and peak memory of a fresh child process and of what it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psutil
+
+from lake.errors import GoldspanError
+from tests.bench import MEGABYTE, ROOT
+
+SAMPLED_EVERY = 0.05
+"""Seconds between two looks at the child's memory."""
+
+METHOD = (
+    "Each measurement is a fresh child process. Peak memory is the larger of the process's own high-water mark (VmHWM, "
+    f"Linux) and the resident sets of it and its children added up every {SAMPLED_EVERY * 1000:.0f} ms."
+)
+
+OURS = ("BENCHMARKS", "SUBSETS", "CHUNKERS", "LIMIT", "SYSTEMS", "METRICS", "CONFIG", "LAKE", "SITE", "STRICT", "JSON")
+"""The application's own settings: what the caller's shell says of them must not change what is measured."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What a child process cost, and what it said.
+
+    Attributes:
+        seconds: From start to end, or the part the child timed itself.
+        peak_mb: The most memory held at once.
+        cpu_seconds: What its threads and its children worked in that time.
+        said: The JSON object it printed last.
+    """
+
+    seconds: float
+    peak_mb: float
+    cpu_seconds: float
+    said: Mapping[str, object] = field(default_factory=dict)
+
+
+class Stopwatch:
+    """Time since it was made: on the wall, and that this process's threads worked."""
+
+    def __init__(self) -> None:
+        self._started, self._worked = time.perf_counter(), time.process_time()
+
+    def read(self) -> dict[str, object]:
+        """Both, in seconds, named as a child says them."""
+        return {"seconds": time.perf_counter() - self._started, "cpu_seconds": time.process_time() - self._worked}
+
+
+class ChildError(GoldspanError):
+    """A measured process that ended badly."""
+
+    @property
+    def line(self) -> str:
+        """All of it on one line."""
+        return "; ".join(line.strip() for line in self.render().splitlines())
+
+
+def command(arguments: Sequence[str], *, allowed: Sequence[int] = (0,)) -> Measured:
+    """Run `python <arguments>` in the checkout and measure it.
+
+    Args:
+        arguments: After the interpreter.
+        allowed: Exit codes that count as done.
+
+    Raises:
+        ChildError: Another exit code.
+    """
+    environment = {name: value for name, value in os.environ.items() if name not in OURS}
+    with tempfile.TemporaryFile() as stdout, tempfile.TemporaryFile() as stderr:
+        started, worked = time.perf_counter(), _children_worked()
+        child = subprocess.Popen([sys.executable, *arguments], cwd=ROOT, env=environment, stdout=stdout, stderr=stderr)
+        peak = 0
+        while True:
+            peak = max(peak, _memory(child.pid))
+            with suppress(subprocess.TimeoutExpired):
+                child.wait(SAMPLED_EVERY)
+                break
+        seconds, cpu_seconds = time.perf_counter() - started, _children_worked() - worked
+        stdout.seek(0)
+        stderr.seek(0)
+        printed, complaint = stdout.read().decode(), stderr.read().decode().strip()
+    if child.returncode not in allowed:
+        message = f"python {' '.join(arguments[:3])} ended with {child.returncode}"
+        raise ChildError(message, examples=complaint.splitlines()[-3:])
+    lines = printed.strip().splitlines()
+    said = json.loads(lines[-1]) if lines and lines[-1].startswith("{") else {}
+    return Measured(seconds, peak / MEGABYTE, cpu_seconds, said)
+
+
+def call(function: Callable[..., object], *arguments: object) -> Measured:
+    """Call a module's function in a child process and measure it.
+
+    Only the call is timed, neither the interpreter's start nor the import of the function's module; the memory is the
+    whole process's. What the function answers, a dict of plain values, is what the child said.
+    """
+    where = f"{function.__module__}:{function.__qualname__}"
+    measured = command(["-m", "tests.bench._child", where, *map(str, arguments)])
+    peak = max(measured.peak_mb, _number(measured.said, "peak_mb"))
+    return Measured(_number(measured.said, "seconds"), peak, _number(measured.said, "cpu_seconds"), measured.said)
+
+
+def fastest(times: int, measure: Callable[[int], Measured]) -> Measured:
+    """The fastest of several measurements; each is told its number."""
+    return min((measure(attempt) for attempt in range(times)), key=lambda measured: measured.seconds)
+
+
+def high_water_mark(pid: int) -> int:
+    """The most memory a process has held so far, in bytes; 0 where the system does not say.
+
+    `ru_maxrss` is no help: on Linux a child begins with its parent's.
+    """
+    try:
+        found = re.search(r"VmHWM:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+    except OSError:
+        return 0
+    return int(found[1]) * 1024 if found else 0
+
+
+def _children_worked() -> float:
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def _memory(pid: int) -> int:
+    resident = 0
+    with suppress(psutil.Error):
+        root = psutil.Process(pid)
+        for process in (root, *root.children(recursive=True)):
+            with suppress(psutil.Error):
+                resident += process.memory_info().rss
+    return max(resident, high_water_mark(pid))
+
+
+def _number(said: Mapping[str, object], name: str) -> float:
+    value = said[name]
+    assert isinstance(value, (int, float))
+    return value

@@ -1,0 +1,64 @@
+"""Measured rows as aligned columns and as plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tests.bench import Bench, Row
+
+HEAD = ("bench", "what", "seconds", "CPU s", "peak MB", "× fastest peer", "largest difference", "target", "")
+LEFT = (0, 1, 7, 8)
+
+
+def aligned(measured: Iterable[tuple[Bench, Row]]) -> str:
+    """A table with a head, numbers to the right, and what failed or was disturbed below it."""
+    measured = list(measured)
+    cells = [HEAD, *(_cells(bench, row) for bench, row in measured)]
+    widths = [max(len(line[column]) for line in cells) for column in range(len(HEAD))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column in LEFT else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in cells
+    ]
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    lines += [f"{bench.name}, {row.what}: {row.failed}" for bench, row in measured if row.failed]
+    disturbed = [row.what for _, row in measured if row.is_disturbed]
+    if disturbed:
+        lines += ["", f"The machine was busy with other work, so these times mean little: {'; '.join(disturbed)}"]
+    return "\n".join(lines)
+
+
+def plain(bench: Bench, row: Row) -> dict[str, object]:
+    """A row for `--json`."""
+    return {
+        "bench": bench.name,
+        "what": row.what,
+        "seconds": row.seconds,
+        "is_disturbed": row.is_disturbed,
+        "cpu_seconds": row.cpu_seconds,
+        "peak_mb": row.peak_mb,
+        "ratio": row.ratio,
+        "difference": row.difference,
+        "against": row.against,
+        "target": str(row.target),
+        "verdict": row.verdict,
+        "failed": row.failed,
+        **row.extra,
+    }
+
+
+def _cells(bench: Bench, row: Row) -> tuple[str, ...]:
+    equal = "" if row.difference is None else f"{row.difference:.1e} {row.against}".strip()
+    return (
+        bench.name,
+        row.what,
+        "" if row.seconds is None else f"{row.seconds:.2f}",
+        "" if row.cpu_seconds is None else f"{row.cpu_seconds:.2f}",
+        "" if row.peak_mb is None else f"{row.peak_mb:,.0f}",
+        "" if row.ratio is None else f"{row.ratio:.2f}×",
+        equal,
+        str(row.target),
+        row.verdict,
+    )

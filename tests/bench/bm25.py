@@ -1,0 +1,107 @@
+"""Our Okapi index beside rank_bm25.BM25Okapi: the same words of the same chunks, the same queries."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from rank_bm25 import BM25Okapi
+
+from evaluate.pools import load_pools, queries_by_pool
+from evaluate.retrievers import Floats
+from evaluate.retrievers.bm25_okapi import okapi
+from evaluate.tasks import REPOEVAL_PROMPT
+from lake.sampling import stratified
+from lake.store import Lake
+from lake.text import words
+from tests.bench import Bench, Row, Settings, Target
+from tests.bench._job import Job
+from tests.bench._measure import ChildError, Stopwatch, call, fastest
+
+CHUNKER = "fixed-nws-1500"
+N_QUERIES = 240
+EQUAL = Target(difference=1e-9)
+
+Documents = list[list[str]]
+Search = Callable[[Documents], Floats]
+"""From queries, as words, to scores of shape (queries, documents)."""
+
+
+def run(settings: Settings, folder: Path) -> Iterator[Row]:
+    """Ours as a small measurement, the peer as a large one."""
+    job = Job(settings, folder)
+    try:
+        job.stage("ingest", "--chunkers", CHUNKER, "repoeval")
+        theirs = fastest(settings.attempts(large=True), lambda _: call(rank_bm25, job.lake, folder / "theirs.npz"))
+        ours = fastest(settings.attempts(), lambda _: call(goldspan, job.lake, folder / "ours.npz"))
+    except ChildError as error:
+        yield Row("ours and rank_bm25", failed=error.line)
+        return
+    mine, other = np.load(folder / "ours.npz"), np.load(folder / "theirs.npz")
+    difference = max(float(np.abs(mine[pool] - other[pool]).max()) for pool in other.files)
+    for name, measured, apart in (("rank_bm25.BM25Okapi", theirs, None), ("ours", ours, difference)):
+        said = measured.said
+        what = f"{name}: {said['documents']} chunks, {said['pools']} pools, {said['queries']} queries"
+        yield Row(
+            f"{what}; indexing {said['index_seconds']:.2f} s",
+            measured.seconds,
+            measured.peak_mb,
+            measured.cpu_seconds,
+            ratio=theirs.seconds / measured.seconds,
+            difference=apart,
+            against="" if apart is None else "of rank_bm25",
+            target=Target() if apart is None else EQUAL,
+            extra=said,
+        )
+
+
+def goldspan(lake: str, output: str) -> dict[str, object]:
+    """Ours, in a child: one sparse product."""
+    return _searched(lambda documents: okapi(documents).scores, lake, output)
+
+
+def rank_bm25(lake: str, output: str) -> dict[str, object]:
+    """The package, in a child."""
+
+    def index(documents: Documents) -> Search:
+        indexed = BM25Okapi(documents)
+        return lambda queries: np.array([indexed.get_scores(query) for query in queries])
+
+    return _searched(index, lake, output)
+
+
+def _searched(index: Callable[[Documents], Search], lake: str, output: str) -> dict[str, object]:
+    """Index every pool and score its queries; reading and splitting into words are the same for both, and not timed."""
+    store = Lake(Path(lake))
+    items = stratified(store.read("items", benchmark="repoeval").filter("scorable"), N_QUERIES)
+    pools = load_pools(store, CHUNKER, items["pool_id"])
+    asked = {
+        pool.pool_id: ([words(text) for text in pool.text], [words(text) for text in queries.text])
+        for pool, queries in queries_by_pool(items, REPOEVAL_PROMPT, pools)
+    }
+    scores: dict[str, Floats] = {}
+    watch, index_seconds = Stopwatch(), 0.0
+    for pool_id, (documents, queries) in asked.items():
+        began = time.perf_counter()
+        search = index(documents)
+        index_seconds += time.perf_counter() - began
+        scores[pool_id] = search(queries)
+    cost = watch.read()
+    np.savez(output, allow_pickle=False, **scores)
+    return {
+        **cost,
+        "index_seconds": index_seconds,
+        "pools": len(asked),
+        "documents": sum(len(documents) for documents, _ in asked.values()),
+        "queries": items.height,
+    }
+
+
+BM25 = Bench(
+    name="bm25",
+    title="BM25 beside rank_bm25",
+    method="indexing and searching RepoEval's pools, texts read and split before; ours small, rank_bm25 large.",
+    run=run,
+)

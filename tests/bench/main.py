@@ -1,0 +1,96 @@
+"""The main job, from an empty lake to a site; again with nothing changed; again with one more chunker."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from ingest.chunking import default_chunkers
+from tests.bench import Bench, Row, Settings, Target
+from tests.bench._job import STAGES, Job, Parts
+from tests.bench._measure import ChildError, Measured
+
+FROM_EMPTY = Target(seconds=30, peak_mb=2_000)
+UNCHANGED = Target(seconds=3)
+ADDED = "fixed-nws-1000"
+
+
+def run(settings: Settings, folder: Path) -> Iterator[Row]:
+    """Three rounds over the same lake, each stage by stage, then all together."""
+    rounds = [_Round("from an empty lake"), _Round("nothing changed"), _Round(f"with {ADDED}")]
+    more = ["--chunkers", ",".join([*default_chunkers(), ADDED])]
+    written = ""
+    for attempt in range(settings.attempts()):
+        job = Job(settings, folder / str(attempt))
+        before: Parts = {}
+        for one, arguments in zip(rounds, ([], [], more), strict=True):
+            before = job.parts()
+            one.take(job, arguments)
+        written = _written(before, job.parts())
+        shutil.rmtree(job.folder)
+    targets = [FROM_EMPTY, UNCHANGED, Target()]
+    for one, target, note in zip(rounds, targets, ["", "", written], strict=True):
+        yield from one.rows(Target() if settings.is_sample else target, note)
+
+
+class _Round:
+    """The stages one after the other, as often as they are repeated."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.runs: dict[str, list[Measured]] = {stage: [] for stage in STAGES}
+        self.failed: dict[str, str] = {}
+
+    def take(self, job: Job, ingest: Sequence[str]) -> None:
+        """Measure every stage once; one that fails ends it."""
+        for stage in STAGES:
+            try:
+                self.runs[stage].append(job.stage(stage, *(ingest if stage == "ingest" else [])))
+            except ChildError as error:
+                self.failed[stage] = error.line
+                return
+
+    def rows(self, target: Target, note: str) -> Iterator[Row]:
+        """A row per stage, and one for all: the fastest attempt, and the most memory of any."""
+        for stage, runs in self.runs.items():
+            what = f"{self.name}: {stage}"
+            if runs:
+                best = min(runs, key=lambda run: run.seconds)
+                said, peak = dict(best.said), max(run.peak_mb for run in runs)
+                yield Row(f"{what}{_counts(said)}", best.seconds, peak, best.cpu_seconds, extra={"said": said})
+            if stage in self.failed:
+                yield Row(what, failed=self.failed[stage])
+        if self.failed:
+            return
+        attempts = zip(*self.runs.values(), strict=True)
+        fastest = min(attempts, key=lambda attempt: sum(run.seconds for run in attempt))
+        yield Row(
+            f"{self.name}: all{note}",
+            sum(run.seconds for run in fastest),
+            max(run.peak_mb for runs in self.runs.values() for run in runs),
+            sum(run.cpu_seconds for run in fastest),
+            target=target,
+        )
+
+
+def _counts(said: Mapping[str, object]) -> str:
+    """What the stage says stood already; ingest counts subsets and chunkers, evaluate rankings, report pages."""
+    return f", {said['cached']:,} cached" if said.get("cached") else ""
+
+
+def _written(before: Parts, after: Parts) -> str:
+    """How much of the lake the last round wrote, and what of it was not the added chunker's."""
+    written = [path for path, state in after.items() if before.get(path) != state]
+    other = [path for path in written if ADDED not in path]
+    named = f", others: {', '.join(other[:3])}" if other else ""
+    return f", wrote {len(written)} of {len(after)} parts, {len(written) - len(other)} its own{named}"
+
+
+MAIN = Bench(
+    name="main",
+    title="the main job: ingest, evaluate, report",
+    method="whole processes, start and imports included; of several attempts the fastest time and the most memory. "
+    "Cached: of ingest subsets and chunkers, of evaluate rankings, of report pages.",
+    run=run,
+)

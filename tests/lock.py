@@ -1,0 +1,120 @@
+"""`make lock`: resolve requirements*.txt anew from pyproject.toml with uv, each file on top of the one before it."""
+
+from __future__ import annotations
+
+import difflib
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lake.console import DebugOption, run
+from lake.errors import Exit, GoldspanError
+
+ROOT = Path(__file__).parents[1]
+UV = "uv>=0.9,<1"
+COMPILE = (
+    "pip",
+    "compile",
+    "pyproject.toml",
+    "--universal",
+    "--python-version",
+    "3.11",
+    "--no-header",
+    "--no-annotate",
+)
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A file of exact pins.
+
+    Attributes:
+        name: The file.
+        groups: The dependency groups it adds to the project's own dependencies.
+        on: The lock whose pins it keeps.
+    """
+
+    name: str
+    groups: tuple[str, ...] = ()
+    on: str | None = None
+
+    def arguments(self) -> list[str]:
+        """What uv is told."""
+        groups = [argument for group in self.groups for argument in ("--group", group)]
+        return [*COMPILE, *groups, *(["-c", self.on] if self.on else []), "-o", self.name]
+
+
+LOCKS = (
+    Lock("requirements.txt"),
+    Lock("requirements-dev.txt", ("dev",), "requirements.txt"),
+    Lock("requirements-bench.txt", ("dev", "bench"), "requirements-dev.txt"),
+)
+
+
+app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
+
+
+@app.command()
+def lock(
+    into: Annotated[Path, typer.Option(help="Where the files are written.")] = ROOT,
+    debug: DebugOption = False,
+) -> None:
+    """Resolve the exact pins anew, and say what changed. All files are written, or none."""
+    with tempfile.TemporaryDirectory() as folder, uv() as program:
+        # Beside no older lock: its pins would be kept.
+        fresh = Path(folder)
+        shutil.copy(ROOT / "pyproject.toml", fresh)
+        for one in LOCKS:
+            _resolve([program, *one.arguments()], fresh)
+        for one in LOCKS:
+            text = (fresh / one.name).read_text()
+            print("\n  ".join([f"{one.name}:", *(_changes(one.name, text) or ["unchanged"])]))
+            (into / one.name).write_text(text)
+
+
+@contextmanager
+def uv() -> Iterator[str]:
+    """The uv of this machine, or one that pip fetches and that is taken away afterwards.
+
+    Raises:
+        GoldspanError: Neither is to be had.
+    """
+    beside = Path(sys.executable).with_name("uv")
+    found = str(beside) if beside.is_file() else shutil.which("uv")
+    if found:
+        yield found
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--target", folder, UV]
+        fetched = subprocess.run(pip, capture_output=True, text=True, check=False)
+        if fetched.returncode:
+            message = "uv, which resolves the pins, is not on this machine and pip could not fetch it"
+            examples = fetched.stderr.strip().splitlines()[-1:]
+            raise GoldspanError(message, examples=examples, hint=f"First: pip install '{UV}'", code=Exit.MISSING)
+        yield str(Path(folder, "bin", "uv"))
+
+
+def _resolve(command: Sequence[str], folder: Path) -> None:
+    done = subprocess.run([*command, "--quiet"], cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        message = f"{command[-1]} could not be resolved"
+        raise GoldspanError(message, where="pyproject.toml", examples=done.stderr.strip().splitlines())
+
+
+def _changes(name: str, text: str) -> list[str]:
+    """What the new file takes away from the checkout's and adds to it, as lines."""
+    path = ROOT / name
+    old = path.read_text().splitlines() if path.is_file() else []
+    return [line for line in difflib.ndiff(old, text.splitlines()) if line.startswith(("- ", "+ "))]
+
+
+if __name__ == "__main__":
+    run(app, "tests.lock")

@@ -1,0 +1,141 @@
+"""What is installed is what was resolved, and nothing of it answers to this project's own names."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from tests.lock import LOCKS, Lock
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+STAGES = ("lake", "ingest", "evaluate", "report")
+
+every_lock = pytest.mark.parametrize("lock", LOCKS, ids=lambda lock: lock.name)
+
+
+def lines(lock: Lock) -> list[str]:
+    return (ROOT / lock.name).read_text().splitlines()
+
+
+def pinned(lock: Lock) -> list[Requirement]:
+    return [Requirement(line) for line in lines(lock)]
+
+
+def asked(lock: Lock) -> list[Requirement]:
+    groups = [line for group in lock.groups for line in PROJECT["dependency-groups"][group]]
+    return [Requirement(line) for line in [*PROJECT["project"]["dependencies"], *groups]]
+
+
+@every_lock
+def test_every_line_is_an_exact_pin(lock: Lock) -> None:
+    loose = [str(pin) for pin in pinned(lock) if [one.operator for one in pin.specifier] != ["=="] or "*" in str(pin)]
+    assert pinned(lock)
+    assert loose == []
+
+
+@every_lock
+def test_every_requirement_is_pinned_within_its_range(lock: Lock) -> None:
+    pins: dict[str, list[str]] = {}
+    for pin in pinned(lock):
+        pins.setdefault(canonicalize_name(pin.name), []).extend(one.version for one in pin.specifier)
+    missing = [wanted.name for wanted in asked(lock) if canonicalize_name(wanted.name) not in pins]
+    assert missing == []
+    outside = [
+        f"{wanted}: {version}"
+        for wanted in asked(lock)
+        for version in pins[canonicalize_name(wanted.name)]
+        if not wanted.specifier.contains(version, prereleases=True)
+    ]
+    assert outside == []
+
+
+@every_lock
+def test_a_lock_keeps_the_pins_of_the_one_it_stands_on(lock: Lock) -> None:
+    below = [line for other in LOCKS if other.name == lock.on for line in lines(other)]
+    assert [line for line in below if line not in lines(lock)] == []
+
+
+@every_lock
+def test_a_package_has_one_version_on_one_machine(lock: Lock) -> None:
+    here = [canonicalize_name(pin.name) for pin in pinned(lock) if pin.marker is None or pin.marker.evaluate()]
+    assert sorted(here) == sorted(set(here))
+
+
+@every_lock
+def test_nothing_that_is_installed_is_called_evaluate(lock: Lock) -> None:
+    assert "evaluate" not in {canonicalize_name(pin.name) for pin in pinned(lock)}
+
+
+@pytest.mark.parametrize("lock", [lock for lock in LOCKS if "bench" not in lock.groups], ids=lambda lock: lock.name)
+def test_torch_is_not_installed_by_default(lock: Lock) -> None:
+    names = {canonicalize_name(pin.name) for pin in pinned(lock)}
+    assert [name for name in names if name.startswith(("torch", "nvidia", "triton"))] == []
+
+
+def wheel(folder: Path, name: str, version: str, requires: str = "") -> None:
+    """A package that holds nothing, written by hand: building one would need the network."""
+    module, info = name.replace("-", "_"), f"{name.replace('-', '_')}-{version}.dist-info"
+    metadata = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n"
+    files = {
+        f"{module}/__init__.py": "",
+        f"{info}/METADATA": metadata + (f"Requires-Dist: {requires}\n" if requires else ""),
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nGenerator: by hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    record = "".join(f"{path},,\n" for path in [*files, f"{info}/RECORD"])
+    with zipfile.ZipFile(folder / f"{module}-{version}-py3-none-any.whl", "w") as archive:
+        for path, text in {**files, f"{info}/RECORD": record}.items():
+            archive.writestr(path, text)
+
+
+def resolved(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """pip's answer to installing a package that needs one called `evaluate`, whatever the machine's own settings."""
+    wheel(folder, "evaluate", "0.4.0")
+    wheel(folder, "needs-evaluate", "1.0", requires="evaluate")
+    pip = [sys.executable, "-m", "pip", "--isolated", "--disable-pip-version-check", "install", "--dry-run"]
+    source = ["--no-index", "--find-links", str(folder), "--target", str(folder / "target")]
+    return subprocess.run(
+        [*pip, *source, *arguments, "needs-evaluate"],
+        # Isolation leaves the machine-wide settings in force; this takes them away too.
+        env={**os.environ, "PIP_CONFIG_FILE": os.devnull},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_whatever_needs_a_package_called_evaluate_is_refused_by_name(tmp_path: Path) -> None:
+    answer = resolved(tmp_path, "-c", str(ROOT / "constraints.txt"))
+    assert answer.returncode != 0
+    assert "evaluate<0" in answer.stdout + answer.stderr
+
+
+def test_without_the_constraint_it_would_be_installed(tmp_path: Path) -> None:
+    answer = resolved(tmp_path)
+    assert answer.returncode == 0, answer.stderr
+    assert "evaluate-0.4.0" in answer.stdout
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_a_stage_comes_from_this_checkout(stage: str) -> None:
+    asked = f"import {stage}; print({stage}.__file__)"
+    answer = subprocess.run([sys.executable, "-c", asked], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert answer.returncode == 0, answer.stderr
+    assert Path(answer.stdout.strip()).parent == ROOT / stage
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_no_installed_package_answers_to_a_stages_name(stage: str) -> None:
+    assert stage not in importlib.metadata.packages_distributions()
+    # Started elsewhere and isolated from the caller's paths, Python finds nothing of that name.
+    asked = f"import importlib.util, sys; sys.exit(importlib.util.find_spec({stage!r}) is not None)"
+    assert subprocess.run([sys.executable, "-I", "-c", asked], check=False).returncode == 0
