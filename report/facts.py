@@ -157,7 +157,10 @@ class Facts:
     rejects: pl.DataFrame
 
     def boards(self, benchmark: str) -> list[Protocol]:
-        """The protocols whose leaderboards a benchmark's page shows, the headline first."""
+        """The protocols whose leaderboards a benchmark's page shows, the headline first.
+
+        Once there are runs, a protocol that has scored none of them is not among them.
+        """
         wanted = self.benchmarks[benchmark].parameters.protocols
         place = {name: number for number, name in enumerate(wanted)}
         mine = [
@@ -165,6 +168,8 @@ class Facts:
             for protocol in self.protocols.values()
             if protocol.benchmark == benchmark and not protocol.parameters.parity_only
         ]
+        scored = set(self.aggregates["protocol"].unique())
+        mine = [protocol for protocol in mine if protocol.name in scored] or mine
         return sorted(mine, key=lambda protocol: (place.get(protocol.name, len(place)), protocol.name))
 
     def runs_of(self, benchmark: str) -> list[Run]:
