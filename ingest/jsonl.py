@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from ingest.sources import Entry
+from ingest.sources import Entry, UnreadableEntryError
 from lake.rejects import Rejects
 
 JsonObject = dict[str, object]
@@ -14,9 +14,15 @@ JsonObject = dict[str, object]
 def json_lines(entry: Entry, rejects: Rejects) -> Iterator[tuple[int, JsonObject]]:
     r"""The objects of a JSON Lines file with their line numbers, counted from 1.
 
-    Lines end in `\n` or `\r\n`; blank ones are passed over. A line that is no JSON object, or no UTF-8, is refused.
+    Lines end in `\n` or `\r\n`; blank ones are passed over. A line that is no JSON object, or no UTF-8, is refused; so
+    is a file that cannot be read.
     """
-    for number, line in enumerate(entry.read().removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
+    try:
+        data = entry.read()
+    except UnreadableEntryError as error:
+        rejects.add(entry.path, "file", f"cannot be read: {error.reason}")
+        return
+    for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").split(b"\n"), start=1):
         if not line.strip():
             continue
         try:

@@ -7,6 +7,7 @@ metadata the fingerprint of what it was made from, so a step whose fingerprint s
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,6 +33,7 @@ _FINGERPRINT = "goldspan.fingerprint"
 _TEMPORARY = ".tmp"
 # '@' and '+' stand in protocol and system names and are safe in a path; '/' and '%' are not.
 _SAFE = "@+,:~ "
+_OS_ERROR = re.compile(r"os error (\d+)")
 
 
 @dataclass(frozen=True)
@@ -176,7 +178,7 @@ class Lake:
         """
         try:
             yield
-        except (pl.exceptions.PolarsError, OSError) as error:
+        except (pl.exceptions.PolarsError, FileNotFoundError, PermissionError) as error:
             damaged = [(part, why) for name in TABLES for part in self.parts(name) if (why := self._damage(part))]
             if not damaged:
                 raise
@@ -233,9 +235,8 @@ class Lake:
 
     def _refused(self, error: OSError | pl.exceptions.PolarsError, path: Path) -> GoldspanError:
         free = shutil.disk_usage(self.root).free if self.root.exists() else 0
-        said = error.strerror or error if isinstance(error, OSError) else str(error).rpartition(": ")[2]
         return GoldspanError(
-            f"the lake could not be written: {said}",
+            f"the lake could not be written: {_reason(error)}",
             where=str(path),
             hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
             "or put the lake elsewhere with LAKE=…",
@@ -281,6 +282,14 @@ def _scan(
 
 def _literals(values: dict[str, str]) -> dict[str, pl.Expr]:
     return {name: pl.lit(value) for name, value in values.items()}
+
+
+def _reason(error: OSError | pl.exceptions.PolarsError) -> str:
+    """What the system said; polars wraps that in words of its own, and says nothing of it at the end of a file."""
+    if isinstance(error, OSError):
+        return error.strerror or str(error)
+    number = _OS_ERROR.search(str(error))
+    return os.strerror(int(number[1])) if number else f"is the disk full? ({error})".splitlines()[0]
 
 
 def _quote(value: str) -> str:

@@ -34,7 +34,7 @@ class PoolGroup:
     """Pools that come from one place and are stored as one part.
 
     Attributes:
-        name: The part's name.
+        name: The part's name: `<benchmark>.<group>`.
         files: Rows of the table `files`.
         blobs: Rows of the table `blobs`, each content once.
     """

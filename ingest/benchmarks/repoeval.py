@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -28,6 +28,19 @@ LEVELS: Mapping[str, str] = {
 CONTEXTS = ("1k", "2k", "4k")
 # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
 TOKENIZERS = ("codex", "codegen")
+
+CODE_CHUNK_REPOS = (
+    "amazon-science_patchcore-inspection",
+    "deepmind_tracr",
+    "facebookresearch_omnivore",
+    "google_lightweight_mmm",
+    "lucidrains_imagen-pytorch",
+    "maxhumber_redframes",
+)
+"""The repositories of the published code-chunk evaluation."""
+
+MAX_LINE = 2**31
+"""More lines than any source file has; larger numbers would not fit the lake's integers."""
 
 GOLD_RULES: Mapping[str, str] = {
     "context-and-completion": "The prompt's lines and the completion's, to one line past it: "
@@ -82,7 +95,9 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     if datasets is None:
         raise _missing(source, what="datasets/ or datasets.zip")
     wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
-    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
+    # Of two files of one name, the one higher up is meant.
+    deepest_first = sorted(datasets.entries, key=lambda entry: -entry.path.count("/"))
+    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in deepest_first}
     tasks = [by_name[name] for name in wanted if name in by_name]
     if not tasks:
         raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
@@ -106,7 +121,7 @@ def read(raw: RawFiles, subset: str, rejects: Rejects) -> Reading:
     n_lines = _lines_per_file(group)
     items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), rejects)
     notes += _notes(tasks, group, n_lines, _pool_prefix(level))
-    return Reading(items, gold, [group], notes)
+    return Reading(items, gold, [group, *_published_pools(group)] if subset == "function-2k" else [group], notes)
 
 
 def _searchable(path: str) -> bool:
@@ -125,31 +140,33 @@ def _missing(source: Source, *, what: str) -> GoldspanError:
 def _tasks(entries: Sequence[Entry], rejects: Rejects, notes: list[str]) -> list[Task]:
     """The tasks of all files, numbered per repository in file order; twins and duplicates once."""
     tasks: dict[tuple[str, str, int], Task] = {}
+    count: Counter[str] = Counter()
     other_prompts = 0
     for entry in entries:
-        count: Counter[str] = Counter()
         seen: dict[tuple[str, str, int], int] = {}
+        n_refused = len(rejects)
         for line, row in json_lines(entry, rejects):
             task = _task(entry.path, line, row, rejects)
             if task is None:
                 continue
-            task = _numbered(task, count)
             if task.target in seen:
                 reason = f"the same task as line {seen[task.target]}"
                 rejects.add(entry.path, f"line {line}", reason, _excerpt(row))
+                count[task.repo] += 1
                 continue
             seen[task.target] = line
-            known = tasks.setdefault(task.target, task)
-            other_prompts += known.prompt != task.prompt
+            known = tasks.get(task.target)
+            if known is None:
+                # A task that only a later file has is numbered after those of the first: no two have one name.
+                tasks[task.target] = replace(task, n=count[task.repo])
+                count[task.repo] += 1
+            else:
+                other_prompts += known.prompt != task.prompt
+        if not seen and len(rejects) == n_refused:
+            rejects.add(entry.path, "file", "holds no task")
     if other_prompts:
         notes.append(f"{other_prompts:,} tasks have another prompt in a twin file; the first file's is used")
     return list(tasks.values())
-
-
-def _numbered(task: Task, count: Counter[str]) -> Task:
-    n = count[task.repo]
-    count[task.repo] += 1
-    return Task(**{**vars(task), "n": n})
 
 
 def _task(where: str, line: int, row: JsonObject, rejects: Rejects) -> Task | None:
@@ -182,7 +199,7 @@ def _parsed(where: str, line: int, row: JsonObject) -> Task:
     if context_start > lineno:
         reason = f"the context starts at line {context_start}, after the completion at {lineno}"
         raise MalformedTaskError(reason)
-    upstream_id = str(metadata.get("task_id", ""))
+    upstream_id = str(metadata.get("task_id", "")).encode(errors="backslashreplace").decode()
     return Task(where, line, 0, prompt, ground_truth, repo, "/".join(path), context_start, lineno, upstream_id)
 
 
@@ -209,6 +226,9 @@ def _line_number(row: Mapping[str, object], key: str) -> int:
     value = row.get(key)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         reason = f"`{key}` is to be a whole number from 0"
+        raise MalformedTaskError(reason)
+    if value > MAX_LINE:
+        reason = f"`{key}` is a line that no file has"
         raise MalformedTaskError(reason)
     return value
 
@@ -254,10 +274,31 @@ def _pools(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGr
             try:
                 yield f"repoeval/{folder}/{repo}", path, entry.read()
             except UnreadableEntryError as error:
-                rejects.add(tree.location, f"entry {entry.path}", str(error))
+                rejects.add(tree.location, f"entry {entry.path}", f"cannot be read: {error.reason}")
 
     stored, blobs = pool_frames(files())
-    return PoolGroup(f"repoeval-{folder}", stored, blobs)
+    return PoolGroup(f"repoeval.{folder}", stored, blobs)
+
+
+def _published_pools(group: PoolGroup) -> list[PoolGroup]:
+    """The pools of the published code-chunk evaluation, where all of its repositories are there.
+
+    It ran on six of the function level's repositories; its copy of patchcore had the built package beside the sources,
+    and listed it first.
+    """
+    repo = pl.col("pool_id").str.split("/").list.last()
+    files = group.files.filter(repo.is_in(CODE_CHUNK_REPOS)).with_columns(
+        pool_id=pl.lit("repoeval/code-chunk/") + repo, order=pl.lit(1)
+    )
+    if files["pool_id"].n_unique() < len(CODE_CHUNK_REPOS):
+        # No rows rather than no part, so that those of an earlier source do not stay.
+        files = files.clear()
+    copied = files.filter(repo.str.ends_with("_patchcore-inspection"), pl.col("path").str.starts_with("src/"))
+    built = copied.with_columns(path=pl.col("path").str.replace("^src/", "build/lib/"), order=pl.lit(0))
+    ordered = pl.concat([built, files]).sort("pool_id", "order", "path")
+    position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
+    stored = ordered.with_columns(position=position).select(group.files.columns)
+    return [PoolGroup("repoeval.code-chunk", stored, group.blobs.clear())]
 
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:

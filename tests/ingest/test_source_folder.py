@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import socket
 import zipfile
@@ -199,14 +200,19 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pyt
     ]
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may list every folder")
-def test_a_folder_that_may_not_be_listed_is_refused(tmp_path: Path) -> None:
-    _put(tmp_path / "closed/a.py")
-    (tmp_path / "closed").chmod(0)
-    try:
-        tree = read_folder(tmp_path, ".")
-    finally:
-        (tmp_path / "closed").chmod(0o700)
+def test_a_folder_that_may_not_be_listed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = _put(tmp_path / "closed/a.py").parent
+    scandir = os.scandir
+
+    def refusing(folder: str) -> object:
+        # Not by its mode: whoever runs as root may list everything.
+        if Path(folder) == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(folder)
+
+    monkeypatch.setattr("ingest.sources.folder.os.scandir", refusing)
+    tree = read_folder(tmp_path, ".")
+    monkeypatch.undo()
     assert [(entry.path, entry.reason) for entry in tree.refused] == [
         ("closed/", "cannot be listed: Permission denied")
     ]

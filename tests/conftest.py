@@ -1,0 +1,99 @@
+"""Fixtures every test may ask for, and the rule that in CI no test may be skipped."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import CHUNKERS, ROOT, build, command
+
+SHARED = ROOT / "../shared/data"
+
+VARIABLES = (
+    "BENCHMARK", "BENCHMARKS", "CHUNKER", "CHUNKERS", "CONFIG", "DEBUG", "FORMAT", "JSON", "LAKE", "LIMIT", "METRICS",
+    "QUIET", "SITE", "SKIP_UNKNOWN", "SOURCE", "SUBSETS", "SYSTEM", "SYSTEMS", "TASK", "VECTORS",
+)  # fmt: skip
+"""What the commands read from the environment."""
+
+_skipped: list[str] = []
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+@pytest.fixture(scope="session")
+def shared() -> Path:
+    """The folder of real benchmark data; where it is not there, the test is skipped."""
+    if not SHARED.is_dir():
+        pytest.skip("../shared/data, the real benchmark data, is not there")
+    return SHARED.resolve()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A small RepoEval in upstream layout: five tasks, two repositories."""
+    return build(tmp_path / "source")
+
+
+@pytest.fixture(scope="session")
+def _made_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("tiny")
+    source, lake = build(home / "source"), home / "lake"
+    said = command("ingest", "repoeval", "--source", source, "--chunkers", ",".join(CHUNKERS), "--lake", lake)
+    assert said.code == 0, said.err
+    said = command("evaluate", "--lake", lake)
+    assert said.code == 0, said.err
+    return home
+
+
+@pytest.fixture
+def lake_folder(_made_once: Path, tmp_path: Path) -> Path:
+    """A lake into which the small RepoEval was ingested and evaluated; each test has a copy of its own."""
+    return shutil.copytree(_made_once / "lake", tmp_path / "ready")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what reads the real data; in CI, where that is not there, such tests are not picked, and counted."""
+    for item in items:
+        if "shared" in getattr(item, "fixturenames", ()):
+            item.add_marker("shared")
+    if _in_ci() and not SHARED.is_dir():
+        unread = [item for item in items if item.get_closest_marker("shared")]
+        config.hook.pytest_deselected(items=unread)
+        items[:] = [item for item in items if item not in unread]
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note what is skipped; an expected failure is none of it."""
+    if report.skipped and not hasattr(report, "wasxfail"):
+        _skipped.append(report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """A file skipped as a whole counts as well."""
+    if report.skipped:
+        _skipped.append(report.nodeid)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """In CI a skipped test is a failure: what was not run proves nothing."""
+    if _in_ci() and _skipped and session.exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name what CI does not let pass."""
+    if _in_ci() and _skipped:
+        terminalreporter.section("skipped in CI, which counts as failed")
+        for name in _skipped:
+            terminalreporter.line(name)
+
+
+def _in_ci() -> bool:
+    return os.environ.get("CI", "").lower() in {"1", "true", "yes"}

@@ -1,0 +1,118 @@
+"""`python -m evaluate`: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit
+from tests.tiny import command, stored
+
+KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "cached", "seconds"]
+
+
+def test_the_table_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Path) -> None:
+    said = command("evaluate", "--lake", lake_folder)
+    assert said.code == 0
+    tables = said.out.strip().split("\n\n")
+    assert [table.splitlines()[0] for table in tables] == [
+        "repoeval@chunking-v1, subset function-2k, macro",
+        "repoeval@target-v1, subset function-2k, macro",
+    ]
+    assert "window-4-2+bm25-okapi" in tables[0]
+    last, hint = said.err.splitlines()[-2:]
+    assert last.startswith("evaluate: ")
+    assert " item rankings, " in last
+    assert last.endswith(f"→ {lake_folder}")
+    assert hint == "  next: make report"
+
+
+def test_json_is_exactly_one_object_on_stdout(lake_folder: Path) -> None:
+    said = command("evaluate", "--lake", lake_folder, "--json", "--quiet")
+    found = json.loads(said.out)
+    assert list(found) == KEYS
+    assert (said.code, said.err) == (0, "")
+    assert found["written"] == str(lake_folder)
+    assert found["expected"] == found["scored"] == found["cached"]
+
+
+def test_quiet_is_silent(lake_folder: Path) -> None:
+    said = command("evaluate", "--lake", lake_folder, "--quiet")
+    assert (said.code, said.out, said.err) == (0, "", "")
+
+
+def test_runs_of_one_system_over_as_many_items_have_a_line_each(lake_folder: Path) -> None:
+    for config in ("repo=zoo_animals", "repo=zoo_animals,level=function"):
+        said = command("evaluate", "--lake", lake_folder, "--systems", "whole-file+bm25-okapi", "--config", config)
+        assert said.code == 0, said.err
+    table = said.out.split("\n\n")[0]
+    assert len([line for line in table.splitlines() if line.startswith("whole-file+bm25-okapi ")]) == 3
+
+
+def test_metrics_choose_what_the_table_shows(lake_folder: Path) -> None:
+    said = command("evaluate", "--lake", lake_folder, "--metrics", "ndcg_at_10,recall@5")
+    assert said.code == 0, said.err
+    heads = [line for line in said.out.splitlines() if line.startswith("system")]
+    assert [head.split() for head in heads] == [["system", "ndcg@10", "recall@5", "items"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said_so", "meant"),
+    [
+        (["--benchmarks", "repoevl"], "unknown benchmark 'repoevl'", "Did you mean 'repoeval'"),
+        (["--systems", "window-4-2+bm26"], "unknown system 'window-4-2+bm26'", "Did you mean 'window-4-2+bm25-okapi'"),
+        (["--systems", "bm25-okapi"], "unknown system 'bm25-okapi'", "bm25-okapi"),
+        (["--metrics", "ndgc@10"], "unknown metric 'ndgc@10'", "Did you mean 'ndcg'"),
+        (
+            ["--config", "gold=target"],
+            "--config 'gold=target': items are selected by column=value",
+            "A protocol is sealed",
+        ),
+        (["--config", "protocol=x"], "--config 'protocol=x'", "A protocol is sealed"),
+        (["--config", "repo"], "--config 'repo'", "Columns are"),
+        (["--config", "repo="], "--config 'repo='", "Columns are"),
+        (["--limit", "0"], "'--limit'", ""),
+        (["--limit", "few"], "'--limit'", ""),
+        (["--nothing"], "--nothing", ""),
+    ],
+)
+def test_a_mistake_on_the_command_line_is_a_usage_error_and_changes_nothing(
+    lake_folder: Path, arguments: list[str], said_so: str, meant: str
+) -> None:
+    before = stored(lake_folder)
+    said = command("evaluate", "--lake", lake_folder, *arguments)
+    assert (said.code, said.out) == (Exit.USAGE, "")
+    assert said_so in said.err
+    assert meant in said.err
+    assert "Traceback" not in said.err
+    assert stored(lake_folder) == before
+
+
+def test_a_lake_that_is_not_there_is_data_missing(tmp_path: Path) -> None:
+    said = command("evaluate", "--lake", tmp_path / "none")
+    assert (said.code, said.out) == (Exit.MISSING, "")
+    assert "the lake holds no benchmark" in said.err
+    assert "make ingest" in said.err
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("what", ["systems", "retrievers", "tasks", "protocols", "metrics"])
+@pytest.mark.parametrize("format_", ["", "json", "yaml"])
+def test_what_there_is_can_be_listed(lake_folder: Path, what: str, format_: str) -> None:
+    said = command("evaluate", "list", what, "--lake", lake_folder, *(["--format", format_] if format_ else []))
+    assert (said.code, said.err) == (0, "")
+    one = {
+        "systems": "window-4-2+bm25-okapi", "retrievers": "bm25-okapi", "tasks": "repoeval/prompt",
+        "protocols": "repoeval@target-v1", "metrics": "ndcg",
+    }  # fmt: skip
+    assert one[what] in said.out
+    if format_ == "json":
+        assert {"name"} <= set(json.loads(said.out)[0])
+
+
+def test_an_unknown_listing_asks_did_you_mean(lake_folder: Path) -> None:
+    said = command("evaluate", "list", "system", "--lake", lake_folder)
+    assert (said.code, said.out) == (Exit.USAGE, "")
+    assert said.err == "evaluate: unknown listing 'system'\n  Did you mean 'systems'?\n"

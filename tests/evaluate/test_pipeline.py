@@ -1,0 +1,457 @@
+"""Evaluating again: what stands is left alone, what is stale is taken away, a fault costs its own items alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import evaluate.retrievers
+from evaluate.protocols import protocols_of
+from evaluate.retrievers import retrievers
+from lake.errors import Exit
+from lake.store import Lake
+from lake.tables import table
+from tests.tiny import (
+    CATS,
+    ROOT,
+    TASKS,
+    Said,
+    build,
+    command,
+    ingested,
+    jsonl,
+    leftovers,
+    put,
+    stored,
+    task,
+    task_file,
+)
+
+MADE = ("hits", "run_items", "runs", "scores", "aggregates")
+BASELINES = {"oracle", "own-file", "random"}
+ONE = ("--systems", "window-4-2+bm25-okapi")
+
+
+def _evaluate(lake: Path, *arguments: object, code: int = 0) -> Said:
+    said = command("evaluate", "--lake", lake, *arguments)
+    assert said.code == code, said.err
+    assert "Traceback" not in said.err
+    return said
+
+
+def _ready(lake: Path, source: Path, *, chunkers: tuple[str, ...] = ("window-4-2",), **given: object) -> Path:
+    ingested(lake, source, chunkers=chunkers, **given)  # type: ignore[arg-type] # passed on as given
+    return lake
+
+
+@pytest.fixture(scope="module")
+def _evaluated_once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("evaluated")
+    _evaluate(_ready(home / "lake", build(home / "source")))
+    return home / "lake"
+
+
+@pytest.fixture
+def one_chunker(_evaluated_once: Path, tmp_path: Path) -> Path:
+    """The small RepoEval, ingested with one chunker and evaluated; each test has a copy of its own."""
+    return shutil.copytree(_evaluated_once, tmp_path / "one chunker")
+
+
+def _runs(lake: Path) -> pl.DataFrame:
+    return Lake(lake).read("runs").sort("system", "run_id")
+
+
+def _systems(lake: Path) -> set[str]:
+    return set(_runs(lake)["system"])
+
+
+def _changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+Made = dict[str, bytes]
+
+
+def test_every_chunker_runs_with_every_retriever_that_needs_nothing_given(lake_folder: Path) -> None:
+    free = {name for name, one in retrievers().items() if one.needs != "vectors"}
+    assert _systems(lake_folder) == {f"{chunker}+{one}" for chunker in ("whole-file", "window-4-2") for one in free}
+
+
+def test_every_run_has_every_item_and_every_protocol_a_score_for_each(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    assert set(_runs(lake_folder)["n_items"]) == {len(TASKS)}
+    assert set(_runs(lake_folder)["status"]) == {"complete"}
+    per_run = lake.read("run_items").group_by("run_id").agg(pl.col("item_id").n_unique())
+    assert set(per_run["item_id"]) == {len(TASKS)}
+    scores = lake.read("scores").group_by("run_id", "protocol", "metric", "k").agg(pl.col("item_id").n_unique())
+    assert set(scores["item_id"]) == {len(TASKS)}
+    for protocol in protocols_of("repoeval/prompt"):
+        scored = set(lake.read("scores", protocol=protocol.name, benchmark="repoeval")["run_id"])
+        assert len(scored) == len(_runs(lake_folder)["system"].unique())
+
+
+def test_a_second_evaluation_does_nothing(lake_folder: Path) -> None:
+    before = stored(lake_folder)
+    times = {path: (lake_folder / path).stat().st_mtime_ns for path in before}
+    said = json.loads(_evaluate(lake_folder, "--json").out)
+    assert (said["cached"], said["failed"]) == (said["expected"], 0)
+    assert stored(lake_folder) == before
+    assert {path: (lake_folder / path).stat().st_mtime_ns for path in before} == times
+    assert leftovers(lake_folder) == []
+
+
+def test_a_run_asked_for_alone_leaves_the_others_alone(lake_folder: Path) -> None:
+    before = stored(lake_folder)
+    _evaluate(lake_folder, *ONE)
+    assert stored(lake_folder) == before
+
+
+def test_equal_inputs_give_byte_equal_lakes(lake_folder: Path, tmp_path: Path) -> None:
+    # Evaluated in another order, in a folder of another name, in two goes.
+    lake = _ready(tmp_path / "other", build(tmp_path / "elsewhere/source"), chunkers=("window-4-2", "whole-file"))
+    _evaluate(lake, *ONE)
+    _evaluate(lake)
+    assert stored(lake) == stored(lake_folder)
+
+
+def test_ranks_are_written_in_the_order_of_the_scores(lake_folder: Path) -> None:
+    hits = Lake(lake_folder).read("hits").filter(pl.col("part") == "ranking").sort("run_id", "item_id", "rank")
+    per_item = hits.group_by("run_id", "item_id").agg(
+        falls=(pl.col("score").diff().drop_nulls() <= 0).all(),
+        counts=(pl.col("rank") == pl.int_range(1, pl.len() + 1)).all(),
+    )
+    assert per_item.height > 0
+    assert per_item["falls"].all()
+    assert per_item["counts"].all()
+
+
+def test_an_edited_item_makes_every_run_anew_and_nothing_of_the_old_state_stays(
+    one_chunker: Path, source: Path, tmp_path: Path
+) -> None:
+    lake = one_chunker
+    put(source / "datasets" / task_file(), jsonl([*TASKS[:4], task("zoo_animals", "cats.py", CATS, 2, 4, 3)]))
+    _ready(lake, source)
+    _evaluate(lake)
+    fresh = _ready(tmp_path / "fresh", source)
+    _evaluate(fresh)
+    assert stored(lake, *MADE) == stored(fresh, *MADE)
+
+
+def test_another_source_takes_away_the_runs_of_the_earlier_one(source: Path, tmp_path: Path) -> None:
+    put(source / "datasets" / task_file(context="4k"), jsonl(TASKS))
+    lake = _ready(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
+    _evaluate(lake)
+    assert set(_runs(lake)["n_items"]) == {2 * len(TASKS)}
+    other = build(
+        tmp_path / "birds", [task("birds", "owl.py", CATS, 0, 5, 2)], repositories={"birds/owl.py": CATS.encode()}
+    )
+    _ready(lake, other)
+    _evaluate(lake)
+    fresh = _ready(tmp_path / "fresh", other)
+    _evaluate(fresh)
+    assert stored(lake, *MADE) == stored(fresh, *MADE)
+    assert set(_runs(lake)["n_items"]) == {1}
+    assert set(Lake(lake).read("aggregates").filter(pl.col("slice") == "all")["n_items"]) == {1}
+
+
+def test_a_label_gives_runs_names_of_their_own(one_chunker: Path, source: Path, tmp_path: Path) -> None:
+    shutil.copytree(source, tmp_path / "labelled/repoeval-mine")
+    labelled = _ready(tmp_path / "other", tmp_path / "labelled")
+    _evaluate(labelled, *ONE)
+    assert not set(_runs(one_chunker)["run_id"]) & set(_runs(labelled)["run_id"])
+
+
+def test_one_more_subset_keeps_the_rankings_of_the_other(one_chunker: Path, source: Path) -> None:
+    put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:3]))
+    lake = one_chunker
+    before = stored(lake, "hits", "run_items", "scores")
+    _ready(lake, source, subsets=["function-4k"])
+    _evaluate(lake)
+    after = stored(lake, "hits", "run_items", "scores")
+    assert before.items() <= after.items()
+    assert set(_runs(lake)["n_items"]) == {8}
+
+
+def test_one_more_chunker_adds_its_runs_and_touches_no_other(one_chunker: Path, source: Path) -> None:
+    lake = one_chunker
+    before = stored(lake, *MADE)
+    _ready(lake, source, chunkers=("whole-file",))
+    _evaluate(lake)
+    changed = _changed(before, stored(lake, *MADE))
+    assert changed
+    assert all("--whole-file+" in path for path in changed)
+
+
+def test_a_chunker_that_has_not_cut_everything_is_left_out_and_named(source: Path, tmp_path: Path) -> None:
+    lake = _ready(tmp_path / "lake", source)
+    put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
+    _ready(lake, source, chunkers=("whole-file",))
+    said = _evaluate(lake)
+    assert "left out: window-4-2 has not cut these files; make ingest CHUNKERS=window-4-2" in said.err
+    assert {system.partition("+")[0] for system in _systems(lake)} == {"whole-file"}
+
+
+@pytest.mark.parametrize("name", ["items", "files", "blobs", "chunks", "chunkers", "benchmarks"])
+def test_nothing_ingested_is_said_with_what_to_do(lake_folder: Path, name: str) -> None:
+    shutil.rmtree(lake_folder / name)
+    said = command("evaluate", "--lake", lake_folder)
+    assert said.code in (Exit.MISSING, Exit.INCOMPLETE)
+    assert "make ingest" in said.err
+    assert "Traceback" not in said.err
+    assert "fault of Goldspan's own" not in said.err
+
+
+@pytest.mark.parametrize("name", [*MADE, "costs", "tasks", "protocols", "metrics", "retrievers"])
+def test_a_part_that_somebody_deleted_is_made_again(lake_folder: Path, name: str) -> None:
+    whole = stored(lake_folder)
+    store = Lake(lake_folder)
+    # Two of each: one system's, and the last.
+    parts = store.parts(name)
+    for part in {part.path: part for part in (parts[0], parts[-1])}.values():
+        store.remove(part)
+    _evaluate(lake_folder)
+    assert stored(lake_folder) == whole
+    assert Lake(lake_folder).read(name).height
+
+
+def test_a_limit_marks_its_runs_and_is_the_same_sample_everywhere(one_chunker: Path, tmp_path: Path) -> None:
+    again = shutil.copytree(one_chunker, tmp_path / "again")
+    for lake in (one_chunker, again):
+        _evaluate(lake, "--limit", 3, *ONE)
+    assert stored(one_chunker) == stored(again)
+    limited = _runs(one_chunker).filter(pl.col("limit").is_not_null())
+    assert set(limited["limit"]) == {3}
+    assert set(limited["n_items"]) == {3}
+    assert set(limited["status"]) == {"partial"}
+    items = Lake(one_chunker).read("run_items", benchmark="repoeval", run_id=limited["run_id"][0])["item_id"]
+    repos = [item_id.split("/")[1] for item_id in items]
+    assert sorted(repos) == ["acme_rockets", "acme_rockets", "zoo_animals"]
+
+
+def test_limited_runs_stand_beside_whole_ones_until_those_are_made_again(one_chunker: Path) -> None:
+    before = stored(one_chunker)
+    _evaluate(one_chunker, "--limit", 3, *ONE)
+    assert before.items() <= stored(one_chunker).items()
+    _evaluate(one_chunker)
+    assert stored(one_chunker) == before
+
+
+def test_a_lake_ingested_with_a_limit_has_limited_runs(source: Path, tmp_path: Path) -> None:
+    lake = _ready(tmp_path / "lake", source, limit=3)
+    _evaluate(lake, *ONE)
+    assert set(_runs(lake)["limit"]) == {3}
+    assert set(_runs(lake)["status"]) == {"partial"}
+
+
+def test_config_selects_items(one_chunker: Path) -> None:
+    _evaluate(one_chunker, "--config", "repo=zoo_animals,level=function", *ONE)
+    selected = _runs(one_chunker).filter(pl.col("n_items") == 2)
+    assert {"window-4-2+bm25-okapi"} <= set(selected["system"])
+    assert set(selected["status"]) == {"partial"}
+    parameters = json.loads(selected["parameters"][0])
+    assert (parameters["repo"], parameters["level"]) == ("zoo_animals", "function")
+    items = Lake(one_chunker).read("run_items", benchmark="repoeval", run_id=selected["run_id"][0])["item_id"]
+    assert sorted(items) == ["function-2k/zoo_animals/0", "function-2k/zoo_animals/1"]
+
+
+def test_config_that_leaves_nothing_is_data_missing(lake_folder: Path) -> None:
+    before = stored(lake_folder)
+    said = _evaluate(lake_folder, "--config", "repo=nobody", code=Exit.MISSING)
+    assert 'no scorable item of repoeval is left by {"repo":"nobody"}' in said.err
+    assert stored(lake_folder) == before
+
+
+def test_the_baselines_stand_beside_whatever_is_asked_for(source: Path, tmp_path: Path) -> None:
+    lake = _ready(tmp_path / "lake", source, chunkers=("window-4-2", "fixed-nws-1500"))
+    _evaluate(lake, "--systems", "code-chunk-fixed+bm25-okapi", "--config", "repo=zoo_animals")
+    assert _systems(lake) == {f"fixed-nws-1500+{one}" for one in ("bm25-okapi", *BASELINES)}
+
+
+@pytest.fixture
+def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str], None]]:
+    """Declares a retriever of a test's own, by one file among the others."""
+    folder = tmp_path / "retrievers_of_a_test"
+    folder.mkdir()
+    monkeypatch.setattr(evaluate.retrievers, "__path__", [*evaluate.retrievers.__path__, str(folder)])
+
+    def declare(text: str) -> None:
+        head = (
+            "from functools import partial\nimport numpy as np\nfrom evaluate.retrievers import Retriever, Scan\n\n\n"
+        )
+        tail = "\n\nMINE = Retriever('mine', 'Mine', 'It is mine.', partial(Scan, score=score))\n"
+        put(folder / "mine.py", (head + text + tail).encode())
+        monkeypatch.delitem(sys.modules, "evaluate.retrievers.mine", raising=False)
+        retrievers.cache_clear()
+
+    yield declare
+    monkeypatch.undo()
+    sys.modules.pop("evaluate.retrievers.mine", None)
+    retrievers.cache_clear()
+
+
+MINE = ("--systems", "window-4-2+mine")
+LONGEST = "def score(pool, queries):\n    return np.array([[float(len(text)) for text in pool.text]] * len(queries))\n"
+
+
+def test_a_retriever_is_one_file(one_chunker: Path, declared: Callable[[str], None]) -> None:
+    before = stored(one_chunker, *MADE)
+    declared(LONGEST)
+    _evaluate(one_chunker, *MINE)
+    mine = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
+    assert (mine["status"], mine["n_items"], mine["retriever"]) == ("complete", 5, "mine")
+    assert before.items() <= stored(one_chunker, *MADE).items()
+    hits = Lake(one_chunker).read("hits", benchmark="repoeval", run_id=mine["run_id"])
+    assert hits.filter(pl.col("rank") == 1)["score"].to_list() == [
+        float(n) for n in hits.group_by("item_id").agg(pl.col("score").max()).sort("item_id")["score"]
+    ]
+
+
+def test_a_retriever_taken_away_takes_its_runs_along(one_chunker: Path, declared: Callable[[str], None]) -> None:
+    before = stored(one_chunker)
+    declared(LONGEST)
+    _evaluate(one_chunker, *MINE)
+    evaluate.retrievers.__path__.pop()
+    retrievers.cache_clear()
+    said = _evaluate(one_chunker)
+    assert "1 runs of an earlier state of the data or code were taken away" in said.err
+    assert stored(one_chunker) == before
+
+
+ON_ONE_POOL = "    if 'zoo' in pool.pool_id:\n        {fault}\n    return np.zeros((len(queries), len(pool)))\n"
+FAULTS = {
+    "raises": ("raise ValueError('no zoo')", "ValueError: no zoo"),
+    "wrong shape": ("return np.zeros((1, 1))", "BadScoresError: scores: found (1, 1), not the shape (queries, chunks)"),
+    "infinite": ("return np.full((len(queries), len(pool)), np.inf)", "BadScoresError: scores: found an infinite one"),
+}
+
+
+@pytest.mark.parametrize(("fault", "said"), FAULTS.values(), ids=FAULTS)
+def test_a_retriever_that_fails_on_one_pool_fails_that_pools_items_alone(
+    one_chunker: Path, declared: Callable[[str], None], fault: str, said: str
+) -> None:
+    declared("def score(pool, queries):\n" + ON_ONE_POOL.format(fault=fault))
+    answer = json.loads(_evaluate(one_chunker, *MINE, "--json", code=Exit.INCOMPLETE).out)
+    assert answer["failed"] == 2
+    assert answer["scored"] == answer["expected"] - 2
+    lake = Lake(one_chunker)
+    run = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
+    assert (run["status"], run["n_items"]) == ("partial", 5)
+    items = lake.read("run_items", benchmark="repoeval", run_id=run["run_id"]).sort("item_id")
+    failed = items.filter(pl.col("status") == "failed")
+    assert failed["item_id"].to_list() == ["function-2k/zoo_animals/0", "function-2k/zoo_animals/1"]
+    assert all(error.startswith(said) for error in failed["error"])
+    assert set(failed["n_returned"]) == {0}
+    scores = lake.scan("scores", benchmark="repoeval").filter(pl.col("run_id") == run["run_id"]).collect()
+    assert set(scores.filter(pl.col("item_id").is_in(failed["item_id"].implode()))["value"].drop_nulls()) == {0.0}
+    whole = lake.read("aggregates").filter((pl.col("run_id") == run["run_id"]) & (pl.col("slice") == "all"))
+    assert set(whole["n_items"]) == {5}
+    assert set(whole["n_failed"]) == {2}
+
+
+def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
+    one_chunker: Path, declared: Callable[[str], None]
+) -> None:
+    declared("def score(pool, queries):\n    raise RuntimeError('never')\n")
+    _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
+    run = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
+    assert (run["status"], run["n_items"]) == ("failed", 5)
+    costs = Lake(one_chunker).read("costs").filter(pl.col("run_id") == run["run_id"]).row(0, named=True)
+    assert (costs["query_p50"], costs["index_seconds"]) == (None, 0.0)
+    _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
+
+
+def test_an_edited_retriever_is_run_again_under_another_name(
+    one_chunker: Path, declared: Callable[[str], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from lake import code
+
+    declared(LONGEST)
+    _evaluate(one_chunker, *MINE)
+    before = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine")["run_id"].to_list()
+    declared(LONGEST.replace("float(len(text))", "-float(len(text))"))
+    code._digest.cache_clear()
+    _evaluate(one_chunker, *MINE)
+    after = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine")["run_id"].to_list()
+    assert len(before) == len(after) == 1
+    assert before != after
+
+
+def _run(lake: Path, run_id: str, task_name: str, origin: str) -> None:
+    """Put a run's row and an item of it into a lake."""
+    texts = dict.fromkeys(("system", "parameters", "versions", "status", "fingerprint"), "x")
+    row = {"run_id": run_id, "benchmark": "repoeval", "task": task_name, "origin": origin, "n_items": 1, **texts}
+    item = {"run_id": run_id, "item_id": "i", "status": "done", "n_returned": 0, "n_nws": 0, "ties": []}
+    store, folders = Lake(lake), {"benchmark": "repoeval", "run_id": run_id}
+    store.write("runs", pl.DataFrame([row], schema=table("runs").columns), part="all", fingerprint="", **folders)
+    frame = pl.DataFrame([item], schema=table("run_items").columns)
+    store.write("run_items", frame, part="function-2k", fingerprint="", **folders)
+
+
+@pytest.mark.parametrize("task_name", ["repoeval/prompt", "repoeval/prompt-code-chunk"])
+def test_a_run_of_an_earlier_state_is_taken_away_even_where_its_task_has_no_item_left(
+    lake_folder: Path, task_name: str
+) -> None:
+    before = stored(lake_folder)
+    _run(lake_folder, f"{task_name.replace('/', '.')}--x+y--00000000", task_name, "built-in")
+    said = _evaluate(lake_folder)
+    assert "1 runs of an earlier state of the data or code were taken away" in said.err
+    assert stored(lake_folder) == before
+
+
+def test_an_imported_run_is_left_alone(lake_folder: Path) -> None:
+    _run(lake_folder, "repoeval.prompt--theirs--00000000", "repoeval/prompt", "imported")
+    before = stored(lake_folder)
+    _evaluate(lake_folder)
+    assert before.items() <= stored(lake_folder).items()
+
+
+@pytest.mark.parametrize("name", ["hits", "run_items", "scores", "aggregates", "costs"])
+def test_what_an_interrupted_run_of_an_earlier_state_left_is_taken_away(lake_folder: Path, name: str) -> None:
+    before = stored(lake_folder)
+    part = Lake(lake_folder).parts(name)[0]
+    folder = part.path.parent
+    shutil.copytree(folder, folder.with_name("run_id=repoeval.prompt--x+y--00000000"))
+    _evaluate(lake_folder)
+    assert stored(lake_folder) == before
+    assert not folder.with_name("run_id=repoeval.prompt--x+y--00000000").exists()
+
+
+def test_a_damaged_part_is_made_anew_or_named(one_chunker: Path) -> None:
+    whole = stored(one_chunker)
+    store = Lake(one_chunker)
+    for name in ("items", "blobs", "chunks", *MADE):
+        part = store.parts(name)[-1]
+        data = part.path.read_bytes()
+        part.path.write_bytes(data[: len(data) // 2])
+        said = command("evaluate", "--lake", one_chunker)
+        assert "Traceback" not in said.err
+        assert "fault of Goldspan's own" not in said.err
+        if said.code:
+            assert said.code == Exit.INVALID
+            assert "the lake holds a part that cannot be read: " in said.err
+            assert str(part.path) in said.err
+            part.path.write_bytes(data)
+        else:
+            assert stored(one_chunker) == whole
+
+
+SETTINGS = [{"PYTHONHASHSEED": "0", "POLARS_MAX_THREADS": "1"}, {"PYTHONHASHSEED": "1", "POLARS_MAX_THREADS": "2"}]
+
+
+def test_lakes_are_byte_equal_whatever_the_hash_seed_and_the_number_of_threads(source: Path, tmp_path: Path) -> None:
+    ingest = ("ingest", "repoeval", "--source", str(source), "--chunkers", "window-4-2")
+    for number, settings in enumerate(SETTINGS):
+        environment = {**os.environ, **settings, "LAKE": str(tmp_path / f"lake{number}"), "QUIET": "1"}
+        for stage in (ingest, ("evaluate",)):
+            subprocess.run([sys.executable, "-m", *stage], env=environment, cwd=ROOT, check=True)
+    one, other = (stored(tmp_path / f"lake{number}") for number in range(2))
+    assert one
+    assert one == other

@@ -1,0 +1,240 @@
+"""Scores → ranks: order, ties, depth, what is not returned, and a retriever's own faults."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluate.ranking import Ranked, rank
+from evaluate.retrievers import Answer, Floats, Pool, Queries, Retriever, Scan, retrievers
+from evaluate.rows import cost_row
+from evaluate.tasks import TieRule
+from lake.store import check
+from lake.tables import table
+
+NAN = float("nan")
+SCORES = st.lists(st.sampled_from([0.0, 0.5, 1.0, -1.0, NAN]), min_size=1, max_size=12)
+
+
+def _pool(n: int, pool_id: str = "pool") -> Pool:
+    return Pool(
+        pool_id=pool_id,
+        path=[f"{row // 3}.py" for row in range(n)],
+        chunk_no=np.arange(n, dtype=np.int64) % 3,
+        line_start=np.arange(n, dtype=np.int64) * 10,
+        line_end=np.arange(n, dtype=np.int64) * 10 + 10,
+        n_file_lines=np.full(n, 10 * n, dtype=np.int64),
+        text=["x"] * n,
+    )
+
+
+def _queries(n: int = 1, name: str = "item") -> Queries:
+    return Queries([f"{name}/{row}" for row in range(n)], ["q"] * n, [None] * n, np.full(n, -1, dtype=np.int64))
+
+
+def _scorer(score: Callable[[Pool, Queries], object]) -> Retriever:
+    return Retriever("given", "Given", "As given.", partial(Scan, score=score))  # type: ignore[arg-type] # wrong answers are what is tested
+
+
+def _given(scores: Sequence[Sequence[float]]) -> Retriever:
+    return _scorer(lambda pool, queries: np.array(scores))
+
+
+def _rank(
+    retriever: Retriever,
+    pool: Pool,
+    queries: Queries,
+    *,
+    tie: TieRule = "pool",
+    depth: int | None = 100,
+    cut_offs: Sequence[int] = (),
+) -> Ranked:
+    return rank(retriever, [(pool, queries)], tie=tie, depth=depth, cut_offs=cut_offs)
+
+
+def _order(ranked: Ranked, item_id: str = "item/0") -> list[int]:
+    hits = ranked.hits.filter(pl.col("item_id") == item_id)
+    assert hits["rank"].to_list() == list(range(1, hits.height + 1))
+    return hits["chunk"].to_list()
+
+
+def test_the_best_score_is_rank_1() -> None:
+    ranked = _rank(_given([[0.1, 0.9, 0.5]]), _pool(3), _queries())
+    assert _order(ranked) == [1, 2, 0]
+    assert ranked.hits["score"].to_list() == [0.9, 0.5, 0.1]
+
+
+@given(SCORES)
+def test_ranks_are_scores_descending_then_the_pools_order(scores: list[float]) -> None:
+    found = [row for row in range(len(scores)) if not np.isnan(scores[row])]
+    expected = sorted(found, key=lambda row: (-scores[row], row))
+    assert _order(_rank(_given([scores]), _pool(len(scores)), _queries())) == expected
+
+
+@given(SCORES)
+def test_under_hash_ties_only_equal_scores_change_places(scores: list[float]) -> None:
+    ranked = _rank(_given([scores]), _pool(len(scores)), _queries(), tie="hash")
+    by_pool = _rank(_given([scores]), _pool(len(scores)), _queries())
+    assert ranked.hits["score"].to_list() == by_pool.hits["score"].to_list()
+    assert sorted(_order(ranked)) == sorted(_order(by_pool))
+
+
+@given(SCORES)
+def test_nan_is_never_returned(scores: list[float]) -> None:
+    ranked = _rank(_given([scores]), _pool(len(scores)), _queries(), tie="hash")
+    assert ranked.hits["score"].is_finite().all()
+    assert ranked.hits.height == sum(not np.isnan(score) for score in scores)
+
+
+def test_depth_keeps_the_first_and_none_keeps_all() -> None:
+    scores = [[float(n) for n in range(10)]]
+    assert _order(_rank(_given(scores), _pool(10), _queries(), depth=3)) == [9, 8, 7]
+    assert len(_order(_rank(_given(scores), _pool(10), _queries(), depth=None))) == 10
+    assert len(_order(_rank(_given(scores), _pool(10), _queries(), depth=99))) == 10
+
+
+def test_ties_are_counted_at_the_cut_offs_they_cross_and_nowhere_else() -> None:
+    scores = [[3.0, 2.0, 2.0, 1.0, NAN, NAN], [1.0] * 6]
+    ranked = _rank(_given(scores), _pool(6), _queries(2), cut_offs=[1, 2, 3, 4, 5, 6])
+    assert ranked.ties == {"item/0": [2], "item/1": [1, 2, 3, 4, 5]}
+
+
+def test_hash_ties_are_seeded_by_item_and_chunk() -> None:
+    alike = retrievers()["random"]
+    first, second = _rank(alike, _pool(60), _queries(2), tie="hash"), _rank(alike, _pool(60), _queries(2), tie="hash")
+    assert first.hits.equals(second.hits)
+    assert _order(first) != _order(first, "item/1")
+    assert _order(first) != sorted(_order(first))
+
+
+def test_hash_ties_do_not_depend_on_the_other_chunks_or_queries() -> None:
+    alike = retrievers()["random"]
+    all_of_them = _order(_rank(alike, _pool(60), _queries(5), tie="hash"), "item/0")
+    fewer = _order(_rank(alike, _pool(30), _queries(1), tie="hash"))
+    assert fewer == [chunk for chunk in all_of_them if chunk < 30]
+
+
+def test_a_scorer_that_scores_everything_alike_is_chance_exactly() -> None:
+    alike = _scorer(lambda pool, queries: np.full((len(queries), len(pool)), 7.0))
+    pool, queries = _pool(40), _queries(3)
+    mine, chance = (_rank(one, pool, queries, tie="hash").hits.drop("score") for one in (alike, retrievers()["random"]))
+    assert mine.equals(chance)
+
+
+@pytest.mark.parametrize(("n", "n_relevant", "k"), [(40, 3, 5), (25, 5, 10), (60, 1, 10)])
+def test_chance_hits_as_often_as_the_hypergeometric_distribution_says(n: int, n_relevant: int, k: int) -> None:
+    n_items = 3000
+    hits = _rank(retrievers()["random"], _pool(n), _queries(n_items), tie="hash", depth=k).hits
+    hit = hits.filter(pl.col("chunk") < n_relevant)["item_id"].n_unique() / n_items
+    expected = 1 - np.prod([(n - n_relevant - drawn) / (n - drawn) for drawn in range(k)])
+    assert abs(hit - expected) < 4 * (expected * (1 - expected) / n_items) ** 0.5
+
+
+def test_chance_puts_every_chunk_at_every_rank_about_as_often() -> None:
+    n, n_items = 12, 6000
+    hits = _rank(retrievers()["random"], _pool(n), _queries(n_items), tie="hash").hits
+    counts = hits.group_by("chunk", "rank").len()["len"]
+    assert len(counts) == n * n
+    expected = n_items / n
+    chi_squared = float(((counts - expected) ** 2).sum()) / expected
+    # (n - 1)² = 121 degrees of freedom: mean 121, deviation 15.6.
+    assert chi_squared < 121 + 5 * 15.6
+
+
+def _raise(error: Exception) -> Callable[[Pool, Queries], object]:
+    def score(pool: Pool, queries: Queries) -> object:
+        raise error
+
+    return score
+
+
+FAULTS: dict[str, tuple[Callable[[Pool, Queries], object], str]] = {
+    "raises": (_raise(ValueError("no such word\nand more")), "ValueError: no such word"),
+    "raises nothing said": (_raise(KeyError()), "KeyError: "),
+    "raises half a character": (_raise(ValueError("\udcff")), "ValueError: \\udcff"),
+    "transposed": (lambda p, q: np.zeros((len(p), len(q))), "BadScoresError: scores: found (4, 2), not the shape"),
+    "flat": (
+        lambda p, q: np.zeros(len(p)),
+        "BadScoresError: scores: found (4,), not the shape (queries, chunks) = (2, 4)",
+    ),
+    "one column too many": (lambda p, q: np.zeros((len(q), len(p) + 1)), "BadScoresError: scores: found (2, 5)"),
+    "infinite": (lambda p, q: np.full((len(q), len(p)), np.inf), "BadScoresError: scores: found an infinite one"),
+    "minus infinite": (lambda p, q: np.full((len(q), len(p)), -np.inf), "BadScoresError: scores: found an infinite"),
+    "none": (lambda p, q: None, "BadScoresError: scores: found ()"),
+    "texts": (lambda p, q: [["x"] * len(p)] * len(q), "ValueError: could not convert string to float"),
+    "ragged": (lambda p, q: [[1.0], [1.0, 2.0]], "ValueError: setting an array element"),
+}
+
+
+@pytest.mark.parametrize(("score", "said"), FAULTS.values(), ids=FAULTS)
+def test_a_retrievers_fault_fails_its_pools_items_and_no_others(
+    score: Callable[[Pool, Queries], object], said: str
+) -> None:
+    def on_one_pool(pool: Pool, queries: Queries) -> object:
+        return score(pool, queries) if pool.pool_id == "bad" else np.zeros((len(queries), len(pool)))
+
+    asked = [(_pool(4, "bad"), _queries(2, "bad")), (_pool(4), _queries(2))]
+    ranked = rank(_scorer(on_one_pool), asked, tie="pool", depth=100, cut_offs=[1])
+    assert set(ranked.failed) == {"bad/0", "bad/1"}
+    assert all(error.startswith(said) for error in ranked.failed.values())
+    assert set(ranked.hits["item_id"]) == {"item/0", "item/1"}
+    assert len(ranked.query_seconds) == 2
+
+
+def test_an_index_that_cannot_be_made_fails_its_pools_items() -> None:
+    def index(pool: Pool) -> Scan:
+        raise MemoryError
+
+    ranked = _rank(Retriever("x", "X", "X.", index), _pool(3), _queries())
+    assert ranked.failed == {"item/0": "MemoryError: "}
+    assert ranked.hits.is_empty()
+    assert ranked.hits.schema == _rank(_given([[1.0]]), _pool(1), _queries()).hits.schema
+
+
+def test_an_index_that_does_not_say_its_size_is_a_fault_like_any_other() -> None:
+    @dataclass(frozen=True)
+    class Sizeless:
+        pool: Pool
+
+        def search(self, queries: Queries) -> Floats:
+            return np.zeros((len(queries), len(self.pool)))
+
+    ranked = _rank(Retriever("x", "X", "X.", Sizeless), _pool(3), _queries())  # type: ignore[arg-type] # the fault that is tested
+    assert ranked.failed["item/0"].startswith("AttributeError: ")
+
+
+def test_a_query_that_could_not_be_answered_fails_alone() -> None:
+    answer = Answer(np.array([[1.0, 2.0], [9.0, 9.0]]), {1: "no vector"})
+    ranked = _rank(_scorer(lambda pool, queries: answer), _pool(2), _queries(2))
+    assert ranked.failed == {"item/1": "no vector"}
+    assert _order(ranked) == [1, 0]
+    assert set(ranked.hits["item_id"]) == {"item/0"}
+
+
+def test_the_retrievers_own_array_is_not_written_into() -> None:
+    scores = np.array([[1.0, 2.0]])
+    scores.setflags(write=False)
+    _rank(_scorer(lambda pool, queries: Answer(scores, {0: "failed"})), _pool(2), _queries())
+    assert scores.tolist() == [[1.0, 2.0]]
+
+
+def test_costs_of_a_run_in_which_nothing_was_timed_are_unknown() -> None:
+    row = check(table("costs"), cost_row("r", [])).row(0, named=True)
+    assert (row["query_p50"], row["query_p95"]) == (None, None)
+    failed = _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries())
+    assert check(table("costs"), cost_row("r", [failed]))["query_p50"].to_list() == [None]
+
+
+def test_costs_are_seconds_per_query_over_all_parts() -> None:
+    one, other = (_rank(_given([[1.0]]), _pool(1), _queries()) for _ in range(2))
+    one.query_seconds, other.query_seconds = [1.0, 2.0], [3.0]
+    one.index_seconds, other.index_seconds = 1.5, 2.5
+    row = check(table("costs"), cost_row("r", [one, other])).row(0, named=True)
+    assert (row["index_seconds"], row["query_p50"], row["query_p95"]) == (4.0, 2.0, pytest.approx(2.9))

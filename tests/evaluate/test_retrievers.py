@@ -1,0 +1,241 @@
+"""Retrievers: BM25 as rank_bm25 has it, the baselines, token sets; each against a few lines that define it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rank_bm25 import BM25Okapi
+
+from evaluate.ranking import rank
+from evaluate.retrievers import Answer, Floats, Pool, Queries, Retriever, Span, retrievers
+from evaluate.retrievers.bm25_okapi import okapi
+from lake.text import words
+from tests.tiny import CATS, DOGS, ENGINE, ORBIT
+
+Chunk = tuple[str, int, int]
+"""Path, first line, line after the last."""
+
+
+def _pool(chunks: Sequence[Chunk] = (), texts: Sequence[str] = ()) -> Pool:
+    chunks = chunks or [(f"{n}.py", 0, 1) for n in range(len(texts))]
+    paths = [path for path, _, _ in chunks]
+    return Pool(
+        pool_id="pool",
+        path=paths,
+        chunk_no=np.array([paths[:n].count(path) for n, path in enumerate(paths)], dtype=np.int64),
+        line_start=np.array([start for _, start, _ in chunks], dtype=np.int64),
+        line_end=np.array([end for _, _, end in chunks], dtype=np.int64),
+        n_file_lines=np.array([end for _, _, end in chunks], dtype=np.int64),
+        text=texts or [""] * len(chunks),
+    )
+
+
+def _queries(
+    texts: Sequence[str] = ("",),
+    *,
+    targets: Sequence[tuple[str | None, int]] = (),
+    gold: Sequence[Sequence[Span]] = (),
+) -> Queries:
+    n = max(len(texts), len(targets), len(gold))
+    return Queries(
+        item_id=[f"item/{row}" for row in range(n)],
+        text=[*texts, *[""] * (n - len(texts))],
+        target_path=[path for path, _ in targets] or [None] * n,
+        target_line=np.array([line for _, line in targets] or [-1] * n, dtype=np.int64),
+        gold=gold,
+    )
+
+
+def _scores(name: str, pool: Pool, queries: Queries) -> Floats:
+    found = retrievers()[name].index(pool).search(queries)
+    return found.scores if isinstance(found, Answer) else found
+
+
+def _ranked(name: str, pool: Pool, queries: Queries) -> list[list[int]]:
+    """The chunks of each query, best first, ties in the pool's order."""
+    ranked = rank(retrievers()[name], [(pool, queries)], tie="pool", depth=None, cut_offs=[])
+    hits = ranked.hits.filter(part="ranking")
+    return [hits.filter(item_id=item_id)["chunk"].to_list() for item_id in queries.item_id]
+
+
+WORDS = st.sampled_from(["a", "b", "c", "def", "self", "rare", "x1", "é"])
+DOCUMENTS = st.lists(st.lists(WORDS, max_size=8), min_size=1, max_size=8)
+QUERIES = st.lists(st.lists(st.one_of(WORDS, st.just("unknown")), max_size=6), min_size=1, max_size=3)
+
+
+def _peer(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> Floats:
+    peer = BM25Okapi([list(document) for document in documents])
+    return np.array([peer.get_scores(list(query)) for query in queries])
+
+
+def _agrees(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> None:
+    found = okapi(documents).scores(queries)
+    assert found.shape == (len(queries), len(documents))
+    np.testing.assert_allclose(found, _peer(documents, queries), rtol=0, atol=1e-9)
+
+
+@given(DOCUMENTS.filter(any), QUERIES)
+def test_bm25_is_rank_bm25s_okapi(documents: list[list[str]], queries: list[list[str]]) -> None:
+    _agrees(documents, queries)
+
+
+@pytest.mark.parametrize(
+    ("documents", "query"),
+    [
+        ([["a", "b"], ["a"], ["a", "c"]], ["a"]),  # in every document: ln(0.5 / 3.5) is negative and is replaced
+        ([["a"], ["a"]], ["a", "a"]),  # nothing but words in every document: even the replacement is negative
+        ([["a", "b"], [], ["c"]], ["a", "c"]),  # an empty document weighs nothing
+        ([["a", "b"], ["c"]], ["a", "a", "a"]),  # a word counts as often as the query says it
+        ([["a", "b"], ["c"]], []),
+        ([["a", "b"], ["c"]], ["z"]),
+        ([["a"] * 50, ["a", "b"]], ["a", "b"]),
+        ([["a"]], ["a"]),
+    ],
+)
+def test_bm25_is_rank_bm25s_okapi_in_the_corners(documents: list[list[str]], query: list[str]) -> None:
+    _agrees(documents, [query])
+
+
+def test_bm25_is_rank_bm25s_okapi_on_code() -> None:
+    documents = [line for text in (ENGINE, ORBIT, CATS, DOGS) for line in text.split("\n\n")]
+    queries = [ENGINE[:120], ORBIT, "def purr(volume): purr purr", "", "nothing_of_this"]
+    pool = _pool(texts=documents)
+    found = _scores("bm25-okapi", pool, _queries(queries))
+    peer = _peer([words(document) for document in documents], [words(query) for query in queries])
+    np.testing.assert_allclose(found, peer, rtol=0, atol=1e-9)
+
+
+def test_bm25_on_two_words_by_hand() -> None:
+    # N = 3; "a" is in one document: idf = ln(2.5 / 1.5). Lengths 2, 1, 1: mean 4/3. Its document: tf 1, length 2:
+    # idf × 1 × 2.5 / (1 + 1.5 × (0.25 + 0.75 × 2 / (4/3))).
+    found = okapi([["a", "b"], ["b"], ["c"]]).scores([["a"]])
+    expected = math.log(2.5 / 1.5) * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 1.5))
+    np.testing.assert_allclose(found, [[expected, 0, 0]], rtol=1e-12)
+
+
+def test_bm25_of_documents_without_a_word_is_nought() -> None:
+    assert okapi([[], []]).scores([["a"], []]).tolist() == [[0, 0], [0, 0]]
+
+
+def test_bm25_reads_words_in_lower_case() -> None:
+    pool = _pool(texts=["class FooBar:", "pass", "pass"])
+    assert _ranked("bm25-okapi", pool, _queries(["foobar"]))[0][0] == 0
+
+
+@given(st.lists(st.text("ab1_. \n", max_size=12), min_size=1, max_size=6), st.text("ab1_. \nZ", max_size=12))
+def test_jaccard_is_tokens_in_both_over_tokens_in_either(texts: list[str], query: str) -> None:
+    def tokens(text: str) -> set[str]:
+        return set(re.findall(r"[A-Za-z_]\w*|\d+|[^\w\s]", text))
+
+    expected = [
+        len(tokens(query) & tokens(text)) / len(tokens(query) | tokens(text)) if tokens(query) | tokens(text) else 0.0
+        for text in texts
+    ]
+    found = _scores("jaccard-regex", _pool(texts=texts), _queries([query]))
+    np.testing.assert_allclose(found, [expected], rtol=1e-12)
+
+
+OWN = [("a.py", 0, 4), ("a.py", 4, 8), ("a.py", 8, 12), ("a.py", 12, 16), ("b.py", 0, 4), ("sub/a.py", 0, 4)]
+
+
+@pytest.mark.parametrize(
+    ("target", "chunks"),
+    [
+        (("a.py", 9), [2, 1, 0]),  # the hole lies in [8, 12): that chunk first, then back to the file's head
+        (("a.py", 8), [1, 0]),  # the hole is a chunk's first line: that chunk starts at it, not before it
+        (("a.py", 0), []),
+        (("a.py", 99), [3, 2, 1, 0]),
+        (("b.py", 2), [4]),
+        (("none.py", 2), []),
+        ((None, -1), []),
+    ],
+)
+def test_own_file_walks_back_from_the_hole(target: tuple[str | None, int], chunks: list[int]) -> None:
+    assert _ranked("own-file", _pool(OWN), _queries(targets=[target])) == [chunks]
+
+
+def test_own_file_answers_each_query_for_itself() -> None:
+    targets: list[tuple[str | None, int]] = [("a.py", 5), ("b.py", 1), (None, -1)]
+    assert _ranked("own-file", _pool(OWN), _queries(targets=targets)) == [[1, 0], [4], []]
+
+
+SPANS = st.lists(
+    st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.integers(0, 12), st.integers(0, 8)).map(
+        lambda given: Span(given[0], given[1], given[1] + given[2])
+    ),
+    max_size=4,
+)
+
+
+@given(SPANS)
+def test_the_oracle_puts_every_chunk_that_shares_a_line_with_the_gold_first(spans: list[Span]) -> None:
+    pool = _pool(OWN)
+    relevant = {
+        row
+        for row, (path, start, end) in enumerate(OWN)
+        if any(span.path == path and max(start, span.line_start) < min(end, span.line_end) for span in spans)
+    }
+    (order,) = _ranked("oracle", pool, _queries(gold=[spans]))
+    assert set(order[: len(relevant)]) == relevant
+    assert sorted(order) == list(range(len(OWN)))
+
+
+def test_the_oracle_orders_by_lines_in_both_over_lines_in_either() -> None:
+    # Gold [2, 9) of a.py, 7 lines: chunk 0 shares 2 of 9, chunk 1 4 of 7, chunk 2 1 of 10.
+    pool, queries = _pool(OWN), _queries(gold=[[Span("a.py", 2, 9)]])
+    np.testing.assert_allclose(_scores("oracle", pool, queries), [[2 / 9, 4 / 7, 1 / 10, 0, 0, 0]])
+
+
+def test_the_oracle_counts_a_line_of_two_overlapping_spans_once() -> None:
+    pool = _pool(OWN)
+    twice = _queries(gold=[[Span("a.py", 2, 6), Span("a.py", 4, 9)]])
+    once = _queries(gold=[[Span("a.py", 2, 9)]])
+    np.testing.assert_array_equal(_scores("oracle", pool, twice), _scores("oracle", pool, once))
+
+
+@given(
+    st.lists(st.text("ab (\n", max_size=6), min_size=1, max_size=5),
+    st.lists(st.text("ab (", max_size=6), min_size=1, max_size=3),
+)
+@settings(max_examples=30)
+def test_what_scores_by_words_scores_every_chunk_and_never_nan(texts: list[str], queries: list[str]) -> None:
+    for name in ("bm25-okapi", "jaccard-regex", "random"):
+        found = _scores(name, _pool(texts=texts), _queries(queries))
+        assert found.shape == (len(queries), len(texts))
+        assert np.isfinite(found).all()
+
+
+def _every() -> list[Retriever]:
+    return [one for one in retrievers().values() if one.needs != "vectors"]
+
+
+@pytest.mark.parametrize("retriever", _every(), ids=lambda one: str(one.name))
+def test_a_query_is_answered_alike_alone_and_among_others(retriever: Retriever) -> None:
+    texts = [f"{path} {start} word{start % 3}" for path, start, _ in OWN]
+    pool = _pool(OWN, texts)
+    targets: list[tuple[str | None, int]] = [("a.py", 9), ("b.py", 3), ("a.py", 1)]
+    gold = [[Span("a.py", 1, 3)], [Span("b.py", 0, 2)], [Span("a.py", 9, 10), Span("b.py", 0, 1)]]
+    words_of = ["word1 a", "py word2", ""]
+    together = _scores(retriever.name, pool, _queries(words_of, targets=targets, gold=gold))
+    for row in range(3):
+        alone = _queries(words_of[row : row + 1], targets=targets[row : row + 1], gold=gold[row : row + 1])
+        np.testing.assert_array_equal(_scores(retriever.name, pool, alone), together[row : row + 1])
+
+
+@pytest.mark.parametrize("retriever", retrievers().values(), ids=retrievers())
+def test_a_retriever_says_what_it_is(retriever: Retriever) -> None:
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", retriever.name)
+    assert retriever.title
+    assert retriever.meaning.endswith(".")
+    assert retriever.version >= 1
+
+
+def test_the_baselines_are_those_that_always_stand_beside_the_others() -> None:
+    assert {name for name, one in retrievers().items() if "baseline" in one.tags} == {"random", "oracle", "own-file"}
+    assert [name for name, one in retrievers().items() if one.needs == "gold"] == ["oracle"]

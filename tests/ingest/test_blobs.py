@@ -1,0 +1,64 @@
+"""Raw bytes as files and blobs: each content once, its lines where its bytes say."""
+
+from __future__ import annotations
+
+import hashlib
+from itertools import pairwise
+
+import polars as pl
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.blobs import pool_frames
+from lake.store import check
+from lake.tables import table
+
+CONTENT = st.lists(st.sampled_from([b"a", b" ", b"\n", b"\r\n", b"\r", b"\xff", "é".encode(), b"\0"])).map(b"".join)
+FILES = st.lists(st.tuples(st.sampled_from(["p", "q"]), CONTENT), max_size=8)
+
+
+@settings(max_examples=40)
+@given(FILES)
+def test_files_and_blobs_fit_their_tables_and_each_content_is_there_once(given: list[tuple[str, bytes]]) -> None:
+    files, blobs = pool_frames([(pool, f"{n}.py", data) for n, (pool, data) in enumerate(given)])
+    check(table("files"), files)
+    check(table("blobs"), blobs)
+    assert sorted(blobs["sha256"]) == sorted({hashlib.sha256(data).hexdigest() for _, data in given})
+    assert files["sha256"].to_list() == [hashlib.sha256(data).hexdigest() for _, data in given]
+
+
+@given(CONTENT)
+def test_line_starts_cut_the_stored_text(data: bytes) -> None:
+    row = pool_frames([("p", "a.py", data)])[1].row(0, named=True)
+    stored = row["text"].encode()
+    bounds = [*row["line_starts"], len(stored)]
+    lines = [stored[a:b] for a, b in pairwise(bounds)]
+    assert b"".join(lines) == stored
+    assert row["n_lines"] == len(lines) == data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+
+
+def test_a_pools_files_keep_the_order_they_were_given_in() -> None:
+    files, _ = pool_frames([("p", "z.py", b"1"), ("q", "z.py", b"1"), ("p", "a.py", b"2")])
+    assert files.select("pool_id", "path", "position").rows() == [("p", "z.py", 0), ("q", "z.py", 0), ("p", "a.py", 1)]
+
+
+def test_flags_say_what_is_odd_about_a_content() -> None:
+    contents = [b"a\n", b"a\r\nb\n", b"", b"\xff\r\n", "\ufffd".encode()]
+    _, blobs = pool_frames([("p", f"{n}.py", data) for n, data in enumerate(contents)])
+    assert blobs["flags"].to_list() == [[], ["crlf"], ["empty"], ["not-utf8", "crlf"], []]
+
+
+def test_bytes_are_counted_raw_and_lines_in_the_stored_text() -> None:
+    _, blobs = pool_frames([("p", "a.py", b"\xff\nb")])
+    assert blobs.select("text", "n_bytes", "n_lines", "line_starts").rows() == [("\ufffd\nb", 3, 2, [0, 4])]
+
+
+def test_the_language_of_a_content_is_that_of_its_first_path() -> None:
+    _, blobs = pool_frames([("p", "a.go", b"x"), ("p", "b.py", b"x"), ("p", "README", b"y")])
+    assert sorted(blobs.select(pl.col("text"), "language").rows()) == [("x", "go"), ("y", "")]
+
+
+def test_nothing_is_no_rows() -> None:
+    files, blobs = pool_frames([])
+    assert (files.height, blobs.height) == (0, 0)
+    assert (files.columns, blobs.columns) == (list(table("files").columns), list(table("blobs").columns))

@@ -1,0 +1,148 @@
+"""`python -m ingest`: what it prints, where, and how it ends."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.tiny import TASKS, build, command, jsonl, put, task_file
+
+KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "cached", "seconds"]
+NAMED = ("--chunkers", "whole-file")
+
+
+def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path: Path) -> None:
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *NAMED)
+    assert (said.code, said.out) == (0, "")
+    *_, last, note, hint = said.err.splitlines()
+    assert last.startswith("ingest: 5 of 5 items ready in ")
+    assert last.endswith(f"→ {tmp_path / 'lake'}")
+    assert note.startswith("  RepoEval function-2k: gold ranges that ended past their file were cut to it: ")
+    assert hint == "  next: make evaluate"
+
+
+def test_json_is_exactly_one_object_on_stdout(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", jsonl(TASKS) + b"{")
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--json", "--quiet", *NAMED)
+    found = json.loads(said.out)
+    assert list(found) == KEYS
+    assert (found["written"], found["expected"], found["scored"], found["rejected"]) == (
+        str(tmp_path / "lake"),
+        5,
+        5,
+        1,
+    )
+    assert said.code == Exit.INCOMPLETE
+    assert said.err == ""
+
+
+def test_quiet_is_silent(source: Path, tmp_path: Path) -> None:
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--quiet", *NAMED)
+    assert (said.code, said.out, said.err) == (0, "", "")
+
+
+def test_quiet_still_says_what_went_wrong(tmp_path: Path) -> None:
+    said = command("ingest", "repoeval", "--source", tmp_path / "no", "--lake", tmp_path / "lake", "--quiet")
+    assert said.code == Exit.MISSING
+    assert "does not exist" in said.err
+
+
+def test_every_flag_is_a_variable_too(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    settings = {
+        "SOURCE": str(source), "LAKE": str(tmp_path / "lake"), "BENCHMARKS": "repoeval", "CHUNKERS": "whole-file",
+        "SUBSETS": "function-2k", "LIMIT": "2", "JSON": "1", "QUIET": "1",
+    }  # fmt: skip
+    for name, value in settings.items():
+        monkeypatch.setenv(name, value)
+    said = command("ingest")
+    assert (said.code, said.err) == (0, "")
+    assert json.loads(said.out)["expected"] == 2
+
+
+def test_empty_variables_are_as_good_as_none(source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SUBSETS", "CHUNKERS", "LIMIT", "BENCHMARKS", "JSON", "QUIET", "DEBUG"):
+        monkeypatch.setenv(name, "")
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake")
+    assert said.code == 0, said.err
+    chunkers = {part.name for part in Lake(tmp_path / "lake").parts("chunkers")}
+    assert {"whole-file", "fixed-nws-1500", "fixed-nws-800", "syntax-1500"} <= chunkers
+
+
+def test_names_may_be_given_with_commas_or_spaces(source: Path, tmp_path: Path) -> None:
+    put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:1]))
+    arguments = ("--subsets", "function-2k, function-4k", "--chunkers", "whole-file window-4-2")
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *arguments)
+    assert said.code == 0, said.err
+    assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k", "function-4k"}
+
+
+def test_the_briefs_names_of_chunkers_are_understood(source: Path, tmp_path: Path) -> None:
+    said = command(
+        "ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--chunkers", "code-chunk-fixed"
+    )
+    assert said.code == 0, said.err
+    assert [part.name for part in Lake(tmp_path / "lake").parts("chunkers")] == ["fixed-nws-1500"]
+
+
+@pytest.mark.parametrize("arguments", [["--nothing"], ["--limit", "0"], ["--limit", "few"], ["--source"]])
+def test_a_wrong_option_is_a_usage_error(arguments: list[str], tmp_path: Path) -> None:
+    said = command("ingest", "--lake", tmp_path / "lake", *arguments)
+    assert (said.code, said.out) == (Exit.USAGE, "")
+    assert "Traceback" not in said.err
+    assert not (tmp_path / "lake").exists()
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "few"])
+def test_a_wrong_variable_is_a_usage_error_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str) -> None:
+    monkeypatch.setenv("LIMIT", limit)
+    said = command("ingest", "--lake", tmp_path / "lake")
+    assert (said.code, said.out) == (Exit.USAGE, "")
+    assert "LIMIT" in said.err
+
+
+@pytest.mark.parametrize("what", ["benchmarks", "subsets", "chunkers"])
+@pytest.mark.parametrize("format_", ["", "json", "yaml"])
+def test_what_there_is_can_be_listed(what: str, format_: str) -> None:
+    said = command("ingest", "list", what, *(["--format", format_] if format_ else []))
+    assert (said.code, said.err) == (0, "")
+    assert {"benchmarks": "repoeval", "subsets": "function-2k", "chunkers": "fixed-nws-<n>"}[what] in said.out
+    if format_ == "json":
+        assert {"name"} <= set(json.loads(said.out)[0])
+
+
+def test_an_unknown_listing_asks_did_you_mean() -> None:
+    said = command("ingest", "list", "chunker")
+    assert (said.code, said.out) == (Exit.USAGE, "")
+    assert said.err == "ingest: unknown listing 'chunker'\n  Did you mean 'chunkers'?\n"
+
+
+def test_a_lake_that_cannot_be_written_is_a_clear_error(source: Path, tmp_path: Path) -> None:
+    put(tmp_path / "file", b"x")
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "file/lake", *NAMED)
+    assert said.code == Exit.ERROR
+    assert said.err.startswith("ingest: the lake could not be written: Not a directory\n")
+    assert "LAKE=" in said.err
+    assert "Traceback" not in said.err
+
+
+@pytest.mark.parametrize("name", ["items", "files", "blobs", "benchmarks", "chunkers", "chunks"])
+def test_a_damaged_part_is_made_anew_or_named(source: Path, tmp_path: Path, name: str) -> None:
+    lake = tmp_path / "lake"
+    arguments = ("ingest", "repoeval", "--source", source, "--lake", lake, *NAMED)
+    assert command(*arguments).code == 0
+    part = Lake(lake).parts(name)[-1]
+    part.path.write_bytes(part.path.read_bytes()[:-9])
+    said = command(*arguments)
+    assert "Traceback" not in said.err
+    assert "fault of Goldspan's own" not in said.err
+    if said.code != 0:
+        assert said.code == Exit.INVALID
+        assert "the lake holds a part that cannot be read" in said.err
+        assert str(part.path) in said.err
+        part.path.unlink()
+        assert command(*arguments).code == 0
+    assert Lake(lake).read(name).height

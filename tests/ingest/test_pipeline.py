@@ -1,0 +1,249 @@
+"""Ingesting again: what stands is left alone, what changed is read, what an earlier source left is taken away."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.store import Lake
+from tests.tiny import (
+    CATS,
+    DOGS,
+    TASKS,
+    build,
+    ingested,
+    jsonl,
+    leftovers,
+    put,
+    stored,
+    task,
+    task_file,
+)
+
+SUBSETS = ("function-2k", "function-4k")
+
+
+@pytest.fixture
+def both(source: Path) -> Path:
+    """The small source with a second context."""
+    put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:3]))
+    return source
+
+
+def _fingerprints(lake: Path) -> dict[str, str]:
+    store = Lake(lake)
+    tables = {path.split("/")[0] for path in stored(lake)}
+    return {str(part.path): part.fingerprint for name in tables for part in store.parts(name)}
+
+
+def _changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
+    return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
+
+
+def test_a_second_ingest_does_nothing(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source)
+    before, fingerprints = stored(tmp_path / "lake"), _fingerprints(tmp_path / "lake")
+    times = {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before}
+    done = ingested(tmp_path / "lake", source)
+    assert (done.n_items, done.n_scorable, done.n_cached, done.notes) == (5, 5, 3, [])
+    assert stored(tmp_path / "lake") == before
+    assert _fingerprints(tmp_path / "lake") == fingerprints
+    assert {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before} == times
+
+
+def test_equal_inputs_give_byte_equal_lakes(source: Path, tmp_path: Path) -> None:
+    shutil.copytree(source, tmp_path / "elsewhere/source")
+    ingested(tmp_path / "one", source)
+    ingested(tmp_path / "other", tmp_path / "elsewhere/source")
+    assert stored(tmp_path / "one") == stored(tmp_path / "other")
+    assert leftovers(tmp_path / "one") == []
+
+
+def test_no_path_of_this_machine_is_in_the_lake(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source)
+    for name in ("benchmarks", "items", "rejects", "chunkers"):
+        for row in Lake(tmp_path / "lake").read(name).rows():
+            assert str(tmp_path) not in str(row)
+
+
+def test_one_more_chunker_adds_its_own_folder_and_row(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source, chunkers=["whole-file"])
+    before = stored(tmp_path / "lake")
+    ingested(tmp_path / "lake", source, chunkers=["whole-file", "window-4-2"])
+    changed = _changed(before, stored(tmp_path / "lake"))
+    assert {path.split("/part-")[0] for path in changed} == {"chunks/chunker=window-4-2", "chunkers"}
+    assert not changed & before.keys()
+
+
+def test_an_edited_row_re_reads_its_subset_and_nothing_else(both: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", both, subsets=SUBSETS)
+    before = stored(tmp_path / "lake")
+    edited = [task("zoo_animals", "dogs.py", DOGS, 0, 5, 2), *TASKS[1:]]
+    put(both / "datasets" / task_file(), jsonl(edited))
+    done = ingested(tmp_path / "lake", both, subsets=SUBSETS)
+    assert done.n_cached == 3
+    assert _changed(before, stored(tmp_path / "lake")) == {
+        "gold_spans/benchmark=repoeval/part-function-2k.parquet",
+        "items/benchmark=repoeval/part-function-2k.parquet",
+        "rejects/part-ingest-repoeval-function-2k.parquet",
+    }
+
+
+def test_adding_a_subset_keeps_the_other_and_the_files_they_share(both: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", both, subsets=["function-2k"])
+    before = stored(tmp_path / "lake")
+    done = ingested(tmp_path / "lake", both, subsets=["function-4k"])
+    assert done.n_items == 3
+    changed = _changed(before, stored(tmp_path / "lake"))
+    assert changed & before.keys() == {"benchmarks/part-repoeval.parquet"}
+    assert Lake(tmp_path / "lake").read("items").group_by("subset").len().sort("subset").rows() == [
+        ("function-2k", 5),
+        ("function-4k", 3),
+    ]
+
+
+def test_subsets_may_be_read_in_any_order(both: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "one", both, subsets=SUBSETS)
+    ingested(tmp_path / "other", both, subsets=SUBSETS[::-1])
+    for subset in SUBSETS[::-1]:
+        ingested(tmp_path / "third", both, subsets=[subset])
+    assert stored(tmp_path / "one") == stored(tmp_path / "other") == stored(tmp_path / "third")
+
+
+def test_an_edited_file_is_read_and_cut_anew_and_the_other_contents_stay(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source)
+    before = stored(tmp_path / "lake", "blobs", "chunks")
+    put(source / "repositories/function_level/zoo_animals/dogs.py", (DOGS + "\n\nx = 1\n").encode())
+    ingested(tmp_path / "lake", source)
+    after = stored(tmp_path / "lake", "blobs", "chunks")
+    assert before.items() <= after.items()
+    assert len(after) == len(before) + 3  # one blob part, one part of each chunker
+    lake = Lake(tmp_path / "lake")
+    dogs = lake.read("files").filter(pl.col("path") == "dogs.py").join(lake.read("blobs"), on="sha256")
+    assert dogs["text"].to_list() == [DOGS + "\n\nx = 1\n"]
+
+
+def test_subsets_whose_repositories_changed_are_read_again_or_taken_away(both: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", both, subsets=SUBSETS)
+    put(both / "repositories/function_level/zoo_animals/cats.py", ("\n\n" + CATS).encode())
+    done = ingested(tmp_path / "lake", both, subsets=["function-2k"])
+    assert "RepoEval function-4k: its repositories changed; it is to be read again" in done.notes
+    assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k"}
+    assert set(Lake(tmp_path / "lake").read("gold_spans")["item_id"].str.head(11)) == {"function-2k"}
+    ingested(tmp_path / "lake", both, subsets=SUBSETS)
+    ingested(tmp_path / "fresh", both, subsets=SUBSETS)
+    tables = ("items", "gold_spans", "files", "rejects", "benchmarks")
+    assert stored(tmp_path / "lake", *tables) == stored(tmp_path / "fresh", *tables)
+
+
+def _second(folder: Path) -> Path:
+    """Another source: other repositories, one task, one reject."""
+    rows = [task("birds", "owl.py", CATS, 0, 5, 2), task("birds", "none.py", CATS, 0, 5, 2)]
+    return build(folder, rows, repositories={"birds/owl.py": CATS.encode()})
+
+
+@pytest.mark.parametrize("there_and_back", [False, True])
+def test_another_source_takes_away_what_the_earlier_one_left(both: Path, tmp_path: Path, there_and_back: bool) -> None:
+    second = _second(tmp_path / "second")
+    lake = tmp_path / "lake"
+    ingested(lake, both, subsets=SUBSETS)
+    done = ingested(lake, second)
+    assert "RepoEval now comes from second; before it came from source" in done.notes
+    last, subsets = (both, SUBSETS) if there_and_back else (second, SUBSETS[:1])
+    if there_and_back:
+        ingested(lake, both, subsets=SUBSETS)
+    ingested(tmp_path / "fresh", last, subsets=subsets)
+    tables = ("items", "gold_spans", "files", "rejects", "benchmarks")
+    assert stored(lake, *tables) == stored(tmp_path / "fresh", *tables)
+    items = Lake(lake).read("items")
+    assert items.height == (8 if there_and_back else 2)
+
+
+def test_a_label_is_another_source_even_in_a_folder_of_the_same_name(tmp_path: Path) -> None:
+    build(tmp_path / "data/repoeval-mine")
+    ingested(tmp_path / "lake", tmp_path / "data")
+    shutil.rmtree(tmp_path / "data/repoeval-mine")
+    put(build(tmp_path / "data/repoeval") / "datasets" / task_file(context="4k"), jsonl(TASKS))
+    ingested(tmp_path / "lake", tmp_path / "data", subsets=["function-4k"])
+    assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-4k"}
+    assert Lake(tmp_path / "lake").read("benchmarks")["tags"].to_list() == [[]]
+
+
+def test_rejects_of_a_mended_source_are_taken_back(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", jsonl(TASKS) + b"{")
+    assert ingested(tmp_path / "lake", source).n_rejected == 1
+    assert ingested(tmp_path / "lake", source).n_rejected == 1
+    build(source)
+    assert ingested(tmp_path / "lake", source).n_rejected == 0
+    assert Lake(tmp_path / "lake").read("rejects").is_empty()
+
+
+@pytest.mark.parametrize(
+    "name", ["items", "gold_spans", "blobs", "files", "chunks", "chunkers", "benchmarks", "rejects"]
+)
+def test_a_part_that_somebody_deleted_is_made_again(source: Path, tmp_path: Path, name: str) -> None:
+    ingested(tmp_path / "lake", source)
+    whole = stored(tmp_path / "lake")
+    store = Lake(tmp_path / "lake")
+    for part in store.parts(name):
+        if part.name != "repoeval.code-chunk":
+            store.remove(part)
+    ingested(tmp_path / "lake", source)
+    assert stored(tmp_path / "lake") == whole
+
+
+def test_a_limit_is_a_seeded_sample_stratified_by_repository(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "one", source, limit=3)
+    ingested(tmp_path / "other", source, limit=3)
+    assert stored(tmp_path / "one") == stored(tmp_path / "other")
+    lake = Lake(tmp_path / "one")
+    items = lake.read("items")
+    assert sorted(items.group_by("repo").len().rows()) == [("acme_rockets", 2), ("zoo_animals", 1)]
+    assert set(lake.read("gold_spans")["item_id"]) == set(items["item_id"])
+    assert json.loads(lake.read("benchmarks")["parameters"].item())["limit"] == 3
+    assert lake.read("files").height == 6
+
+
+def test_a_lifted_limit_reads_the_rest(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source, limit=2)
+    assert ingested(tmp_path / "lake", source).n_items == 5
+    ingested(tmp_path / "fresh", source)
+    assert stored(tmp_path / "lake") == stored(tmp_path / "fresh")
+
+
+def test_a_limit_beyond_the_items_is_all_of_them(source: Path, tmp_path: Path) -> None:
+    assert ingested(tmp_path / "lake", source, limit=99).n_items == 5
+
+
+def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source)
+    row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
+    said = json.loads(row["parameters"])
+    assert (row["name"], row["display_name"], row["source"], row["tags"]) == ("repoeval", "RepoEval", "source", [])
+    assert (said["n_items"], said["n_scorable"], said["n_repos"], said["subsets"]) == (5, 5, 2, ["function-2k"])
+    assert said["licences"] == {"acme_rockets": "", "zoo_animals": ""}
+
+
+def test_the_chunkers_row_says_what_was_cut(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source)
+    said = {
+        row["name"]: json.loads(row["parameters"]) for row in Lake(tmp_path / "lake").read("chunkers").rows(named=True)
+    }
+    n_chunks = Lake(tmp_path / "lake").read("chunks").group_by("chunker").len()
+    assert {name: (one["n_files"], one["n_chunks"]) for name, one in said.items()} == {
+        name: (4, n) for name, n in n_chunks.rows()
+    }
+    assert (said["window-4-2"]["size"], said["window-4-2"]["step"]) == (4, 2)
+
+
+def test_chunks_are_cut_from_every_content_once_and_only_from_those_with_lines(source: Path, tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", source)
+    lake = Lake(tmp_path / "lake")
+    with_lines = lake.read("blobs").filter(pl.col("n_lines") > 0)
+    assert with_lines.height == 4
+    for chunker in ("whole-file", "window-4-2"):
+        assert set(lake.read("chunks", chunker=chunker)["sha256"]) == set(with_lines["sha256"])

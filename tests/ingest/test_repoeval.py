@@ -1,0 +1,323 @@
+"""RepoEval's reader: where the hole is, what is gold, which files are searched, in every form upstream has them."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.benchmarks import Reading
+from lake.rejects import Rejects
+from lake.store import check
+from lake.tables import table
+from tests.tiny import CATS, ENGINE, REPOSITORIES, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
+
+Gold = dict[str, tuple[int, int]]
+
+
+def _read(source: Path, subset: str = "function-2k") -> tuple[Reading, Rejects]:
+    rejects = Rejects()
+    benchmark = repoeval()
+    reading = benchmark.read(benchmark.find(opened(source), subset, rejects), subset, rejects)
+    check(table("items"), reading.items)
+    check(table("gold_spans"), reading.gold)
+    for group in reading.pools:
+        check(table("files"), group.files)
+        check(table("blobs"), group.blobs)
+    return reading, rejects
+
+
+def _clean(source: Path, subset: str = "function-2k") -> Reading:
+    reading, rejects = _read(source, subset)
+    assert [*rejects] == []
+    return reading
+
+
+def _gold(reading: Reading, item_id: str) -> Gold:
+    rows = reading.gold.filter(pl.col("item_id") == item_id).select("gold", "line_start", "line_end").rows()
+    return {rule: (start, end) for rule, start, end in rows}
+
+
+def _paths(reading: Reading) -> list[str]:
+    pool = pl.col("pool_id").str.split("/").list.last()
+    return reading.pools[0].files.select(pl.concat_str(pool, "path", separator="/")).to_series().to_list()
+
+
+# Line:   0 a = 1        the prompt starts here (context_start_lineno = 1 leaves this one out)
+#         1 b = 2        ┐ prompt
+#         2 c = 3        ┘
+#         3 d = 4        ┐ the hole: lineno = 3, two lines, the ground truth ends in a newline
+#         4 e = 5        ┘
+#         5 f = 6
+#         6 g = 7
+SEVEN = "a = 1\nb = 2\nc = 3\nd = 4\ne = 5\nf = 6\ng = 7\n"
+
+
+def _seven(tmp_path: Path, row: Row, level: str = "function", ends: str = "\r\n") -> Path:
+    return build(tmp_path, [row], repositories={"r/seven.py": SEVEN.replace("\n", ends).encode()}, level=level)
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n"])
+def test_the_three_gold_rules_on_seven_lines(tmp_path: Path, ends: str) -> None:
+    row = task("r", "seven.py", SEVEN, 1, 3, 2)
+    assert row["prompt"] == "b = 2\nc = 3"
+    reading = _clean(_seven(tmp_path, row, ends=ends))
+    # ground_truth.split("\n") is ["d = 4", "e = 5", ""], three pieces: the first rule ends a line past the completion.
+    assert _gold(reading, "function-2k/r/0") == {
+        "context-and-completion": (1, 6),  # [1, 3 + 3 - 1], both included
+        "context-to-hole": (1, 4),  # [1, 3], both included
+        "target": (3, 5),  # [3, 3 + 2 - 1], both included
+    }
+
+
+def test_a_ground_truth_without_its_last_newline_has_as_many_lines(tmp_path: Path) -> None:
+    row = task("r", "seven.py", SEVEN, 1, 3, 2, ground_truth="d = 4\ne = 5")
+    # Without the newline there is no third piece, so the first rule ends with the completion.
+    assert _gold(_clean(_seven(tmp_path, row)), "function-2k/r/0") == {
+        "context-and-completion": (1, 5),
+        "context-to-hole": (1, 4),
+        "target": (3, 5),
+    }
+
+
+def test_a_hole_on_the_first_line_has_no_prompt_and_is_an_item(tmp_path: Path) -> None:
+    reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, 0, 0, 1)))
+    assert reading.items["prompt"].to_list() == [""]
+    assert _gold(reading, "function-2k/r/0") == {
+        "context-and-completion": (0, 2),
+        "context-to-hole": (0, 1),
+        "target": (0, 1),
+    }
+
+
+def test_gold_that_ends_past_its_file_is_cut_to_it_and_counted(tmp_path: Path) -> None:
+    reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, 1, 5, 2)))
+    assert _gold(reading, "function-2k/r/0")["context-and-completion"] == (1, 7)
+    assert reading.notes == ["gold ranges that ended past their file were cut to it: 1 of context-and-completion"]
+
+
+@pytest.mark.parametrize("level", ["line", "api"])
+def test_line_and_api_rows_say_line_no_and_their_task_ids_are_numbered(tmp_path: Path, level: str) -> None:
+    row = task("r", "seven.py", SEVEN, 1, 3, 1, ground_truth="d = 4", task_id="r/7")
+    metadata = row["metadata"]
+    assert isinstance(metadata, dict)
+    metadata["line_no"] = metadata.pop("lineno")
+    reading = _clean(_seven(tmp_path, row, level), f"{level}-2k")
+    item = reading.items.row(0, named=True)
+    assert (item["item_id"], item["level"], item["target_line"], item["upstream_id"]) == (
+        f"{level}-2k/r/0", level, 3, "r/7",
+    )  # fmt: skip
+    assert item["pool_id"] == "repoeval/line_and_api_level/r"
+    assert _gold(reading, f"{level}-2k/r/0")["target"] == (3, 4)
+
+
+def test_an_item_keeps_what_the_row_says(source: Path) -> None:
+    item = _clean(source).items.row(0, named=True)
+    assert {key: item[key] for key in item if item[key] is not None and key not in ("prompt", "query_sha256")} == {
+        "benchmark": "repoeval",
+        "item_id": "function-2k/acme_rockets/0",
+        "subset": "function-2k",
+        "split": "test",
+        "level": "function",
+        "context": "2k",
+        "language": "python",
+        "repo": "acme_rockets",
+        "pool_id": "repoeval/function_level/acme_rockets",
+        "target_path": "rockets/engine.py",
+        "target_line": 8,
+        "target_text": "        fuel = self.thrust * seconds\n        return fuel\n",
+        "query_line_start": 0,
+        "upstream_id": "acme--rockets/idx",
+        "scorable": True,
+    }
+    assert item["prompt"].startswith("import math\n")
+
+
+def test_items_are_numbered_per_repository_in_the_files_order(source: Path) -> None:
+    assert _clean(source).items.select("item_id", "target_path", "target_line").rows() == [
+        ("function-2k/acme_rockets/0", "rockets/engine.py", 8),
+        ("function-2k/zoo_animals/0", "cats.py", 5),
+        ("function-2k/acme_rockets/1", "rockets/engine.py", 12),
+        ("function-2k/acme_rockets/2", "rockets/orbit.py", 9),
+        ("function-2k/zoo_animals/1", "dogs.py", 6),
+    ]
+
+
+def test_the_completion_is_the_files_lines_whatever_their_ends(source: Path) -> None:
+    reading = _clean(source)
+    text = {path: REPOSITORIES[path].decode().replace("\r\n", "\n") for path in _paths(reading)}
+    for repo, path, line, completion in reading.items.select(
+        "repo", "target_path", "target_line", "target_text"
+    ).iter_rows():
+        lines = text[f"{repo}/{path}"].splitlines(keepends=True)
+        assert "".join(lines[line : line + completion.count("\n")]) == completion
+
+
+def test_hidden_folders_caches_and_other_files_are_not_searched(source: Path) -> None:
+    put(source / "repositories/function_level/zoo_animals/sub/.venv/x.py", b"x = 1\n")
+    put(source / "repositories/function_level/zoo_animals/stub.pyi", b"x: int\n")
+    put(source / "repositories/function_level/zoo_animals/.hidden.py", b"x = 1\n")
+    assert _paths(_clean(source)) == [
+        "acme_rockets/rockets/__init__.py",
+        "acme_rockets/rockets/engine.py",
+        "acme_rockets/rockets/orbit.py",
+        "zoo_animals/.hidden.py",
+        "zoo_animals/cats.py",
+        "zoo_animals/copy/cats.py",
+        "zoo_animals/dogs.py",
+    ]
+
+
+def test_one_content_under_two_paths_is_one_blob_and_two_files(source: Path) -> None:
+    group = _clean(source).pools[0]
+    both = group.files.filter(pl.col("path").str.ends_with("cats.py"))
+    assert both.height == 2
+    assert both["sha256"].n_unique() == 1
+    assert group.blobs.filter(pl.col("sha256") == both["sha256"][0])["text"].to_list() == [CATS]
+
+
+def test_task_files_may_end_their_lines_either_way_and_have_blank_ones(tmp_path: Path) -> None:
+    crlf = jsonl(TASKS)
+    lf = b"\xef\xbb\xbf" + crlf.replace(b"\r\n", b"\n\n \n").rstrip()
+    one, other = _clean(build(tmp_path / "a", crlf)), _clean(build(tmp_path / "b", lf))
+    assert one.items.equals(other.items)
+    assert one.gold.equals(other.gold)
+
+
+def test_fpath_tuple_may_be_its_python_repr(tmp_path: Path) -> None:
+    rows: list[Row] = json.loads(json.dumps(list(TASKS)))
+    for n, row in enumerate(rows):
+        metadata = row["metadata"]
+        assert isinstance(metadata, dict)
+        parts = metadata["fpath_tuple"]
+        metadata["fpath_tuple"] = repr(tuple(parts) if n % 2 else parts)
+    one, other = _clean(build(tmp_path / "a")), _clean(build(tmp_path / "b", rows))
+    assert one.items.equals(other.items)
+
+
+def test_the_task_id_is_kept_and_its_two_dashes_name_no_repository(source: Path) -> None:
+    items = _clean(source).items
+    assert set(items["upstream_id"]) == {"acme--rockets/idx", "zoo--animals/idx"}
+    assert set(items["repo"]) == {"acme_rockets", "zoo_animals"}
+
+
+def _zip(folder: Path, archive: Path, prefix: str = "") -> None:
+    with zipfile.ZipFile(archive, "w") as made:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file():
+                made.write(file, prefix + file.relative_to(folder).as_posix())
+
+
+@pytest.mark.parametrize("top", ["", "function_level/", "outer/function_level/"])
+@pytest.mark.parametrize("upstream", [False, True])
+def test_an_archive_with_or_without_a_top_folder_is_the_folder(tmp_path: Path, top: str, upstream: bool) -> None:
+    folder = build(tmp_path / "folder")
+    _zip(folder / "repositories/function_level", put(tmp_path / "zip/repositories/function_level.zip", b""), top)
+    # Upstream has the task files as datasets/datasets.zip.
+    datasets = tmp_path / ("zip/datasets/datasets.zip" if upstream else "zip/datasets.zip")
+    _zip(folder / "datasets", put(datasets, b""))
+    one, other = _clean(folder), _clean(tmp_path / "zip")
+    assert one.items.equals(other.items)
+    assert one.gold.equals(other.gold)
+    for mine, theirs in zip(one.pools, other.pools, strict=True):
+        assert mine.files.equals(theirs.files)
+        assert mine.blobs.equals(theirs.blobs)
+
+
+def test_a_top_folder_in_a_folder_is_seen_through_as_well(tmp_path: Path) -> None:
+    inside = {f"function_level/{path}": data for path, data in REPOSITORIES.items()}
+    assert _paths(_clean(build(tmp_path / "a", repositories=inside))) == _paths(_clean(build(tmp_path / "b")))
+
+
+def _twin(source: Path, rows: Sequence[Row]) -> Path:
+    put(source / "datasets" / task_file(tokenizer="codegen"), jsonl(rows))
+    return source
+
+
+def test_equal_twins_are_one_item_each(source: Path) -> None:
+    alone = _clean(source)
+    assert _clean(_twin(source, TASKS)).items.equals(alone.items)
+
+
+def test_a_twin_with_another_prompt_is_noted_and_the_codex_one_is_used(source: Path) -> None:
+    alone = _clean(source)
+    other = [{**TASKS[0], "prompt": "shorter"}, *TASKS[1:]]
+    both = _clean(_twin(source, other))
+    assert both.items.equals(alone.items)
+    assert "1 tasks have another prompt in a twin file; the first file's is used" in both.notes
+
+
+def test_a_task_that_only_the_twin_has_is_an_item_of_its_own_number(source: Path) -> None:
+    more = task("zoo_animals", "dogs.py", CATS, 0, 1, 1)
+    both = _clean(_twin(source, [more, *TASKS[:2]])).items
+    assert both["item_id"].to_list()[-1] == "function-2k/zoo_animals/2"
+    assert both.height == len(TASKS) + 1
+
+
+def test_a_codegen_file_alone_will_do(source: Path) -> None:
+    (source / "datasets" / task_file()).unlink()
+    assert _clean(_twin(source, TASKS)).items.height == len(TASKS)
+
+
+def test_contexts_are_subsets_with_items_of_their_own_and_share_the_repositories(source: Path) -> None:
+    for context, start in (("1k", 6), ("4k", 0)):
+        rows = [task("acme_rockets", "rockets/engine.py", ENGINE, start, 8, 2)]
+        put(source / "datasets" / task_file(context=context), jsonl(rows))
+    one, four = _clean(source, "function-1k"), _clean(source, "function-4k")
+    assert one.items.select("item_id", "context", "query_line_start").rows() == [
+        ("function-1k/acme_rockets/0", "1k", 6)
+    ]
+    assert four.items.select("item_id", "context", "query_line_start").rows() == [
+        ("function-4k/acme_rockets/0", "4k", 0)
+    ]
+    assert one.items["query_sha256"].to_list() != four.items["query_sha256"].to_list()
+    assert one.pools[0].files.equals(four.pools[0].files)
+    assert one.pools[0].name == four.pools[0].name == "repoeval.function_level"
+
+
+def test_nested_and_overlapping_holes_are_items_each(tmp_path: Path) -> None:
+    rows = [
+        task("r", "seven.py", SEVEN, 0, 1, 5),
+        task("r", "seven.py", SEVEN, 0, 2, 2),
+        task("r", "seven.py", SEVEN, 0, 3, 3),
+    ]
+    reading = _clean(build(tmp_path, rows, repositories={"r/seven.py": SEVEN.encode()}))
+    assert [_gold(reading, f"function-2k/r/{n}")["target"] for n in range(3)] == [(1, 6), (2, 4), (3, 6)]
+
+
+def test_of_two_task_files_of_one_name_the_one_higher_up_is_read(source: Path) -> None:
+    put(source / "datasets/zzz" / task_file(), jsonl(TASKS[:1]))
+    assert _clean(source).items.height == len(TASKS)
+
+
+def test_a_levels_repositories_may_lie_in_a_folder_of_its_short_name(source: Path) -> None:
+    (source / "repositories/function_level").rename(source / "repositories/function")
+    assert _clean(source).items.height == len(TASKS)
+
+
+def test_repositories_of_no_task_are_there_to_be_searched_by_others(tmp_path: Path) -> None:
+    more: Mapping[str, bytes] = {**REPOSITORIES, "third_one/a.py": b"a = 1\n"}
+    assert "third_one/a.py" in _paths(_clean(build(tmp_path, repositories=more)))
+
+
+def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: Path) -> None:
+    six = [
+        "amazon-science_patchcore-inspection", "deepmind_tracr", "facebookresearch_omnivore",
+        "google_lightweight_mmm", "lucidrains_imagen-pytorch", "maxhumber_redframes",
+    ]  # fmt: skip
+    files = {f"{repo}/{path}": path.encode() for repo in six for path in ("src/a.py", "bin/b.py")}
+    rows = [task(six[0], "src/a.py", "src/a.py", 0, 0, 1)]
+    group = _clean(build(tmp_path, rows, repositories=files)).pools[1]
+    assert group.name == "repoeval.code-chunk"
+    patchcore, tracr = f"repoeval/code-chunk/{six[0]}", f"repoeval/code-chunk/{six[1]}"
+    in_order = group.files.sort("pool_id", "position").select("pool_id", "path").rows()
+    assert [path for pool, path in in_order if pool == patchcore] == ["build/lib/a.py", "bin/b.py", "src/a.py"]
+    assert [path for pool, path in in_order if pool == tracr] == ["bin/b.py", "src/a.py"]
+
+
+def test_the_published_evaluations_pools_are_empty_where_a_repository_of_it_is_not_there(source: Path) -> None:
+    assert [(group.name, group.files.height) for group in _clean(source).pools][1:] == [("repoeval.code-chunk", 0)]

@@ -1,0 +1,345 @@
+"""RepoEval data that is not as it should be: each fault has its row or its message, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.tiny import CATS, REPOSITORIES, TASKS, Row, Said, build, command, jsonl, put, task, task_file
+
+Reject = tuple[str, str, str]
+
+
+def _ingest(source: Path, lake: Path, *arguments: object) -> Said:
+    said = command("ingest", "repoeval", "--source", source, "--lake", lake, "--chunkers", "whole-file", *arguments)
+    assert "Traceback" not in said.err
+    assert "fault of Goldspan's own" not in said.err
+    assert len(said.err.splitlines()) < 20
+    return said
+
+
+def _rejects(lake: Path) -> list[Reject]:
+    return Lake(lake).read("rejects").select("source", "position", "reason").rows()
+
+
+def _goes_on(source: Path, lake: Path, *, rejects: list[Reject], items: int, scorable: int | None = None) -> None:
+    """One fault is a row each, with its place and reason; all else is read, and the exit status says so."""
+    said = _ingest(source, lake)
+    assert said.code == Exit.INCOMPLETE
+    assert f"{len(rejects)} rejected" in said.err
+    assert _rejects(lake) == rejects
+    scorable_items = Lake(lake).read("items")["scorable"]
+    assert (len(scorable_items), scorable_items.sum()) == (items, items if scorable is None else scorable)
+
+
+def _stops(said: Said, code: Exit, *texts: str) -> None:
+    """The run ends with a few lines that say what is wrong."""
+    assert (said.code, said.out) == (code, "")
+    assert "Traceback" not in said.err
+    assert len(said.err.splitlines()) <= 10
+    for text in texts:
+        assert text in said.err
+
+
+FILE = task_file()
+
+
+def _row(**other: object) -> Row:
+    return task("zoo_animals", "cats.py", CATS, 0, 1, 1, **other)
+
+
+def _without(key: str) -> Row:
+    row = _row()
+    metadata = row["metadata"]
+    assert isinstance(metadata, dict)
+    del metadata[key]
+    return row
+
+
+LINENO = "`lineno` is to be a whole number from 0"
+FPATH = "`fpath_tuple` is to be a repository and the parts of a path in it"
+SURROGATE = "holds half a surrogate pair, which is no character"
+BAD_ROWS: dict[str, tuple[object, str]] = {
+    "metadata is missing": ({"prompt": "x"}, "`metadata` is to be an object"),
+    "metadata is a list": ({"prompt": "x", "metadata": []}, "`metadata` is to be an object"),
+    "prompt is missing": ({"metadata": _row()["metadata"]}, "`prompt` is to be a text"),
+    "prompt is a number": ({**_row(), "prompt": 3}, "`prompt` is to be a text"),
+    "prompt is null": ({**_row(), "prompt": None}, "`prompt` is to be a text"),
+    "prompt is half a character": ({**_row(), "prompt": "x \ud83d"}, f"`prompt` {SURROGATE}"),
+    "ground truth is missing": (_without("ground_truth"), "`ground_truth` is to be a text"),
+    "ground truth is empty": (_row(ground_truth=""), "`ground_truth` is empty"),
+    "ground truth is half a character": (_row(ground_truth="\udc00"), f"`ground_truth` {SURROGATE}"),
+    "lineno is missing": (_without("lineno"), LINENO.replace("lineno", "line_no")),
+    "lineno is true": (_row(lineno=True), LINENO),
+    "lineno is a text": (_row(lineno="1"), LINENO),
+    "lineno is a fraction": (_row(lineno=1.0), LINENO),
+    "lineno is negative": (_row(lineno=-1), LINENO),
+    "lineno is no number": (_row(lineno=float("nan")), LINENO),
+    "lineno is infinite": (_row(lineno=float("inf")), LINENO),
+    "lineno is beyond 64 bits": (_row(lineno=2**64), "`lineno` is a line that no file has"),
+    "lineno is the largest that fits": (_row(lineno=2**63 - 1), "`lineno` is a line that no file has"),
+    "context is missing": (_without("context_start_lineno"), "`context_start_lineno` is to be a whole number from 0"),
+    "context is false": (_row(context_start_lineno=False), "`context_start_lineno` is to be a whole number from 0"),
+    "context starts after the hole": (
+        _row(context_start_lineno=2),
+        "the context starts at line 2, after the completion at 1",
+    ),
+    "fpath is missing": (_without("fpath_tuple"), FPATH),
+    "fpath is empty": (_row(fpath_tuple=[]), FPATH),
+    "fpath has no file": (_row(fpath_tuple=["zoo_animals"]), FPATH),
+    "fpath holds a number": (_row(fpath_tuple=["zoo_animals", 3]), FPATH),
+    "fpath is an object": (_row(fpath_tuple={"a": "b"}), FPATH),
+    "fpath is no literal": (_row(fpath_tuple="__import__('os').getcwd()"), FPATH),
+    "fpath is half a literal": (_row(fpath_tuple="['zoo_animals', 'cats.py'"), FPATH),
+    "fpath nests too deep": (_row(fpath_tuple="[" * 500 + "]" * 500), FPATH),
+    "path climbs out": (
+        _row(fpath_tuple=["zoo_animals", "..", "..", "secret.py"]),
+        "the path 'zoo_animals/../../secret.py' leaves its repository",
+    ),
+    "repository climbs out": (_row(fpath_tuple=["..", "secret.py"]), "the path '../secret.py' leaves its repository"),
+    "path is absolute": (
+        _row(fpath_tuple=["zoo_animals", "/etc/x"]),
+        "the path 'zoo_animals//etc/x' leaves its repository",
+    ),
+    "path has a backslash": (_row(fpath_tuple=["zoo_animals", "a\\b.py"]), "leaves its repository"),
+    "path holds a zero byte": (_row(fpath_tuple=["zoo_animals", "a\0.py"]), "leaves its repository"),
+    "path is half a character": (_row(fpath_tuple=["zoo_animals", "\ud800.py"]), "leaves its repository"),
+    "line is a list": ([1, 2], "a list, not an object"),
+    "line is a number": (3, "a int, not an object"),
+    "line is null": (None, "a NoneType, not an object"),
+}
+
+
+@pytest.mark.parametrize(("row", "reason"), BAD_ROWS.values(), ids=BAD_ROWS)
+def test_a_bad_row_costs_that_row_alone(tmp_path: Path, row: object, reason: str) -> None:
+    lines = [*map(json.dumps, TASKS)]
+    lines.insert(2, json.dumps(row))
+    source = build(tmp_path / "source", "\r\n".join(lines).encode())
+    said = _ingest(source, tmp_path / "lake")
+    assert said.code == Exit.INCOMPLETE
+    assert "5 of 5 items ready, 1 rejected" in said.err
+    ((file, position, found),) = _rejects(tmp_path / "lake")
+    assert (file, position) == (FILE, "line 3")
+    assert reason in found
+    assert Lake(tmp_path / "lake").read("items").height == len(TASKS)
+
+
+BAD_LINES: dict[str, tuple[bytes, str]] = {
+    "cut off": (json.dumps(TASKS[0]).encode()[:-40], "not JSON ("),
+    "not JSON": (b"{'prompt': 1}", "not JSON ("),
+    "two objects": (b"{} {}", "not JSON ("),
+    "not UTF-8": (b'{"prompt": "\xff"}', "not UTF-8: invalid start byte at byte 12"),
+    "nests too deep": (b"[" * 100_000, "not JSON ("),
+    "a number too long": (b'{"a": ' + b"9" * 5000 + b"}", "not JSON ("),
+    "zero bytes": (b"\0\0\0", "not JSON ("),
+}
+
+
+@pytest.mark.parametrize(("line", "reason"), BAD_LINES.values(), ids=BAD_LINES)
+def test_a_line_that_is_no_json_costs_that_line_alone(tmp_path: Path, line: bytes, reason: str) -> None:
+    source = build(tmp_path / "source", jsonl(TASKS) + line)
+    said = _ingest(source, tmp_path / "lake")
+    assert said.code == Exit.INCOMPLETE
+    ((file, position, found),) = _rejects(tmp_path / "lake")
+    assert (file, position) == (FILE, "line 6")
+    assert found.startswith(reason)
+    assert Lake(tmp_path / "lake").read("items").height == len(TASKS)
+
+
+def test_a_reject_shows_the_beginning_of_what_was_refused(tmp_path: Path) -> None:
+    _ingest(build(tmp_path / "source", jsonl([*TASKS, _row(lineno=-1)])), tmp_path / "lake")
+    (excerpt,) = Lake(tmp_path / "lake").read("rejects")["excerpt"]
+    assert excerpt.startswith('{"context_start_lineno":0,"fpath_tuple":["zoo_animals","cats.py"]')
+    assert len(excerpt) <= 200
+
+
+def test_a_task_id_of_any_kind_is_kept_as_a_text(tmp_path: Path) -> None:
+    rows = [_row(task_id=given) for given in (None,)] + [
+        task("zoo_animals", "dogs.py", CATS, 0, 1, 1, task_id="\ud800")
+    ]
+    assert _ingest(build(tmp_path / "source", rows), tmp_path / "lake").code == 0
+    assert Lake(tmp_path / "lake").read("items")["upstream_id"].to_list() == ["None", "\\ud800"]
+
+
+def test_a_task_twice_is_one_item_and_one_reject(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", [*TASKS, TASKS[1]])
+    _goes_on(source, tmp_path / "lake", rejects=[(FILE, "line 6", "the same task as line 2")], items=5)
+
+
+def test_a_repository_that_is_not_there_makes_its_items_unscorable_and_is_said_once(tmp_path: Path) -> None:
+    there = {path: data for path, data in REPOSITORIES.items() if path.startswith("zoo")}
+    source = build(tmp_path / "source", repositories=there)
+    reason = "the repository is not there: 3 tasks cannot be scored"
+    rejects = [("repositories/function_level", "repository acme_rockets", reason)]
+    _goes_on(source, tmp_path / "lake", rejects=rejects, items=5, scorable=2)
+    why_not = Lake(tmp_path / "lake").read("items").filter(~pl.col("scorable"))["why_not"]
+    assert set(why_not) == {"the repository acme_rockets is not there"}
+    said = command("evaluate", "--lake", tmp_path / "lake")
+    assert said.code == Exit.INCOMPLETE
+    assert "3 items cannot be scored in this lake" in said.err
+    assert set(Lake(tmp_path / "lake").read("runs")["n_items"]) == {2}
+
+
+def test_a_file_that_is_not_there_makes_its_items_unscorable(tmp_path: Path) -> None:
+    there = {path: data for path, data in REPOSITORIES.items() if not path.endswith("orbit.py")}
+    source = build(tmp_path / "source", repositories=there)
+    rejects = [(FILE, "line 4", "rockets/orbit.py is not in acme_rockets")]
+    _goes_on(source, tmp_path / "lake", rejects=rejects, items=5, scorable=4)
+
+
+def test_a_hole_beyond_its_file_makes_its_item_unscorable(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", [*TASKS, task("zoo_animals", "dogs.py", CATS, 0, 7, 1, ground_truth="x\n")])
+    reason = "its completion starts at line 7 (from 0) of dogs.py, which has 7"
+    _goes_on(source, tmp_path / "lake", rejects=[(FILE, "line 6", reason)], items=6, scorable=5)
+
+
+def test_a_hole_in_an_empty_file_makes_its_item_unscorable(tmp_path: Path) -> None:
+    rows = [*TASKS, task("acme_rockets", "rockets/__init__.py", "", 0, 0, 1, ground_truth="x\n")]
+    reason = "its completion starts at line 0 (from 0) of rockets/__init__.py, which has 0"
+    _goes_on(build(tmp_path / "s", rows), tmp_path / "lake", rejects=[(FILE, "line 6", reason)], items=6, scorable=5)
+
+
+def test_a_file_that_is_not_utf8_is_read_with_replacement_and_counted(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/latin.py": b"name = '\xe9'\n"})
+    said = _ingest(source, tmp_path / "lake")
+    assert said.code == 0
+    assert "1 files are not UTF-8; what could not be decoded is U+FFFD" in said.err
+    blobs = Lake(tmp_path / "lake").read("blobs").filter(pl.col("flags").list.contains("not-utf8"))
+    assert blobs.select("text", "n_bytes").rows() == [("name = '\ufffd'\n", 11)]
+
+
+def test_an_empty_file_is_a_file_without_lines_or_chunks(source: Path, tmp_path: Path) -> None:
+    assert _ingest(source, tmp_path / "lake").code == 0
+    lake = Lake(tmp_path / "lake")
+    empty = lake.read("blobs").filter(pl.col("n_bytes") == 0)
+    assert empty.select("text", "n_lines", "line_starts", "flags").rows() == [("", 0, [], ["empty"])]
+    assert lake.read("chunks").filter(pl.col("sha256") == empty["sha256"][0]).is_empty()
+
+
+def test_a_link_out_of_the_tree_is_refused_and_the_rest_is_read(source: Path, tmp_path: Path) -> None:
+    put(tmp_path / "secret.py", b"secret = 1\n")
+    (source / "repositories/function_level/zoo_animals/link.py").symlink_to(tmp_path / "secret.py")
+    rejects = [("repositories/function_level", "entry zoo_animals/link.py", "a link that leaves the folder")]
+    _goes_on(source, tmp_path / "lake", rejects=rejects, items=5)
+    assert "secret" not in "".join(Lake(tmp_path / "lake").read("blobs")["text"])
+
+
+def test_an_archives_entry_that_climbs_out_is_refused_and_the_rest_is_read(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", repositories={})
+    with zipfile.ZipFile(put(source / "repositories/function_level.zip", b""), "w") as made:
+        for path, data in REPOSITORIES.items():
+            made.writestr(f"function_level/{path}", data)
+        made.writestr("function_level/../../../evil.py", b"evil = 1\n")
+    place = ("repositories/function_level.zip", "entry function_level/../../../evil.py")
+    _goes_on(source, tmp_path / "lake", rejects=[(*place, "the path climbs out with ..")], items=5)
+    assert not list(tmp_path.rglob("evil.py"))
+
+
+def _zipped(tmp_path: Path) -> tuple[Path, Path]:
+    source = build(tmp_path / "source", repositories={})
+    archive = put(source / "repositories/function_level.zip", b"")
+    with zipfile.ZipFile(archive, "w") as made:
+        for path, data in REPOSITORIES.items():
+            made.writestr(path, data)
+    return source, archive
+
+
+def test_an_entry_of_a_wrong_checksum_is_refused_and_the_rest_is_read(tmp_path: Path) -> None:
+    source, archive = _zipped(tmp_path)
+    archive.write_bytes(archive.read_bytes().replace(b'sound = "wau "', b'sound = "WAU "'))
+    said = _ingest(source, tmp_path / "lake")
+    assert said.code == Exit.INCOMPLETE
+    found = _rejects(tmp_path / "lake")
+    assert [(file, position) for file, position, _ in found] == [
+        (FILE, "line 5"),
+        ("repositories/function_level.zip", "entry zoo_animals/dogs.py"),
+    ]
+    assert [reason for _, _, reason in found] == [
+        "dogs.py is not in zoo_animals",
+        "cannot be read: its checksum (CRC-32) is wrong",
+    ]
+    assert Lake(tmp_path / "lake").read("items")["scorable"].sum() == 4
+
+
+def test_a_task_file_of_a_wrong_checksum_is_refused_whole(tmp_path: Path) -> None:
+    source = build(tmp_path / "source")
+    with zipfile.ZipFile(source / "datasets.zip", "w") as made:
+        made.write(source / "datasets" / FILE, FILE)
+        made.writestr(task_file(tokenizer="codegen"), jsonl(TASKS[:2]))
+    (source / "datasets" / FILE).unlink()
+    (source / "datasets").rmdir()
+    data = (source / "datasets.zip").read_bytes()
+    (source / "datasets.zip").write_bytes(data.replace(b"self.thrust * seconds", b"self.thrusT * seconds", 1))
+    reason = "cannot be read: its checksum (CRC-32) is wrong"
+    _goes_on(source, tmp_path / "lake", rejects=[(FILE, "file", reason)], items=2)
+
+
+@pytest.mark.parametrize("damage", ["cut short", "text", "empty"])
+def test_an_archive_that_is_none_is_a_clear_error(tmp_path: Path, damage: str) -> None:
+    source, archive = _zipped(tmp_path)
+    data = archive.read_bytes()
+    archive.write_bytes({"cut short": data[: len(data) // 2], "text": b"no archive", "empty": b""}[damage])
+    said = _ingest(source, tmp_path / "lake")
+    _stops(said, Exit.INVALID, "function_level.zip cannot be opened as a zip archive", "It may be cut short")
+
+
+@pytest.mark.parametrize("data", [b"", b"\r\n\r\n"])
+def test_a_task_file_without_a_line_is_said_to_hold_none(tmp_path: Path, data: bytes) -> None:
+    said = _ingest(build(tmp_path / "source", data), tmp_path / "lake")
+    assert said.code == Exit.INCOMPLETE
+    assert "0 of 0 items ready, 1 rejected" in said.err
+    assert _rejects(tmp_path / "lake") == [(FILE, "file", "holds no task")]
+    _stops(command("evaluate", "--lake", tmp_path / "lake"), Exit.MISSING, "no scorable item of repoeval")
+
+
+def test_a_folder_that_is_not_there_is_data_missing(tmp_path: Path) -> None:
+    said = _ingest(tmp_path / "nowhere", tmp_path / "lake")
+    _stops(said, Exit.MISSING, "nowhere: the folder does not exist", "SOURCE=sample")
+
+
+def test_a_folder_without_the_benchmark_is_data_missing(tmp_path: Path) -> None:
+    put(tmp_path / "source/readme.txt", b"x")
+    said = _ingest(tmp_path / "source", tmp_path / "lake")
+    _stops(said, Exit.MISSING, "does not hold repoeval", "datasets/ or datasets.zip")
+
+
+def test_a_subset_that_the_source_has_not_is_data_missing(source: Path, tmp_path: Path) -> None:
+    said = _ingest(source, tmp_path / "lake", "--subsets", "function-4k")
+    _stops(said, Exit.MISSING, "function_level_completion_4k_context_codex.test.jsonl is not in")
+
+
+def test_repositories_that_are_not_there_are_data_missing(tmp_path: Path) -> None:
+    said = _ingest(build(tmp_path / "source", repositories={}), tmp_path / "lake")
+    _stops(said, Exit.MISSING, "repositories/function_level/ or repositories/function_level.zip is not in")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said_so", "meant"),
+    [
+        (["repoevl"], "unknown benchmark 'repoevl'", "'repoeval'"),
+        (["--subsets", "function2k"], "unknown subset 'function2k'", "'function-2k'"),
+        (["--subsets", "function-3k"], "unknown subset 'function-3k'", "'function-"),
+        (["--chunkers", "whole-fil"], "unknown chunker 'whole-fil'", "'whole-file'"),
+        (["--chunkers", "fixed-nws-0"], "unknown chunker 'fixed-nws-0'", "'fixed-nws-800'"),
+        (["--chunkers", "window-4-8"], "chunker 'window-4-8': step 8 is larger than size 4", ""),
+    ],
+)
+def test_an_unknown_name_is_a_usage_error_that_asks_did_you_mean(
+    source: Path, tmp_path: Path, arguments: list[str], said_so: str, meant: str
+) -> None:
+    said = command("ingest", "--source", source, "--lake", tmp_path / "lake", *arguments)
+    _stops(said, Exit.USAGE, said_so, f"Did you mean {meant}" if meant else "")
+    assert not (tmp_path / "lake/items").exists()
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "many", "1.5"])
+def test_a_limit_that_is_none_is_a_usage_error(source: Path, tmp_path: Path, limit: str) -> None:
+    said = _ingest(source, tmp_path / "lake", "--limit", limit)
+    assert said.code == Exit.USAGE
+    assert not (tmp_path / "lake").exists()

@@ -1,0 +1,210 @@
+"""The command line's manners: exit codes, the last block, silence, names given in any way."""
+
+from __future__ import annotations
+
+import json
+import sys
+from enum import IntEnum
+from pathlib import Path
+from typing import Annotated
+
+import pytest
+import typer
+
+from lake import console
+from lake.console import Console, Outcome, default_to, print_listing, run, split_names
+from lake.errors import Exit, GoldspanError
+
+KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "cached", "seconds"]
+
+
+def _app(fault: BaseException | None = None, code: int | None = None) -> typer.Typer:
+    app = typer.Typer(cls=default_to("work"), add_completion=False, pretty_exceptions_enable=False)
+
+    @app.command()
+    def work(
+        names: Annotated[list[str] | None, typer.Argument()] = None,
+        limit: Annotated[int | None, typer.Option(min=1, envvar="LIMIT")] = None,
+        debug: bool = False,
+    ) -> None:
+        print("worked", *(names or []), limit)
+        if fault is not None:
+            raise fault
+        if code is not None:
+            raise typer.Exit(code)
+
+    @app.command("list")
+    def list_() -> None:
+        print("listed")
+
+    return app
+
+
+def _code(app: typer.Typer, monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["stage", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        run(app, "stage")
+    return int(ended.value.code or 0)
+
+
+@pytest.mark.parametrize("exit_code", Exit)
+def test_a_fault_ends_in_its_own_exit_code_and_without_a_traceback(
+    exit_code: Exit, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fault = GoldspanError("it is odd", where="here", hint="Mend it.", code=exit_code)
+    assert _code(_app(fault), monkeypatch) == exit_code
+    assert capsys.readouterr().err == "stage: it is odd\n  where: here\n  Mend it.\n"
+
+
+def test_exit_codes_are_those_the_makefile_and_people_know() -> None:
+    assert {code.name: int(code) for code in Exit} == {
+        "DONE": 0, "ERROR": 1, "USAGE": 2, "INVALID": 3, "MISSING": 4, "INCOMPLETE": 5, "GATE": 6, "INTERRUPTED": 130,
+    }  # fmt: skip
+    assert issubclass(Exit, IntEnum)
+
+
+def test_done_is_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert _code(_app(), monkeypatch) == 0
+    assert _code(_app(code=5), monkeypatch) == 5
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--nothing"], ["--limit", "0"], ["--limit", "many"], ["--limit"], ["work", "--limit", "-3"]]
+)
+def test_a_wrong_option_is_a_usage_error(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _code(_app(), monkeypatch, *arguments) == 2
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert "Traceback" not in said.err
+    assert said.err
+
+
+def test_an_empty_variable_is_as_good_as_none(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("LIMIT", "")
+    assert _code(_app(), monkeypatch) == 0
+    assert capsys.readouterr().out == "worked None\n"
+
+
+def test_ctrl_c_says_how_to_go_on_and_ends_in_130(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _code(_app(KeyboardInterrupt()), monkeypatch) == 130
+    assert "stage: interrupted. What is finished is kept; run the same command again" in capsys.readouterr().err
+
+
+def test_a_fault_of_our_own_is_one_line_and_the_way_to_its_traceback(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _code(_app(ZeroDivisionError("by nought\nand more")), monkeypatch) == 1
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "stage: ZeroDivisionError: by nought"
+    assert "--debug" in said[1]
+    assert len(said) == 2
+
+
+@pytest.mark.parametrize("fault", [ZeroDivisionError("x"), GoldspanError("x")])
+def test_debug_shows_the_traceback(fault: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", ["stage", "--debug"])
+    with pytest.raises(type(fault)):
+        run(_app(fault), "stage")
+
+
+def test_arguments_belong_to_the_default_command_unless_another_is_named(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for arguments, printed in ((["a", "b"], "worked a b None\n"), (["list"], "listed\n"), (["work", "list"], None)):
+        assert _code(_app(), monkeypatch, *arguments) == 0
+        assert capsys.readouterr().out == (printed or "worked list None\n")
+
+
+def _outcome(**counts: int) -> Outcome:
+    outcome = Outcome(written="lake/data", notes=["a note"], hint="make report")
+    vars(outcome).update(counts)
+    return outcome
+
+
+def test_json_is_exactly_one_object_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
+    Console(json=True, quiet=True).finish("evaluate", _outcome(expected=5, scored=4, missing=1))
+    said = capsys.readouterr()
+    found = json.loads(said.out)
+    assert list(found) == KEYS
+    assert found | {"seconds": 0} == {
+        "written": "lake/data", "expected": 5, "scored": 4, "missing": 1, "failed": 0, "rejected": 0, "cached": 0,
+        "seconds": 0,
+    }  # fmt: skip
+    assert said.out.count("\n") == 1
+    assert said.err == ""
+
+
+def test_the_last_block_says_what_there_is_to_say_and_no_noughts(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().finish("evaluate", _outcome(expected=5000, scored=4999, failed=1, tied=3))
+    said = capsys.readouterr()
+    first, note, hint = said.err.splitlines()
+    assert first.startswith("evaluate: 4,999 of 5,000 items, 1 failed, 3 tied at a cut-off in ")
+    assert first.endswith(" s → lake/data")
+    assert (note, hint) == ("  a note", "  next: make report")
+    assert said.out == ""
+
+
+def test_quiet_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
+    quiet = Console(quiet=True)
+    quiet.say("something")
+    assert list(quiet.track([1, 2], "counting")) == [1, 2]
+    quiet.finish("evaluate", _outcome(expected=1, scored=1))
+    assert capsys.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("counts", "code"),
+    [({}, 0), ({"cached": 3}, 0), ({"missing": 1}, 5), ({"failed": 1}, 5), ({"rejected": 1}, 5), ({"tied": 1}, 0)],
+)
+def test_what_is_left_undone_is_exit_code_5(counts: dict[str, int], code: int) -> None:
+    assert _outcome(**counts).code == code
+
+
+def test_a_pipe_hears_of_progress_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(console, "PIPE_SECONDS", -1.0)
+    assert list(Console().track(["a", "b"], "counting")) == ["a", "b"]
+    assert capsys.readouterr().err == "counting: 0 of 2\ncounting: 1 of 2\n"
+    assert list(Console().track([], "counting")) == []
+
+
+def test_markup_and_wide_text_are_said_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    Console().say("[bold]x[/bold] " + "long " * 100)
+    assert capsys.readouterr().err == "[bold]x[/bold] " + "long " * 100 + "\n"
+
+
+@pytest.mark.parametrize("given", ["a,b", "a b", " a , b,, ", ["a", "b"], ["a,b", "a"]])
+def test_names_are_given_in_any_way(given: str | list[str]) -> None:
+    assert split_names(given) == ["a", "b"]
+
+
+def test_no_names_are_none() -> None:
+    assert split_names(None) == split_names("") == split_names([]) == []
+
+
+ROWS: list[dict[str, object]] = [{"name": "a", "meaning": "ä: b", "empty": ""}, {"name": "b", "meaning": None, "n": 3}]
+
+
+def test_a_listing_is_columns_json_or_yaml(capsys: pytest.CaptureFixture[str]) -> None:
+    print_listing(ROWS, "")
+    assert capsys.readouterr().out == "a  ä: b\nb  3\n"
+    print_listing(ROWS, "json")
+    assert json.loads(capsys.readouterr().out) == ROWS
+    print_listing(ROWS[:1], "yaml")
+    assert capsys.readouterr().out == "- name: a\n  meaning: 'ä: b'\n  empty: ''\n"
+
+
+def test_an_unknown_format_asks_did_you_mean() -> None:
+    with pytest.raises(GoldspanError, match=r"unknown format 'jsn'\n  Did you mean 'json'\?"):
+        print_listing(ROWS, "jsn")
+
+
+def test_the_default_lake_lies_in_the_checkout() -> None:
+    assert Path("lake/data") == console.DEFAULT_LAKE

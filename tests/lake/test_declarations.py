@@ -1,0 +1,99 @@
+"""Declarations found by name: a name twice is an error, numbers in a name are parameters."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from lake.declarations import discover, resolve
+from lake.errors import Exit, GoldspanError
+from tests.tiny import put
+
+
+@dataclass(frozen=True)
+class Thing:
+    name: str
+
+
+Package = Callable[..., ModuleType]
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Package:
+    """Makes a package of modules, each given by its source text."""
+
+    def make(**modules: str) -> ModuleType:
+        monkeypatch.setattr(sys, "path", [str(tmp_path), *sys.path])
+        monkeypatch.setitem(sys.modules, "things_of_a_test", ModuleType("things_of_a_test"))
+        vars(sys.modules["things_of_a_test"])["Thing"] = Thing
+        put(tmp_path / "declared_in_a_test/__init__.py", b"")
+        for name, text in modules.items():
+            file = tmp_path / f"declared_in_a_test/{name}.py"
+            put(file, f"from things_of_a_test import Thing\n{text}\n".encode())
+            monkeypatch.delitem(sys.modules, f"declared_in_a_test.{name}", raising=False)
+        monkeypatch.delitem(sys.modules, "declared_in_a_test", raising=False)
+        found = __import__("declared_in_a_test")
+        return found
+
+    return make
+
+
+def test_every_public_modules_declarations_are_found_in_the_order_of_their_names(package: Package) -> None:
+    found = discover(package(b="ONE = Thing('one')", a="TWO = Thing('two')\nTHREE = Thing('three')"), Thing)
+    assert list(found.items()) == [(name, Thing(name)) for name in ("one", "three", "two")]
+
+
+def test_what_begins_with_an_underscore_is_no_declaration(package: Package) -> None:
+    assert discover(package(_private="ONE = Thing('one')"), Thing) == {}
+
+
+def test_a_declaration_that_another_module_imports_is_there_once(package: Package) -> None:
+    made = package(a="ONE = Thing('one')", b="from declared_in_a_test.a import ONE")
+    assert discover(made, Thing) == {"one": Thing("one")}
+
+
+def test_a_name_twice_is_an_error_that_says_where(package: Package) -> None:
+    made = package(a="ONE = Thing('one')", b="OTHER = Thing('one')")
+    with pytest.raises(GoldspanError, match="thing 'one' is declared twice") as caught:
+        discover(made, Thing)
+    assert caught.value.where == "declared_in_a_test.a and declared_in_a_test.b"
+
+
+KNOWN = {name: Thing(name) for name in ("whole-file", "fixed-<n>", "window-<size>-<step>")}
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern", "parameters"),
+    [
+        ("whole-file", "whole-file", {}),
+        ("fixed-1500", "fixed-<n>", {"n": 1500}),
+        ("window-20-10", "window-<size>-<step>", {"size": 20, "step": 10}),
+    ],
+)
+def test_a_name_is_resolved_with_the_numbers_it_carries(name: str, pattern: str, parameters: dict[str, int]) -> None:
+    found = resolve("thing", name, KNOWN)
+    assert (found.name, found.declaration.name, found.parameters) == (name, pattern, parameters)
+
+
+@pytest.mark.parametrize(
+    "name", ["fixed-<n>", "fixed-", "fixed-0", "fixed-01", "fixed--1", "fixed-1.5", "fixed-1500 ", "fixed-9999999999"]
+)
+def test_a_number_is_a_whole_one_from_1_written_one_way(name: str) -> None:
+    with pytest.raises(GoldspanError, match="unknown thing"):
+        resolve("thing", name, KNOWN)
+
+
+def test_an_unknown_name_asks_did_you_mean() -> None:
+    with pytest.raises(GoldspanError, match=r"unknown thing 'whole-fil'\n  Did you mean 'whole-file'\?") as caught:
+        resolve("thing", "whole-fil", KNOWN)
+    assert caught.value.code == Exit.USAGE
+
+
+def test_a_name_like_no_other_lists_what_there_is() -> None:
+    with pytest.raises(GoldspanError, match=r"There is: fixed-<n>, whole-file, window-<size>-<step>\."):
+        resolve("thing", "zzz", KNOWN)

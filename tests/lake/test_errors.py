@@ -1,0 +1,22 @@
+"""Errors as a person reads them: at most ten lines, what, where, examples, what to do."""
+
+from __future__ import annotations
+
+from lake.errors import GoldspanError, did_you_mean
+
+
+def test_an_error_says_what_where_three_examples_and_what_to_do() -> None:
+    error = GoldspanError("it is odd", where="a.jsonl", examples=["1", "2", "3", "4", "5"], hint="Mend it.")
+    assert str(error) == (
+        "it is odd\n  where: a.jsonl\n  for example: 1\n  for example: 2\n  for example: 3\n  and 2 more\n  Mend it."
+    )
+
+
+def test_a_long_example_is_cut() -> None:
+    assert len(GoldspanError("x", examples=["y" * 1000]).render()) < 300
+
+
+def test_nothing_known_is_nothing_meant() -> None:
+    assert did_you_mean("x", []) == ""
+    assert did_you_mean("recal", ["recall", "precision"]) == "Did you mean 'recall'?"
+    assert did_you_mean("recal", ["b", "a", "a"]) == "There is: a, b."

@@ -1,0 +1,48 @@
+"""Seeded samples: as near to each stratum's share as whole rows allow, the same on every machine."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lake.sampling import seeded_hash, stratified
+
+SIZES = st.lists(st.integers(1, 30), min_size=1, max_size=6)
+
+
+def _items(sizes: list[int]) -> pl.DataFrame:
+    rows = [(f"r{repo}", f"r{repo}/{n}") for repo, size in enumerate(sizes) for n in range(size)]
+    return pl.DataFrame(rows, schema=["repo", "item_id"], orient="row")
+
+
+@given(SIZES, st.integers(1, 200))
+def test_every_stratum_gets_its_share_but_for_less_than_one_row(sizes: list[int], limit: int) -> None:
+    items = _items(sizes)
+    drawn = stratified(items, limit)
+    assert drawn.height == min(limit, items.height)
+    counts = Counter(drawn["repo"])
+    for repo, size in enumerate(sizes):
+        share = size * drawn.height / items.height
+        assert abs(counts[f"r{repo}"] - share) < 1 + 1e-9
+
+
+@given(SIZES, st.integers(1, 200))
+def test_the_same_rows_are_drawn_whatever_their_order_and_keep_theirs(sizes: list[int], limit: int) -> None:
+    items = _items(sizes)
+    shuffled = items.sample(fraction=1, shuffle=True, seed=3)
+    drawn, other = stratified(items, limit), stratified(shuffled, limit)
+    assert set(drawn["item_id"]) == set(other["item_id"])
+    assert other["item_id"].to_list() == [one for one in shuffled["item_id"] if one in set(drawn["item_id"])]
+
+
+def test_the_sample_is_the_same_on_every_machine() -> None:
+    assert stratified(_items([5, 5]), 4)["item_id"].to_list() == ["r0/0", "r0/2", "r1/1", "r1/4"]
+    assert seeded_hash("a", "b") == 1585122713505700193
+
+
+def test_a_hash_fits_a_signed_integer_and_its_parts_do_not_run_together() -> None:
+    assert all(0 <= seeded_hash(str(n)) < 2**63 for n in range(1000))
+    assert seeded_hash("ab", "c") != seeded_hash("a", "bc")

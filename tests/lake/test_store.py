@@ -1,0 +1,345 @@
+"""The store: a write checks, sorts and replaces; hostile names stay inside; a fingerprint stands or it does not."""
+
+from __future__ import annotations
+
+import re
+import threading
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake, check
+from lake.tables import table
+
+HOSTILE = [
+    "a/b",
+    "[x]",
+    "*",
+    "?",
+    "%",
+    "%2F",
+    "a b",
+    "ü😀",
+    "..",
+    "../x",
+    "a=b",
+    "a+b@c~d:e",
+    "-",
+    ".hidden",
+    "_x",
+    "\\",
+]
+
+RUN = {"benchmark": "repoeval", "protocol": "repoeval@x-v1", "run_id": "r"}
+
+
+def _scores(*rows: tuple[str, float | None], run_id: str = "r") -> pl.DataFrame:
+    return pl.DataFrame(
+        [
+            {
+                "run_id": run_id,
+                "protocol": "repoeval@x-v1",
+                "item_id": item_id,
+                "granularity": "chunk",
+                "metric": "recall",
+                "k": 5,
+                "value": value,
+                "protocol_hash": "h",
+            }
+            for item_id, value in rows
+        ],
+        schema=table("scores").columns,
+    )
+
+
+def _chunks(chunker: str, *shas: str) -> pl.DataFrame:
+    numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
+    rows = [{"chunker": chunker, "sha256": sha, **dict.fromkeys(numbers, 0)} for sha in shas]
+    return pl.DataFrame(rows, schema=table("chunks").columns)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path / "lake")
+
+
+def test_what_is_written_is_read_back_sorted_by_key_with_the_columns_of_its_folders(lake: Lake) -> None:
+    lake.write("scores", _scores(("b", 0.5), ("a", 1.0)), part="p", fingerprint="f", **RUN)
+    read = lake.read("scores")
+    assert read["item_id"].to_list() == ["a", "b"]
+    assert read.columns == [*table("scores").columns, "benchmark"]
+    assert read["benchmark"].to_list() == ["repoeval"] * 2
+
+
+def test_a_part_lies_where_its_folders_say(lake: Lake) -> None:
+    part = lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
+    where = part.path.relative_to(lake.root).as_posix()
+    assert where == "scores/benchmark=repoeval/protocol=repoeval@x-v1/run_id=r/part-p.parquet"
+    assert (part.table, part.name, part.folders, part.fingerprint) == ("scores", "p", RUN, "f")
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(rows=st.permutations(range(6)), columns=st.permutations(list(table("scores").columns)))
+def test_equal_frames_give_equal_bytes_in_any_order_of_rows_and_columns(
+    lake: Lake, rows: list[int], columns: list[str]
+) -> None:
+    frame = _scores(*((f"i{n}", n / 3) for n in range(6)))
+    first = lake.write("scores", frame, part="p", fingerprint="f", **RUN).path.read_bytes()
+    second = lake.write("scores", frame[rows].select(columns), part="p", fingerprint="f", **RUN).path.read_bytes()
+    assert first == second
+
+
+def test_a_write_replaces_the_part_and_no_other(lake: Lake) -> None:
+    lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="1", **RUN)
+    lake.write("scores", _scores(("b", 1.0)), part="q", fingerprint="1", **RUN)
+    lake.write("scores", _scores(("c", 1.0)), part="p", fingerprint="2", **RUN)
+    assert sorted(lake.read("scores")["item_id"]) == ["b", "c"]
+    assert {file.name for file in lake.root.rglob("*") if file.is_file()} == {"part-p.parquet", "part-q.parquet"}
+
+
+def test_columns_missing_and_unexpected_are_named_together(lake: Lake) -> None:
+    frame = _scores(("a", 1.0)).rename({"value": "values"})
+    with pytest.raises(GoldspanError) as caught:
+        lake.write("scores", frame, part="p", fingerprint="f", **RUN)
+    assert str(caught.value) == "scores: missing ['value'], unexpected ['values']"
+    assert caught.value.code == Exit.INVALID
+    assert not list(lake.root.rglob("*"))
+
+
+def test_a_wrong_type_is_refused_and_named() -> None:
+    frame = _scores(("a", 1.0)).with_columns(pl.col("k").cast(pl.Int32), pl.col("value").cast(pl.String))
+    with pytest.raises(GoldspanError, match="scores: wrong types") as caught:
+        check(table("scores"), frame)
+    assert caught.value.examples == ("k is Int32, not Int64", "value is String, not Float64")
+
+
+def test_a_null_in_a_column_that_allows_none_is_refused_and_shown() -> None:
+    frame = _scores(("a", 1.0)).with_columns(protocol_hash=pl.lit(None, pl.String))
+    with pytest.raises(GoldspanError, match=r"scores: rows break protocol_hash\|nullability \(1 rows\)") as caught:
+        check(table("scores"), frame)
+    assert '"item_id":"a"' in caught.value.examples[0]
+
+
+def test_a_key_twice_is_refused_and_shown() -> None:
+    with pytest.raises(GoldspanError, match=r"scores: rows break primary_key \(2 rows\)") as caught:
+        check(table("scores"), _scores(("a", 1.0), ("a", 0.0), ("b", 0.0)))
+    assert '"item_id":"a"' in caught.value.examples[0]
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_number_that_is_none_is_refused(value: float) -> None:
+    with pytest.raises(GoldspanError, match=r"scores: rows break value\|"):
+        check(table("scores"), _scores(("a", value)))
+
+
+def test_a_reversed_range_is_refused() -> None:
+    span = {"benchmark": "b", "item_id": "i", "gold": "g", "path": "p", "line_start": 5, "line_end": 4}
+    frame = pl.DataFrame([span], schema=table("gold_spans").columns)
+    with pytest.raises(GoldspanError, match="gold_spans: rows break range_is_not_reversed"):
+        check(table("gold_spans"), frame)
+
+
+def test_an_item_that_cannot_be_scored_says_why() -> None:
+    texts = dict.fromkeys(("benchmark", "item_id", "subset", "language", "repo", "pool_id", "query_sha256"), "x")
+    frame = pl.DataFrame([{**texts, "scorable": False}], schema=table("items").columns)
+    with pytest.raises(GoldspanError, match="items: rows break unscorable_says_why"):
+        check(table("items"), frame)
+
+
+def test_rows_of_another_run_are_refused_in_a_runs_part(lake: Lake) -> None:
+    with pytest.raises(GoldspanError, match="scores: rows of another run_id in the part of 'r'"):
+        lake.write("scores", _scores(("a", 1.0), run_id="s"), part="p", fingerprint="f", **RUN)
+
+
+def test_folders_missing_and_unexpected_are_named(lake: Lake) -> None:
+    with pytest.raises(GoldspanError, match=re.escape("scores: folders missing ['run_id'], unexpected ['run']")):
+        lake.write("scores", _scores(), part="p", fingerprint="f", benchmark="b", protocol="p", run="r")
+    with pytest.raises(GoldspanError, match=re.escape("scores: folders missing [], unexpected ['run']")):
+        lake.scan("scores", run="r")
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_a_hostile_folder_round_trips_and_stays_inside(lake: Lake, value: str) -> None:
+    others = [other for other in HOSTILE if other != value]
+    for chunker in (value, *others):
+        lake.write("chunks", _chunks(chunker, "s"), part="p", fingerprint=chunker, chunker=chunker)
+    assert sorted(lake.read("chunks")["chunker"]) == sorted(HOSTILE)
+    assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
+    assert lake.scan("chunks").filter(pl.col("chunker") == value).collect()["chunker"].to_list() == [value]
+    assert [part.folders for part in lake.parts("chunks", chunker=value)] == [{"chunker": value}]
+    assert lake.stands("chunks", "p", value, chunker=value)
+    _stays_inside(lake)
+
+
+@pytest.mark.parametrize("value", HOSTILE)
+def test_a_hostile_part_name_round_trips_and_stays_inside(lake: Lake, value: str) -> None:
+    lake.write("chunks", _chunks("c", "s"), part=value, fingerprint="f", chunker="c")
+    assert [part.name for part in lake.parts("chunks")] == [value]
+    assert lake.read("chunks").height == 1
+    _stays_inside(lake)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(value=st.text(st.characters(exclude_categories=["Cs"]), max_size=20))
+def test_any_text_is_a_folder(lake: Lake, value: str) -> None:
+    part = lake.write("chunks", _chunks(value, "s"), part=value, fingerprint="f", chunker=value)
+    assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
+    assert (part.name, part.folders) == (value, {"chunker": value})
+    _stays_inside(lake)
+
+
+def _stays_inside(lake: Lake) -> None:
+    """Nothing is written outside the table's own folder, however the value is spelt."""
+    files = [file for file in lake.root.parent.rglob("*") if file.is_file() or file.is_symlink()]
+    assert files
+    for file in files:
+        assert file.resolve().relative_to(lake.root / "chunks").parts[0].startswith("chunker=")
+
+
+@pytest.mark.parametrize("name", ["[lake]", "la*ke", "a b", "ü", "x=1", "chunker=z"])
+def test_a_lake_may_lie_in_a_folder_of_any_name(tmp_path: Path, name: str) -> None:
+    lake = Lake(tmp_path / name)
+    for chunker in ("c", "d"):
+        lake.write("chunks", _chunks(chunker, "s"), part="p", fingerprint="f", chunker=chunker)
+    assert lake.read("chunks", chunker="c")["chunker"].to_list() == ["c"]
+    assert lake.scan("chunks").filter(pl.col("chunker") == "d").collect()["chunker"].to_list() == ["d"]
+    lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
+    assert lake.read("scores").select("benchmark", "run_id").rows() == [("repoeval", "r")]
+
+
+def test_a_lake_that_is_not_there_has_no_rows_and_is_not_made_by_reading(lake: Lake) -> None:
+    assert lake.read("scores").is_empty()
+    assert lake.parts("scores") == []
+    assert lake.part("benchmarks", "x") is None
+    assert not lake.root.exists()
+
+
+def test_rows_that_are_none_are_stored_as_a_part(lake: Lake) -> None:
+    lake.write("chunks", _chunks("c"), part="p", fingerprint="f", chunker="c")
+    assert lake.read("chunks").is_empty()
+    assert lake.stands("chunks", "p", "f", chunker="c")
+
+
+def test_a_fingerprint_stands_for_exactly_what_it_was_made_from(lake: Lake) -> None:
+    assert not lake.stands("chunks", "p", "f", chunker="c")
+    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    assert lake.stands("chunks", "p", "f", chunker="c")
+    assert not lake.stands("chunks", "p", "g", chunker="c")
+    assert not lake.stands("chunks", "q", "f", chunker="c")
+
+
+def test_the_state_of_tables_moves_with_any_part_and_with_nothing_else(lake: Lake, tmp_path: Path) -> None:
+    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    before = lake.state("chunks")
+    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
+    assert lake.state("chunks") == before
+    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="g", chunker="c")
+    assert lake.state("chunks") != before
+    lake.root.rename(tmp_path / "elsewhere")
+    moved = Lake(tmp_path / "elsewhere")
+    moved.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    assert moved.state("chunks") == before
+
+
+def test_removing_takes_the_empty_folders_along_and_leaves_the_rest(lake: Lake) -> None:
+    first = lake.write("scores", _scores(("a", 1.0)), part="p", fingerprint="f", **RUN)
+    other = {**RUN, "run_id": "s"}
+    lake.write("scores", _scores(("a", 1.0), run_id="s"), part="p", fingerprint="f", **other)
+    lake.remove(first)
+    lake.remove(first) if first.path.parent.exists() else None
+    assert lake.read("scores")["run_id"].to_list() == ["s"]
+    assert not first.path.parent.exists()
+    lake.remove(lake.parts("scores")[0])
+    assert list(lake.root.iterdir()) == []
+
+
+def _damage(file: Path, how: str) -> None:
+    data = file.read_bytes()
+    file.write_bytes({"empty": b"", "cut short": data[:-7], "text": b"no parquet at all", "one byte": data[:1]}[how])
+
+
+@pytest.mark.parametrize("how", ["empty", "cut short", "text", "one byte"])
+def test_a_damaged_part_is_named_with_what_to_do(lake: Lake, how: str) -> None:
+    lake.write("chunks", _chunks("c", "s"), part="good", fingerprint="f", chunker="c")
+    part = lake.write("chunks", _chunks("c", "t"), part="bad", fingerprint="f", chunker="c")
+    _damage(part.path, how)
+    assert part.fingerprint == ""
+    assert not lake.stands("chunks", "bad", "f", chunker="c")
+    with pytest.raises(GoldspanError, match="the lake holds a part that cannot be read: ") as caught, lake.locked():
+        lake.read("chunks")
+    assert caught.value.where == str(part.path)
+    assert "Delete that file" in caught.value.hint
+
+
+def test_a_part_of_another_shape_is_named(lake: Lake) -> None:
+    part = lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    pl.DataFrame({"x": [1]}).write_parquet(part.path)
+    with pytest.raises(GoldspanError, match="cannot be read") as caught, lake.naming_damage():
+        lake.read("chunks")
+    assert caught.value.where == str(part.path)
+
+
+def test_an_error_that_is_no_damage_is_let_through(lake: Lake) -> None:
+    with pytest.raises(pl.exceptions.ColumnNotFoundError), lake.naming_damage():
+        lake.scan("chunks").select("nothing").collect()
+
+
+def test_a_lake_that_cannot_be_made_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    lake = Lake(tmp_path / "file/lake")
+    with pytest.raises(GoldspanError, match="the lake could not be written: Not a directory") as caught:
+        lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    assert "LAKE=" in caught.value.hint
+    with pytest.raises(GoldspanError, match="the lake could not be written: Not a directory"), lake.locked():
+        pass
+
+
+def test_a_write_that_fails_leaves_the_old_part_and_nothing_beside_it(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+
+    def full(self: Path, target: Path) -> Path:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(GoldspanError, match="the lake could not be written: No space left on device"):
+        lake.write("chunks", _chunks("c", "t"), part="p", fingerprint="g", chunker="c")
+    assert lake.read("chunks")["sha256"].to_list() == ["s"]
+    assert [file.name for file in lake.root.rglob("*") if file.is_file()] == ["part-p.parquet"]
+
+
+def test_what_a_killed_write_left_is_swept_away_and_never_read(lake: Lake) -> None:
+    part = lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
+    left = part.path.with_name(".part-p.parquet.12345.tmp")
+    left.write_bytes(part.path.read_bytes()[:50])
+    assert lake.read("chunks").height == 1
+    with lake.locked():
+        assert not left.exists()
+    assert lake.read("chunks").height == 1
+
+
+def test_a_second_writer_is_told_once_and_waits(lake: Lake) -> None:
+    order: list[str] = []
+    waits = threading.Event()
+
+    def wait() -> None:
+        order.append("waiting")
+        waits.set()
+
+    def second() -> None:
+        with Lake(lake.root).locked(wait):
+            order.append("second")
+
+    thread = threading.Thread(target=second)
+    with lake.locked():
+        thread.start()
+        assert waits.wait(timeout=30)
+        order.append("first")
+    thread.join(timeout=30)
+    assert order == ["waiting", "first", "second"]

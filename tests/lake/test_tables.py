@@ -1,0 +1,73 @@
+"""Every declared table: a key, a sentence, names as the house writes them."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit, GoldspanError
+from lake.store import check
+from lake.tables import TABLES, Table, declared_row, table
+
+every_table = pytest.mark.parametrize("declared", TABLES.values(), ids=TABLES)
+
+
+@every_table
+def test_a_table_has_a_key_among_its_columns(declared: Table) -> None:
+    assert declared.key
+    assert set(declared.key) <= set(declared.columns)
+
+
+@every_table
+def test_a_table_says_what_a_row_is_in_a_sentence(declared: Table) -> None:
+    assert re.fullmatch(r"[A-Z`].{20,}\.", declared.meaning, re.DOTALL), declared.meaning
+
+
+@every_table
+def test_names_are_snake_case(declared: Table) -> None:
+    for name in (declared.name, *declared.columns, *declared.folders):
+        assert re.fullmatch(r"[a-z][a-z0-9]*(_[a-z0-9]+)*", name), name
+
+
+@every_table
+def test_tables_are_plural(declared: Table) -> None:
+    assert declared.name.endswith("s") or declared.name in {"relevance", "parity"}
+
+
+@every_table
+def test_integers_are_signed(declared: Table) -> None:
+    assert not [name for name, kind in declared.columns.items() if kind.is_unsigned_integer()]
+
+
+@every_table
+def test_no_column_holds_a_clock(declared: Table) -> None:
+    assert not [name for name, kind in declared.columns.items() if kind.is_temporal()]
+
+
+@every_table
+def test_a_key_is_never_null(declared: Table) -> None:
+    columns = declared.schema.columns()
+    assert not [name for name in declared.key if columns[name].nullable]
+
+
+@every_table
+def test_no_rows_fit_every_table(declared: Table) -> None:
+    assert check(declared, pl.DataFrame(schema=declared.columns)).is_empty()
+
+
+def test_a_table_by_runs_lies_in_folders_of_runs() -> None:
+    for name in ("runs", "costs", "run_items", "hits", "scores", "aggregates"):
+        assert table(name).folders[-1] == "run_id"
+
+
+def test_unknown_table_asks_did_you_mean() -> None:
+    with pytest.raises(GoldspanError, match=r"unknown table 'item'\n  Did you mean 'items'") as caught:
+        table("item")
+    assert caught.value.code == Exit.USAGE
+
+
+def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_given() -> None:
+    row = check(table("chunkers"), declared_row(name="x", title="X", meaning="It is x.", tags=["a"])).row(0, named=True)
+    assert (row["name"], row["display_name"], row["version"], row["tags"], row["licence"]) == ("x", "x", 1, ["a"], "")

@@ -1,0 +1,76 @@
+"""The rule that in CI a skipped test is a failure, and that tests of data that is not there are not picked."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.tiny import ROOT
+
+TESTS = """
+import pytest
+
+def test_runs() -> None:
+    pass
+
+@pytest.mark.xfail(reason="expected")
+def test_expected_to_fail() -> None:
+    raise AssertionError
+"""
+SKIPPED = (
+    TESTS
+    + """
+def test_skipped() -> None:
+    pytest.skip("why")
+"""
+)
+REAL = (
+    TESTS
+    + """
+def test_real(shared) -> None:
+    pass
+"""
+)
+
+
+def _pytest(folder: Path, text: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    (folder / "tests").mkdir()
+    for name in ("tests/conftest.py", "tests/tiny.py", "pyproject.toml"):
+        shutil.copy(ROOT / name, folder / name)
+    for name in ("lake", "ingest"):
+        (folder / name).symlink_to(ROOT / name)
+    (folder / "tests/test_it.py").write_text(text)
+    environment = {name: value for name, value in os.environ.items() if name != "CI"} | settings
+    return subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("ci", "code"), [("true", 1), ("false", 0)])
+def test_a_skipped_test_fails_ci_alone_and_is_named(tmp_path: Path, ci: str, code: int) -> None:
+    done = _pytest(tmp_path, SKIPPED, CI=ci)
+    assert done.returncode == code, done.stdout + done.stderr
+    assert "1 passed, 1 skipped, 1 xfailed" in done.stdout
+    assert ("skipped in CI, which counts as failed" in done.stdout) == bool(code)
+
+
+def test_in_ci_tests_of_data_that_is_not_there_are_not_picked(tmp_path: Path) -> None:
+    done = _pytest(tmp_path, REAL, CI="true")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 passed, 1 deselected, 1 xfailed" in done.stdout
+
+
+def test_elsewhere_they_are_skipped_with_the_reason(tmp_path: Path) -> None:
+    done = _pytest(tmp_path, REAL)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "../shared/data, the real benchmark data, is not there" in done.stdout

@@ -1,0 +1,225 @@
+"""A RepoEval of five questions in two made-up repositories, and what tests do with it: ingest, evaluate, compare."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
+from unittest.mock import patch
+
+from ingest import benchmarks
+from ingest.benchmarks import Benchmark
+from ingest.chunking import resolve_chunkers
+from ingest.pipeline import Ingested, ingest
+from ingest.sources import Source, open_source
+from lake.console import run
+from lake.declarations import discover
+from lake.store import Lake
+
+ROOT = Path(__file__).parents[1]
+CHUNKERS = ("whole-file", "window-4-2")
+
+Row = dict[str, object]
+
+ENGINE = """\
+import math
+
+
+class Engine:
+    def __init__(self, thrust):
+        self.thrust = thrust
+
+    def burn(self, seconds):
+        fuel = self.thrust * seconds
+        return fuel
+
+    def delta_v(self, mass):
+        # Tsiolkovsky
+        ratio = mass / (mass - self.thrust)
+        return math.log(ratio)
+"""
+ORBIT = """\
+from rockets.engine import Engine
+
+
+def circular(radius):
+    speed = (398600 / radius) ** 0.5
+    return speed
+
+
+def transfer(inner, outer):
+    first = circular(inner)
+    second = circular(outer)
+    return abs(first - second)
+"""
+CATS = """\
+def purr(volume):
+    return "r" * volume
+
+
+def meow(times):
+    sound = "meow " * times
+    return sound.strip()
+"""
+DOGS = """\
+def bark(times):
+    sound = "wau " * times
+    return sound.strip()
+
+
+def fetch(stick):
+    return stick
+"""
+
+REPOSITORIES: Mapping[str, bytes] = {
+    "acme_rockets/rockets/__init__.py": b"",
+    "acme_rockets/rockets/engine.py": ENGINE.replace("\n", "\r\n").encode(),
+    "acme_rockets/rockets/orbit.py": ORBIT.replace("\n", "\r\n").encode(),
+    "acme_rockets/README.md": b"# Rockets\n",
+    "acme_rockets/.hidden/secret.py": b"secret = 1\n",
+    "acme_rockets/rockets/__pycache__/cached.py": b"cached = 1\n",
+    "zoo_animals/cats.py": CATS.encode(),
+    "zoo_animals/dogs.py": DOGS.encode(),
+    "zoo_animals/copy/cats.py": CATS.encode(),
+}
+"""Path below the level's folder → bytes: CRLF in one repository, LF in the other, one content under two paths."""
+
+
+def task(repo: str, path: str, text: str, context_start: int, lineno: int, n: int, /, **other: object) -> Row:
+    """A row as RepoEval has it, cut from a text: the prompt's lines, then `n` lines to be completed."""
+    lines = text.replace("\r\n", "\n").splitlines(keepends=True)
+    return {
+        "prompt": "".join(lines[context_start:lineno]).rstrip(),
+        "metadata": {
+            "task_id": f"{repo.replace('_', '--', 1)}/idx",
+            "ground_truth": "".join(lines[lineno : lineno + n]),
+            "fpath_tuple": [repo, *path.split("/")],
+            "context_start_lineno": context_start,
+            "lineno": lineno,
+            **other,
+        },
+    }
+
+
+TASKS: Sequence[Row] = (
+    task("acme_rockets", "rockets/engine.py", ENGINE, 0, 8, 2),
+    task("zoo_animals", "cats.py", CATS, 0, 5, 2),
+    task("acme_rockets", "rockets/engine.py", ENGINE, 7, 12, 3),
+    task("acme_rockets", "rockets/orbit.py", ORBIT, 0, 9, 3),
+    task("zoo_animals", "dogs.py", DOGS, 0, 6, 1),
+)
+
+
+def task_file(level: str = "function", context: str = "2k", tokenizer: str = "codex") -> str:
+    """The name upstream gives a task file."""
+    return f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl"
+
+
+def jsonl(rows: Sequence[Row]) -> bytes:
+    r"""Rows as JSON Lines with `\r\n` ends, as upstream has them."""
+    return b"".join(json.dumps(row).encode() + b"\r\n" for row in rows)
+
+
+def put(file: Path, data: bytes) -> Path:
+    """Write a file and the folders above it."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return file
+
+
+def build(
+    root: Path,
+    rows: Sequence[Row] | bytes = TASKS,
+    *,
+    repositories: Mapping[str, bytes] = REPOSITORIES,
+    level: str = "function",
+    context: str = "2k",
+) -> Path:
+    """Lay a source folder out as upstream does: `datasets/*.jsonl` and `repositories/<level>/<repo>/`."""
+    put(root / "datasets" / task_file(level, context), rows if isinstance(rows, bytes) else jsonl(rows))
+    folder = "function_level" if level == "function" else "line_and_api_level"
+    for path, data in repositories.items():
+        put(root / "repositories" / folder / path, data)
+    return root
+
+
+def repoeval() -> Benchmark:
+    """The declaration of RepoEval."""
+    return discover(benchmarks, Benchmark)["repoeval"]
+
+
+def opened(folder: Path) -> Source:
+    """A folder as a source of RepoEval."""
+    return open_source(str(folder), "repoeval", markers=repoeval().markers, cache=folder / "cache")
+
+
+def ingested(
+    lake: Path,
+    source: Path,
+    *,
+    subsets: Sequence[str] = ("function-2k",),
+    chunkers: Sequence[str] = CHUNKERS,
+    limit: int | None = None,
+) -> Ingested:
+    """Ingest a source folder into a lake, as the command does."""
+    store = Lake(lake)
+    with store.locked():
+        return ingest(
+            store,
+            repoeval(),
+            opened(source),
+            subsets=subsets,
+            chunkers=resolve_chunkers(chunkers),
+            limit=limit,
+        )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a command answered: its exit status, stdout and stderr."""
+
+    code: int
+    out: str
+    err: str
+
+
+def command(stage: str, *arguments: object) -> Said:
+    """Run `python -m <stage> …` in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    app = importlib.import_module(f"{stage}.__main__").app
+    code: object = 0
+    with (
+        patch.object(sys, "argv", [stage, *map(str, arguments)]),
+        redirect_stdout(out),
+        redirect_stderr(err),
+    ):
+        try:
+            run(app, stage)
+        except SystemExit as ended:
+            code = ended.code
+    assert code is None or isinstance(code, int)
+    return Said(int(code or 0), out.getvalue(), err.getvalue())
+
+
+def stored(lake: Path, *tables: str) -> dict[str, bytes]:
+    """Every part of a lake as path → bytes, but for `costs`, which is measured; of some tables, if they are named."""
+    return {
+        path: file.read_bytes()
+        for file in sorted(lake.rglob("part-*.parquet"))
+        if (path := file.relative_to(lake).as_posix()).split("/")[0] != "costs"
+        if not tables or path.split("/")[0] in tables
+    }
+
+
+def leftovers(lake: Path) -> list[str]:
+    """Files of a lake that are neither parts nor its lock."""
+    return [
+        file.relative_to(lake).as_posix()
+        for file in sorted(lake.rglob("*"))
+        if file.is_file() and file.name != ".lock" and not file.match("part-*.parquet")
+    ]
