@@ -1,0 +1,116 @@
+"""Ingest and evaluate in a child process that may be killed, starved or shut out, and what must hold afterwards."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import resource
+import signal
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+from typing import Literal
+from unittest.mock import patch
+
+from lake.store import Lake
+from lake.tables import TABLES
+from tests.tiny import Said, command, leftovers, stored
+
+Moment = Literal["before", "after"]
+
+SYSTEMS = "whole-file+bm25-okapi"
+
+
+@dataclass(frozen=True)
+class Harm:
+    """What happens to a child.
+
+    Attributes:
+        stages: How many of the two stages it runs.
+        killed_at: Killed at this replacement of a part, counted from 1 over both stages.
+        moment: Killed just before the part is in place, or just after.
+        file_bytes: No file may grow beyond this, as on a full disk.
+    """
+
+    stages: int = 2
+    killed_at: int | None = None
+    moment: Moment = "before"
+    file_bytes: int | None = None
+
+
+def context() -> ForkServerContext:
+    """Children that start from a process which has the stages imported already."""
+    made = multiprocessing.get_context("forkserver")
+    made.set_forkserver_preload(["ingest.__main__", "evaluate.__main__", "tests.resilience.stages"])
+    return made
+
+
+NO_HARM = Harm()
+
+
+def start(source: Path, lake: Path, harm: Harm = NO_HARM, *, said: Path | None = None) -> ForkServerProcess:
+    """The stages on one lake in a child; what they say on stderr goes into a file."""
+    child = context().Process(target=_live, args=(source, lake, harm, said))
+    child.start()
+    return child
+
+
+def finish(source: Path, lake: Path, *, stages: int = 2) -> tuple[Said, ...]:
+    """The stages in this process, as far as they end well."""
+    answers: list[Said] = []
+    for arguments in _stages(source, lake)[:stages]:
+        if not answers or not answers[-1].code:
+            answers.append(command(*arguments))
+    return tuple(answers)
+
+
+def _stages(source: Path, lake: Path) -> tuple[tuple[str, ...], ...]:
+    ingest = ("ingest", "repoeval", "--source", str(source), "--chunkers", "whole-file", "--lake", str(lake))
+    return ingest, ("evaluate", "--systems", SYSTEMS, "--lake", str(lake))
+
+
+def _live(source: Path, lake: Path, harm: Harm, said: Path | None) -> None:
+    if harm.file_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (harm.file_bytes, harm.file_bytes))
+    if harm.killed_at is not None:
+        _kill_at(harm.killed_at, harm.moment)
+    answers = finish(source, lake, stages=harm.stages)
+    if said is not None:
+        said.write_text("".join(answer.err for answer in answers))
+    sys.exit(answers[-1].code)
+
+
+def _kill_at(number: int, moment: Moment) -> None:
+    replace, done = Path.replace, iter(range(1, 10**9))
+
+    def counted(self: Path, target: Path) -> Path:
+        is_last = next(done) == number
+        if is_last and moment == "before":
+            os.kill(os.getpid(), signal.SIGKILL)
+        answer = replace(self, target)
+        if is_last:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return answer
+
+    patch.object(Path, "replace", counted).start()
+
+
+def every_part_is_whole(lake: Path) -> None:
+    """No half-written part is to be seen: each has its fingerprint and can be read to its end."""
+    store = Lake(lake)
+    for name in TABLES:
+        for part in store.parts(name):
+            assert part.fingerprint
+            store.scan_parts([part], name).collect()
+
+
+def finishes_as_if_nothing_had_been(
+    source: Path, lake: Path, undisturbed: Mapping[str, bytes], *, stages: int = 2
+) -> None:
+    """The next run ends well and leaves what an undisturbed one leaves, and nothing else."""
+    for said in finish(source, lake, stages=stages):
+        assert said.code == 0, said.err
+    assert stored(lake) == undisturbed
+    assert leftovers(lake) == []

@@ -1,0 +1,160 @@
+"""Killed at any moment: nothing half-written is to be seen, and the next run ends as if nothing had been."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.resilience.stages import (
+    SYSTEMS,
+    Harm,
+    Moment,
+    every_part_is_whole,
+    finish,
+    finishes_as_if_nothing_had_been,
+    start,
+)
+from tests.tiny import ROOT, build, stored
+
+KILLED = -signal.SIGKILL
+MOMENTS: tuple[Moment, ...] = ("before", "after", "after")
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A source, and the lakes of an undisturbed run: after ingest alone, and after both stages."""
+    home = tmp_path_factory.mktemp("killed")
+    build(home / "source")
+    for stages in (1, 2):
+        assert [said.code for said in finish(home / "source", home / f"lake{stages}", stages=stages)] == [0] * stages
+    # The first child waits for the process that all children start from.
+    start(home / "source", home / "first", Harm(stages=1)).join()
+    return home
+
+
+def _writes(lake: Path) -> int:
+    return len([*lake.rglob("part-*.parquet")])
+
+
+@pytest.mark.parametrize("moment", ["before", "after"])
+def test_ingest_killed_at_each_of_its_writes(home: Path, tmp_path: Path, moment: Moment) -> None:
+    whole = stored(home / "lake1")
+    for number in range(1, _writes(home / "lake1") + 1):
+        lake = tmp_path / f"lake{number}"
+        child = start(home / "source", lake, Harm(stages=1, killed_at=number, moment=moment))
+        child.join()
+        assert child.exitcode == KILLED
+        every_part_is_whole(lake)
+        assert _writes(lake) == number - (moment == "before")
+        finishes_as_if_nothing_had_been(home / "source", lake, whole, stages=1)
+
+
+def test_evaluate_killed_at_its_writes(home: Path, tmp_path: Path) -> None:
+    whole = stored(home / "lake2")
+    first, last = _writes(home / "lake1") + 1, _writes(home / "lake2")
+    # The tables of declarations, the first run whole, and the last write of all.
+    numbers = [first, *range(first + 4, first + 10), last]
+    for number, moment in zip(numbers, itertools.cycle(MOMENTS), strict=False):
+        lake = tmp_path / f"lake{number}"
+        child = start(home / "source", lake, Harm(killed_at=number, moment=moment))
+        child.join()
+        assert child.exitcode == KILLED
+        every_part_is_whole(lake)
+        finishes_as_if_nothing_had_been(home / "source", lake, whole)
+
+
+def test_killed_again_and_again_a_run_still_gets_on(home: Path, tmp_path: Path) -> None:
+    # A subset is read again from its start, a run goes on after its ranking: twelve writes a life are enough for both.
+    whole, lake = stored(home / "lake2"), tmp_path / "lake"
+    for life in range(len(whole)):
+        child = start(home / "source", lake, Harm(killed_at=9 + life % 4, moment="before" if life % 2 else "after"))
+        child.join()
+        every_part_is_whole(lake)
+        if child.exitcode != KILLED:
+            break
+    assert child.exitcode == 0
+    assert 2 <= life < len(whole) / 3
+    finishes_as_if_nothing_had_been(home / "source", lake, whole)
+
+
+def test_killed_at_30_moments_spread_over_its_run(home: Path, tmp_path: Path) -> None:
+    whole = stored(home / "lake2")
+    started = time.perf_counter()
+    undisturbed = start(home / "source", tmp_path / "undisturbed")
+    undisturbed.join()
+    seconds = time.perf_counter() - started
+    assert stored(tmp_path / "undisturbed") == whole
+    drawn = random.Random(20240607)
+    n_killed = 0
+    # Six kills each, one after the other, so that what a killed run left is killed again while it is mended.
+    for number in range(5):
+        lake = tmp_path / f"lake{number}"
+        for _ in range(6):
+            child = start(home / "source", lake)
+            child.join(drawn.uniform(0.02, 0.6) * seconds)
+            child.kill()
+            child.join()
+            n_killed += child.exitcode == KILLED
+            every_part_is_whole(lake)
+        finishes_as_if_nothing_had_been(home / "source", lake, whole)
+    assert n_killed >= 10
+
+
+@pytest.mark.parametrize("stage", ["ingest", "evaluate"])
+def test_ctrl_c_says_how_to_go_on_and_the_next_run_goes_on(home: Path, tmp_path: Path, stage: str) -> None:
+    lake = tmp_path / "lake"
+    if stage == "evaluate":
+        finish(home / "source", lake, stages=1)
+    arguments = {
+        "ingest": ["repoeval", "--source", str(home / "source"), "--chunkers", "whole-file"],
+        "evaluate": ["--systems", SYSTEMS],
+    }
+    # Another writer holds the lake, so the stage is surely still at work when it is interrupted.
+    with Lake(lake).locked():
+        child = subprocess.Popen(
+            [sys.executable, "-m", stage, *arguments[stage], "--lake", str(lake)],
+            cwd=ROOT,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        assert child.stderr is not None
+        assert "another run is writing to this lake; waiting for it to end" in child.stderr.readline()
+        os.kill(child.pid, signal.SIGINT)
+        out, err = child.communicate(timeout=20)
+    assert (child.returncode, out) == (Exit.INTERRUPTED, "")
+    assert "interrupted. What is finished is kept; run the same command again to go on." in err
+    assert "Traceback" not in err
+    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
+
+
+def test_ctrl_c_in_the_midst_of_the_work_keeps_what_is_finished(home: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    finish(home / "source", lake, stages=1)
+    child = subprocess.Popen(
+        [sys.executable, "-m", "evaluate", "--systems", SYSTEMS, "--lake", str(lake)],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    while child.poll() is None and not [*(lake / "runs").rglob("part-*.parquet")]:
+        time.sleep(0.005)
+    os.kill(child.pid, signal.SIGINT)
+    _, err = child.communicate(timeout=20)
+    assert child.returncode == Exit.INTERRUPTED
+    assert "interrupted. What is finished is kept" in err
+    assert "Traceback" not in err
+    every_part_is_whole(lake)
+    assert Lake(lake).read("runs").height
+    finishes_as_if_nothing_had_been(home / "source", lake, stored(home / "lake2"))
