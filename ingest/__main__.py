@@ -13,7 +13,7 @@ from ingest.benchmarks import Benchmark
 from ingest.chunking import chunkers as known_chunkers
 from ingest.chunking import default_chunkers, resolve_chunkers
 from ingest.importing import Wanted, import_run
-from ingest.pipeline import Ingested
+from ingest.outcome import Ingested
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.predictions._asked import tasks_in
 from ingest.predictions._finding import AUTO, importers

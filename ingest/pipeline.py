@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
 from ingest.benchmarks import Benchmark, PoolGroup, RawFiles, Reading
 from ingest.chunkers import Chunker
-from ingest.chunking import chunk_blobs
+from ingest.cutting import cut_pools
+from ingest.outcome import Ingested
 from ingest.sources import Source, UnreadableEntryError
-from lake.code import code_digest
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint, sha256_of
 from lake.rejects import Rejects
 from lake.sampling import stratified
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import declared_row, table
-
-BLOBS_AT_ONCE = 20_000
-"""How many contents are cut between two writes: what a kill can cost, and what memory must hold."""
-
-
-@dataclass
-class Ingested:
-    """What ingesting one benchmark did."""
-
-    n_items: int = 0
-    n_scorable: int = 0
-    n_cached: int = 0
-    n_rejected: int = 0
-    notes: list[str] = field(default_factory=list)
 
 
 def ingest(
@@ -57,7 +40,7 @@ def ingest(
     for subset in subsets:
         _ingest_subset(lake, benchmark, source, subset, limit, result, say)
     for chunker in chunkers:
-        _ingest_chunks(lake, benchmark, chunker, say, result)
+        cut_pools(lake, benchmark, chunker, say, result)
     _declare(lake, benchmark, source, limit)
     items = lake.scan("items", benchmark=benchmark.name).filter(pl.col("subset").is_in(list(subsets)))
     counts = items.select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()
@@ -207,85 +190,6 @@ def _tags(source: Source) -> list[str]:
 def _called(source: Source) -> str:
     """What pages call a source: a folder by its own name, for its path is nobody else's business."""
     return Path(source.name).name or source.name
-
-
-def _ingest_chunks(
-    lake: Lake, benchmark: Benchmark, chunker: Resolved[Chunker], say: Callable[[str], None], result: Ingested
-) -> None:
-    """Cut every content of the benchmark's pools that this chunker has not cut yet."""
-    declared = chunker.declaration
-    stamp = fingerprint(FORMAT_VERSION, chunker.name, declared.version, code_digest(declared.chunk))
-    tally = _tally(lake, chunker.name, stamp)
-    for part in lake.parts("chunks", chunker=chunker.name):
-        # A part the tally does not know was written just before a kill: it is made again, to the same bytes.
-        if part.fingerprint != stamp or part.name not in tally:
-            lake.remove(part)
-    stored = {part.name for part in lake.parts("chunks", chunker=chunker.name)}
-    tally = {name: part for name, part in tally.items() if name in stored}
-    # A benchmark's pools are stored in parts called `<benchmark>.<group>`.
-    parts = [part for part in lake.parts("files") if part.name.partition(".")[0] == benchmark.name]
-    wanted = lake.scan_parts(parts, "files").select("sha256").unique()
-    cut = lake.scan("chunks", chunker=chunker.name).select("sha256").unique().collect()["sha256"]
-    without_chunks = pl.Series(
-        sorted(sha256 for part in tally.values() for sha256 in part.without_chunks), dtype=pl.String
-    )
-    blobs = lake.scan("blobs").filter(pl.col("n_lines") > 0).join(wanted, on="sha256", how="semi")
-    done = pl.concat([cut, without_chunks]).implode()
-    todo = blobs.select("sha256").filter(~pl.col("sha256").is_in(done)).collect()["sha256"].sort()
-    if todo.is_empty():
-        result.n_cached += 1
-        return
-    say(f"{chunker.name}: cutting {len(todo):,} files")
-    for start in range(0, len(todo), BLOBS_AT_ONCE):
-        batch = todo[start : start + BLOBS_AT_ONCE]
-        name = fingerprint(batch.to_list())[:16]
-        chunked = chunk_blobs(chunker, blobs.filter(pl.col("sha256").is_in(batch.implode())).collect())
-        lake.write("chunks", chunked.frame, part=name, fingerprint=stamp, chunker=chunker.name)
-        without = batch.filter(~batch.is_in(chunked.frame["sha256"].unique().implode())).to_list()
-        tally[name] = _PartTally(len(batch), chunked.frame.height, dict(sorted(chunked.fell_back.items())), without)
-        _declare_chunker(lake, chunker, tally, stamp)
-
-
-@dataclass(frozen=True)
-class _PartTally:
-    """What cutting one part's files gave, remembered beside the chunks."""
-
-    n_files: int
-    n_chunks: int
-    fell_back: dict[str, int]
-    without_chunks: list[str]
-
-
-def _tally(lake: Lake, chunker: str, stamp: str) -> dict[str, _PartTally]:
-    part = lake.part("chunkers", chunker)
-    if part is None or part.fingerprint != stamp:
-        return {}
-    parameters = json.loads(lake.scan_parts([part], "chunkers").select("parameters").collect().item())
-    return {name: _PartTally(**values) for name, values in parameters["parts"].items()}
-
-
-def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], tally: dict[str, _PartTally], stamp: str) -> None:
-    declared = chunker.declaration
-    fell_back: Counter[str] = Counter()
-    for part in tally.values():
-        fell_back.update(part.fell_back)
-    parameters = {
-        **chunker.parameters,
-        "n_files": sum(part.n_files for part in tally.values()),
-        "n_chunks": sum(part.n_chunks for part in tally.values()),
-        "fell_back": dict(fell_back),
-        "parts": {name: vars(part) for name, part in tally.items()},
-    }
-    row = declared_row(
-        name=chunker.name,
-        title=declared.title,
-        meaning=declared.meaning,
-        version=declared.version,
-        source=declared.source,
-        parameters=canonical_json(parameters),
-        fingerprint=stamp,
-    )
-    lake.write("chunkers", row, part=chunker.name, fingerprint=stamp)
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:

@@ -64,6 +64,7 @@ class Chunker:
         version: Raised whenever the chunks may change; chunks of another version are made anew.
         source: Where the rule comes from.
         defaults: The concrete names that run when none are asked for.
+        grammars: Packages whose version decides the chunks as well.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
     """
 
@@ -74,4 +75,5 @@ class Chunker:
     version: int = 1
     source: str = ""
     defaults: tuple[str, ...] = ()
+    grammars: tuple[str, ...] = ()
     check: Callable[..., str] | None = None

@@ -12,6 +12,9 @@ from tree_sitter_language_pack import SupportedLanguage, get_parser
 
 from ingest.chunkers import Document
 
+GRAMMARS = ("tree-sitter", "tree-sitter-language-pack")
+"""The packages whose version decides how a file is parsed."""
+
 MAX_BYTES = 1_000_000
 """A larger file is not parsed."""
 

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from ingest.chunkers import Chunker, Cut, Document
 from ingest.chunkers._lines import cumulative, pack
-from ingest.chunkers._tree import Piece, is_annotation, open_piece, parse
+from ingest.chunkers._tree import GRAMMARS, Piece, is_annotation, open_piece, parse
 
 MAX_CLASS = 1500
 """A class with more non-whitespace characters is cut into its members."""
@@ -105,6 +105,7 @@ def _is_part(node: Node) -> bool:
 
 DEFINITION = Chunker(
     name="definition",
+    grammars=GRAMMARS,
     title="One chunk per definition",
     meaning="One chunk per function, method and class with the comments above it, and one per code between them.",
     chunk=definition,

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ingest.chunkers import Chunker, Cut, Document, LineRange
 from ingest.chunkers._lines import cumulative, pack
-from ingest.chunkers._tree import BODIES, Piece, open_piece, parse
+from ingest.chunkers._tree import BODIES, GRAMMARS, Piece, open_piece, parse
 
 
 def syntax(document: Document, n: int) -> Cut:
@@ -111,6 +111,7 @@ def _cost(best: Sequence[int], units: Sequence[tuple[int, int]], start: int) -> 
 
 SYNTAX = Chunker(
     name="syntax-<n>",
+    grammars=GRAMMARS,
     title="Syntax tree, n characters",
     meaning="Splits what exceeds n non-whitespace characters along the syntax tree and merges small neighbours.",
     chunk=syntax,

@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import ingest.benchmarks
+from ingest.benchmarks import Benchmark
+from ingest.chunkers import Chunker, Cut, Document
+from ingest.outcome import Ingested
+from ingest.pipeline import ingest as ingest_benchmark
+from ingest.sources import open_source
+from lake.declarations import Resolved, discover
+from lake.store import Lake
+
+
+def afraid_of_cats(document: Document) -> Cut:
+    if "purr" in document.text:
+        message = "meow"
+        raise RuntimeError(message)
+    return Cut([(0, len(document.lines))])
+
+
+AFRAID = Resolved("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
+
+
+def ingested(lake: Lake, source: Path) -> Ingested:
+    benchmark = discover(ingest.benchmarks, Benchmark)["repoeval"]
+    opened = open_source(str(source), "repoeval", markers=benchmark.markers, cache=lake.root / "cache")
+    return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID])
+
+
+def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    first = ingested(lake, source)
+    rejects = lake.read("rejects").filter(position="chunker afraid")
+    assert rejects["reason"].to_list() == ["it could not be cut: RuntimeError: meow"]
+    assert first.n_rejected == 1
+    assert "afraid could not cut 1 files; they are in rejects" in first.notes
+    assert lake.read("chunks", chunker="afraid").height > 0
+
+
+def test_what_could_not_be_cut_is_told_again_when_nothing_is_new(source: Path, tmp_path: Path) -> None:
+    lake = Lake(tmp_path / "lake")
+    ingested(lake, source)
+    again = ingested(lake, source)
+    assert (again.n_rejected, again.n_cached) == (1, 2)
