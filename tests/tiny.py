@@ -15,7 +15,8 @@ from unittest.mock import patch
 from ingest import benchmarks
 from ingest.benchmarks import Benchmark
 from ingest.chunking import resolve_chunkers
-from ingest.pipeline import Ingested, ingest
+from ingest.outcome import Ingested
+from ingest.pipeline import ingest
 from ingest.sources import Source, open_source
 from lake.console import run
 from lake.declarations import discover
