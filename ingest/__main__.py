@@ -61,7 +61,7 @@ def read(
         if name not in declared:
             kind = "benchmark"
             raise unknown_name(kind, name, declared)
-    wanted = _subsets(split_names(subsets), [declared[name] for name in asked or declared])
+    wanted = _known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
     resolved = resolve_chunkers(split_names(chunkers) or default_chunkers())
     store = Lake(lake)
     with store.locked(lambda: console.say("another run is writing to this lake; waiting for it to end")):
@@ -72,7 +72,7 @@ def read(
                 store,
                 declared[name],
                 opened,
-                subsets=wanted[name],
+                subsets=declared[name].wanted(opened, wanted),
                 chunkers=resolved,
                 limit=limit,
                 say=console.say,
@@ -184,17 +184,18 @@ def _described(benchmark: Benchmark) -> dict[str, object]:
     }
 
 
-def _subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> dict[str, list[str]]:
-    """Benchmark → the subsets to read: those asked for that it has, else its default ones."""
+def _known_subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> list[str]:
+    """The subsets asked for.
+
+    Raises:
+        GoldspanError: One is no subset of any of the benchmarks.
+    """
     known = [subset for benchmark in benchmarks for subset in benchmark.subsets]
     for subset in asked:
         if subset not in known:
             kind = "subset"
             raise unknown_name(kind, subset, known)
-    return {
-        benchmark.name: [subset for subset in asked if subset in benchmark.subsets] or list(benchmark.default_subsets)
-        for benchmark in benchmarks
-    }
+    return list(asked)
 
 
 def _open(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.benchmarks import Benchmark, PoolGroup, RawFiles, Reading
+from ingest.benchmarks import Benchmark, PoolGroup, RawFiles, Reading, part_of
 from ingest.chunkers import Chunker
 from ingest.cutting import cut_pools
 from ingest.outcome import Ingested
@@ -15,7 +15,6 @@ from ingest.sources import Source, UnreadableEntryError
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint, sha256_of
 from lake.rejects import Rejects
-from lake.sampling import stratified
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import declared_row, table
 
@@ -42,12 +41,11 @@ def ingest(
     for chunker in chunkers:
         cut_pools(lake, benchmark, chunker, say, result)
     _declare(lake, benchmark, source, limit)
-    items = lake.scan("items", benchmark=benchmark.name).filter(pl.col("subset").is_in(list(subsets)))
-    counts = items.select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()
+    parts = [part for subset in subsets for part in _parts(lake, benchmark, subset)]
+    counts = lake.scan_parts(parts, "items").select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()
     result.n_items, result.n_scorable = int(counts["n"].item()), int(counts["scorable"].item())
     for subset in subsets:
-        part = lake.part("rejects", _rejects_part(benchmark, subset))
-        result.n_rejected += lake.scan_parts([part], "rejects").collect().height if part else 0
+        result.n_rejected += lake.scan_parts(_rejects(lake, benchmark, subset), "rejects").collect().height
     return result
 
 
@@ -73,30 +71,77 @@ def _ingest_subset(
         result.n_cached += 1
         return
     say(f"{benchmark.display_name} {subset}: reading {len(raw.entries):,} files")
-    reading = benchmark.read(raw, subset, rejects)
-    result.notes += [f"{benchmark.display_name} {subset}: {note}" for note in reading.notes]
-    _write(lake, benchmark, subset, _limited(reading, limit), rejects, stamp, result)
+    names = []
+    have_pools = _have_pools(lake, _parts(lake, benchmark, subset))
+    for part in benchmark.parts(raw, subset, limit, rejects):
+        names.append(part.name)
+        made_by = fingerprint(stamp, part.name)
+        if have_pools and _part_stands(lake, benchmark, part.name, made_by):
+            continue
+        found = Rejects()
+        reading = part.read(found)
+        result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
+        _write(lake, benchmark, part.name, reading, found, made_by, result)
+        if len(names) > 1:
+            say(f"{benchmark.display_name} {part.name}: {reading.items.height:,} items")
+    for stale in _parts(lake, benchmark, subset):
+        if stale.name not in names:
+            _forget(lake, benchmark, stale.name)
+    # Written last and with the names of all parts: where it stands, the subset is whole.
+    whole = fingerprint(stamp, sorted(names))
+    lake.write("rejects", rejects.frame("ingest"), part=_files_part(benchmark, subset), fingerprint=whole)
 
 
 def _stands(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
-    name = benchmark.name
-    if not (
-        lake.stands("items", subset, stamp, benchmark=name)
-        and lake.stands("gold_spans", subset, stamp, benchmark=name)
-        and lake.stands("rejects", _rejects_part(benchmark, subset), stamp)
-    ):
+    parts = _parts(lake, benchmark, subset)
+    whole = fingerprint(stamp, [part.name for part in parts])
+    if not lake.stands("rejects", _files_part(benchmark, subset), whole):
         return False
-    items = lake.scan("items", benchmark=name).filter((pl.col("subset") == subset) & pl.col("scorable"))
-    pools = items.select("pool_id").unique()
+    if not all(_part_stands(lake, benchmark, part.name, fingerprint(stamp, part.name)) for part in parts):
+        return False
+    return _have_pools(lake, parts)
+
+
+def _have_pools(lake: Lake, parts: list[Part]) -> bool:
+    """Whether what some parts' items search is there, file by file."""
+    pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
     files = lake.scan("files").select("pool_id", "sha256").join(pools, on="pool_id", how="semi")
     without_files = pools.join(files, on="pool_id", how="anti")
     without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
     return without_files.collect().is_empty() and without_blob.collect().is_empty()
 
 
-def _rejects_part(benchmark: Benchmark, subset: str) -> str:
-    return f"ingest-{benchmark.name}-{subset}"
+def _part_stands(lake: Lake, benchmark: Benchmark, part: str, stamp: str) -> bool:
+    return (
+        lake.stands("items", part, stamp, benchmark=benchmark.name)
+        and lake.stands("gold_spans", part, stamp, benchmark=benchmark.name)
+        and lake.stands("rejects", _rejects_part(benchmark, part), stamp)
+    )
+
+
+def _parts(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
+    """The stored parts of a subset's items."""
+    return [part for part in lake.parts("items", benchmark=benchmark.name) if _belongs(part.name, subset)]
+
+
+def _rejects(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
+    """What was refused of a subset: of its files, and of each of its parts."""
+    first = _rejects_part(benchmark, "")
+    mine = [part for part in lake.parts("rejects") if part.name.startswith(first)]
+    return [part for part in mine if _belongs(part.name.removeprefix(first).partition(".")[0], subset)]
+
+
+def _belongs(part: str, subset: str) -> bool:
+    return part == part_of(subset) or part.startswith(f"{part_of(subset)}-")
+
+
+def _rejects_part(benchmark: Benchmark, part: str) -> str:
+    return f"ingest-{benchmark.name}-{part}"
+
+
+def _files_part(benchmark: Benchmark, subset: str) -> str:
+    return f"{_rejects_part(benchmark, part_of(subset))}.files"
 
 
 def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
@@ -111,27 +156,19 @@ def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
     return digests + refused
 
 
-def _limited(reading: Reading, limit: int | None) -> Reading:
-    if limit is None:
-        return reading
-    items = stratified(reading.items, limit)
-    gold = reading.gold.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
-    return Reading(items, gold, reading.pools, reading.notes)
-
-
 def _write(
-    lake: Lake, benchmark: Benchmark, subset: str, reading: Reading, rejects: Rejects, stamp: str, result: Ingested
+    lake: Lake, benchmark: Benchmark, part: str, reading: Reading, rejects: Rejects, stamp: str, result: Ingested
 ) -> None:
-    """Store a subset; the items last, so that a part with their fingerprint means that all the rest is there."""
+    """Store a part; the items last, so that a part with their fingerprint means that all the rest is there."""
     for group in reading.pools:
-        _write_pools(lake, benchmark, subset, group, result)
-    lake.write("gold_spans", reading.gold, part=subset, fingerprint=stamp, benchmark=benchmark.name)
+        _write_pools(lake, benchmark, part, group, result)
+    lake.write("gold_spans", reading.gold, part=part, fingerprint=stamp, benchmark=benchmark.name)
     # No rejects are written as well: a part of no rows says that there were none.
-    lake.write("rejects", rejects.frame("ingest"), part=_rejects_part(benchmark, subset), fingerprint=stamp)
-    lake.write("items", reading.items, part=subset, fingerprint=stamp, benchmark=benchmark.name)
+    lake.write("rejects", rejects.frame("ingest"), part=_rejects_part(benchmark, part), fingerprint=stamp)
+    lake.write("items", reading.items, part=part, fingerprint=stamp, benchmark=benchmark.name)
 
 
-def _write_pools(lake: Lake, benchmark: Benchmark, subset: str, group: PoolGroup, result: Ingested) -> None:
+def _write_pools(lake: Lake, benchmark: Benchmark, part: str, group: PoolGroup, result: Ingested) -> None:
     known = lake.scan("blobs").select("sha256").collect()
     new = group.blobs.join(known, on="sha256", how="anti", maintain_order="left")
     if new.height:
@@ -142,25 +179,25 @@ def _write_pools(lake: Lake, benchmark: Benchmark, subset: str, group: PoolGroup
     stamp = fingerprint(FORMAT_VERSION, group.files.rows())
     stored = lake.part("files", group.name)
     if stored is not None and stored.fingerprint != stamp:
-        _forget_readers(lake, benchmark, subset, stored, result)
+        _forget_readers(lake, benchmark, part, stored, result)
     lake.write("files", group.files, part=group.name, fingerprint=stamp)
 
 
-def _forget_readers(lake: Lake, benchmark: Benchmark, subset: str, files: Part, result: Ingested) -> None:
-    """Take away the other subsets whose items search files that are now others: their gold is of the old ones."""
+def _forget_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Ingested) -> None:
+    """Take away the other parts whose items search files that are now others: their gold is of the old ones."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
     for part in lake.parts("items", benchmark=benchmark.name):
-        if part.name == subset or lake.scan_parts([part], "items").join(pools, on="pool_id").collect().is_empty():
+        if part.name == reader or lake.scan_parts([part], "items").join(pools, on="pool_id").collect().is_empty():
             continue
-        _forget_subset(lake, benchmark, part.name)
+        _forget(lake, benchmark, part.name)
         result.notes.append(f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again")
 
 
-def _forget_subset(lake: Lake, benchmark: Benchmark, subset: str) -> None:
-    """Take away a subset's rows, the items first."""
+def _forget(lake: Lake, benchmark: Benchmark, name: str) -> None:
+    """Take away a part's rows, the items first."""
     named = {"benchmark": benchmark.name}
-    parts = [lake.part("items", subset, **named), lake.part("gold_spans", subset, **named)]
-    for part in [*parts, lake.part("rejects", _rejects_part(benchmark, subset))]:
+    parts = [lake.part("items", name, **named), lake.part("gold_spans", name, **named)]
+    for part in [*parts, lake.part("rejects", _rejects_part(benchmark, name))]:
         if part is not None:
             lake.remove(part)
 
@@ -173,8 +210,11 @@ def _forget_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resu
     row = lake.scan_parts([part], "benchmarks").select("source", "revision", "tags").collect().row(0, named=True)
     if row == {"source": _called(source), "revision": source.revision, "tags": _tags(source)}:
         return
-    for subset in benchmark.subsets:
-        _forget_subset(lake, benchmark, subset)
+    for stored in lake.parts("items", benchmark=benchmark.name):
+        _forget(lake, benchmark, stored.name)
+    for refused in lake.parts("rejects"):
+        if refused.name.startswith(_rejects_part(benchmark, "")):
+            lake.remove(refused)
     for stale in lake.parts("files"):
         if stale.name.partition(".")[0] == benchmark.name:
             lake.remove(stale)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from ingest.sources import Entry, Source, Tree
 from lake.rejects import Rejects
+from lake.sampling import stratified
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,28 @@ class Reading:
     notes: list[str] = field(default_factory=list)
 
 
+def limited(reading: Reading, limit: int | None) -> Reading:
+    """A seeded sample of a reading's items, with their gold; their pools stay whole."""
+    if limit is None:
+        return reading
+    items = stratified(reading.items, limit)
+    gold = reading.gold.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
+    return Reading(items, gold, reading.pools, reading.notes)
+
+
+@dataclass(frozen=True)
+class PartToRead:
+    """Some of a subset's items, read when asked: what one write stores and one kill can cost.
+
+    Attributes:
+        name: The part's name: the subset's, with `/` written `-`, or one that starts so and goes on with `-`.
+        read: `read(rejects)` → the rows.
+    """
+
+    name: str
+    read: Callable[[Rejects], Reading]
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """A benchmark, as `python -m ingest list` and the pages say it.
@@ -80,7 +103,9 @@ class Benchmark:
         markers: Files or folders one of which its folder holds.
         gold_rules: Gold rule → what it calls the answer.
         find: `find(source, subset, rejects)` → the raw files.
-        read: `read(raw, subset, rejects)` → the rows.
+        parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
+            with a limit a seeded sample of so many in all.
+        at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
     """
 
     name: str
@@ -97,4 +122,21 @@ class Benchmark:
     markers: tuple[str, ...]
     gold_rules: Mapping[str, str]
     find: Callable[[Source, str, Rejects], RawFiles]
-    read: Callable[[RawFiles, str, Rejects], Reading]
+    parts: Callable[[RawFiles, str, int | None, Rejects], Iterator[PartToRead]]
+    at_hand: Callable[[Source], Sequence[str]] | None = None
+
+    def wanted(self, source: Source, asked: Sequence[str]) -> list[str]:
+        """The subsets to read: those asked for that it has, else all at hand, else its default ones."""
+        mine = [subset for subset in asked if subset in self.subsets]
+        if mine or self.at_hand is None or source.name == HUB:
+            return mine or list(self.default_subsets)
+        return list(self.at_hand(source)) or list(self.default_subsets)
+
+
+HUB = "hub"
+"""The source that fetches: there nothing is read that was not asked for or is the default."""
+
+
+def part_of(subset: str) -> str:
+    """What the parts of a subset are called, or begin with."""
+    return subset.replace("/", "-")

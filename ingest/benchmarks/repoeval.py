@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ingest.benchmarks import Benchmark, PoolGroup, RawFiles, Reading
+from ingest.benchmarks import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited
 from ingest.blobs import pool_frames
 from ingest.jsonl import JsonObject, json_lines
 from ingest.sources import Entry, Source, Tree, UnreadableEntryError
@@ -122,6 +122,12 @@ def read(raw: RawFiles, subset: str, rejects: Rejects) -> Reading:
     items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), rejects)
     notes += _notes(tasks, group, n_lines, _pool_prefix(level))
     return Reading(items, gold, [group, *_published_pools(group)] if subset == "function-2k" else [group], notes)
+
+
+def parts(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Iterator[PartToRead]:
+    """The subset in one part: a repository's gold needs all of its files."""
+    del rejects  # whatever is wrong is wrong with a row
+    yield PartToRead(subset, lambda found: limited(read(raw, subset, found), limit))
 
 
 def _searchable(path: str) -> bool:
@@ -413,5 +419,5 @@ REPOEVAL = Benchmark(
     markers=("datasets", "repositories"),
     gold_rules=GOLD_RULES,
     find=find,
-    read=read,
+    parts=parts,
 )

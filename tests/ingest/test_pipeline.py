@@ -90,6 +90,7 @@ def test_an_edited_row_re_reads_its_subset_and_nothing_else(both: Path, tmp_path
         "gold_spans/benchmark=repoeval/part-function-2k.parquet",
         "items/benchmark=repoeval/part-function-2k.parquet",
         "rejects/part-ingest-repoeval-function-2k.parquet",
+        "rejects/part-ingest-repoeval-function-2k.files.parquet",
     }
 
 

@@ -22,7 +22,8 @@ Gold = dict[str, tuple[int, int]]
 def _read(source: Path, subset: str = "function-2k") -> tuple[Reading, Rejects]:
     rejects = Rejects()
     benchmark = repoeval()
-    reading = benchmark.read(benchmark.find(opened(source), subset, rejects), subset, rejects)
+    (part,) = benchmark.parts(benchmark.find(opened(source), subset, rejects), subset, None, rejects)
+    reading = part.read(rejects)
     check(table("items"), reading.items)
     check(table("gold_spans"), reading.gold)
     for group in reading.pools:
