@@ -17,7 +17,7 @@ from ingest.outcome import Ingested
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.predictions._asked import tasks_in
 from ingest.predictions._finding import AUTO, importers
-from ingest.sources import Source, open_source
+from ingest.sources import Progress, Source, open_source
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -64,9 +64,10 @@ def read(
     wanted = _known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
     resolved = resolve_chunkers(split_names(chunkers) or default_chunkers())
     store = Lake(lake)
-    with store.locked(lambda: console.say("another run is writing to this lake; waiting for it to end")):
+    waiting = "another run is writing to this lake; waiting for it to end"
+    with store.locked(lambda: console.say(waiting)), console.downloads() as told:
         done: dict[str, Ingested] = {}
-        for name, opened in _open(source, asked, declared, store, console):
+        for name, opened in _open(source, asked, declared, store, console, told):
             console.say(f"{declared[name].display_name} from {opened.name}{_labelled(opened)}")
             done[name] = ingest_benchmark(
                 store,
@@ -199,13 +200,19 @@ def _known_subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> lis
 
 
 def _open(
-    spec: str, asked: Sequence[str], declared: dict[str, Benchmark], store: Lake, console: Console
+    spec: str,
+    asked: Sequence[str],
+    declared: dict[str, Benchmark],
+    store: Lake,
+    console: Console,
+    progress: Progress,
 ) -> list[tuple[str, Source]]:
     """The sources of the benchmarks asked for; of all the source holds when none is."""
     opened, problems = [], []
     for name in asked or declared:
         try:
-            found = open_source(spec, name, markers=declared[name].markers, cache=store.root / "cache")
+            cache = store.root / "cache"
+            found = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
         except GoldspanError as error:
             if asked or error.code != Exit.MISSING:
                 raise

@@ -9,7 +9,8 @@ import json as jsonlib
 import os
 import sys
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -17,7 +18,16 @@ from typing import Annotated, TypeVar
 import typer
 import yaml
 from rich.console import Console as RichConsole
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    DownloadColumn,
+    MofNCompleteColumn,
+    Progress,
+    TaskID,
+    TextColumn,
+    TimeRemainingColumn,
+    TransferSpeedColumn,
+)
 from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, unknown_name
@@ -100,6 +110,34 @@ class Console:
                 said = time.perf_counter()
                 self.say(f"{title}: {done:,} of {len(things):,}")
             yield thing
+
+    @contextmanager
+    def downloads(self) -> Iterator[Callable[[int, int, str], None]]:
+        """A function that is told of every piece of a download: bytes so far, bytes in all (0 if unknown), its name.
+
+        A terminal gets a bar for each download, a pipe a line now and then.
+        """
+        columns = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn())
+        bars = Progress(*columns, console=self._rich, transient=True)
+        known: dict[str, TaskID] = {}
+        said = time.perf_counter()
+
+        def told(done: int, total: int, name: str) -> None:
+            nonlocal said
+            if self._rich.is_terminal and not self.quiet:
+                if name not in known:
+                    bars.start()
+                    known[name] = bars.add_task(name, total=total or None)
+                bars.update(known[name], completed=done)
+            elif time.perf_counter() - said > PIPE_SECONDS:
+                said = time.perf_counter()
+                self.say(f"{name}: {done / 1e6:,.1f} MB" + (f" of {total / 1e6:,.1f} MB" if total else ""))
+
+        try:
+            yield told
+        finally:
+            if known:
+                bars.stop()
 
     def finish(self, stage: str, outcome: Outcome) -> Exit:
         """Print the last block, as lines on stderr or as one object on stdout, and give the exit code."""
@@ -185,4 +223,5 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
         raise unknown_name(kind, format, ("json", "yaml"))
     else:
         for row in rows:
-            print("  ".join(str(value) for value in row.values() if value not in ("", None)))
+            shown = [", ".join(map(str, value)) if isinstance(value, list) else value for value in row.values()]
+            print("  ".join(str(value) for value in shown if value not in ("", None)))

@@ -48,10 +48,14 @@ class Items(dy.Schema):
     pool_id = dy.String()
     query_sha256 = dy.String()
     prompt = dy.String(nullable=True)
+    import_statement = dy.String(nullable=True)
+    code = dy.String(nullable=True)
+    next_line = dy.String(nullable=True)
     target_path = dy.String(nullable=True)
     target_line = dy.Int64(nullable=True, min=0)
     target_text = dy.String(nullable=True)
     query_line_start = dy.Int64(nullable=True, min=0)
+    n_candidates = dy.Int64(nullable=True, min=1)
     upstream_id = dy.String(nullable=True)
     scorable = dy.Bool()
     why_not = dy.String(nullable=True)
@@ -186,6 +190,17 @@ class Hits(dy.Schema):
     score = dy.Float64(nullable=True)
 
 
+class Relevance(dy.Schema):
+    """How like the gold snippet a chunk of an item's pool is: shares of tokens and of identifiers."""
+
+    item_id = dy.String(primary_key=True)
+    path = dy.String(primary_key=True)
+    chunker = dy.String(primary_key=True)
+    chunk_no = dy.Int64(primary_key=True, min=0)
+    jaccard = dy.Float64(min=0, max=1)
+    identifier_overlap = dy.Float64(min=0, max=1)
+
+
 class Scores(dy.Schema):
     """One number per run, protocol, item and metric; k is 0 where the metric has no cut-off."""
 
@@ -281,6 +296,7 @@ TABLES: Mapping[str, Table] = {
         Table("costs", Costs, ("benchmark", "run_id")),
         Table("run_items", RunItems, ("benchmark", "run_id")),
         Table("hits", Hits, ("benchmark", "run_id")),
+        Table("relevance", Relevance, ("benchmark", "chunker")),
         Table("scores", Scores, ("benchmark", "protocol", "run_id")),
         Table("aggregates", Aggregates, ("benchmark", "protocol", "run_id")),
         Table("rejects", Rejects),

@@ -208,3 +208,16 @@ def test_an_unknown_format_asks_did_you_mean() -> None:
 
 def test_the_default_lake_lies_in_the_checkout() -> None:
     assert Path("lake/data") == console.DEFAULT_LAKE
+
+
+def test_a_download_in_a_pipe_is_told_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("lake.console.PIPE_SECONDS", 0)
+    with Console().downloads() as told:
+        told(1_500_000, 3_000_000, "archive.zip")
+        told(2_000_000, 0, "of unknown size.zip")
+    assert capsys.readouterr().err.splitlines() == [
+        "archive.zip: 1.5 MB of 3.0 MB",
+        "of unknown size.zip: 2.0 MB",
+    ]
