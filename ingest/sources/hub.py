@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import overload
 from urllib.parse import urlsplit
 
-from ingest.sources import Progress, Tree
+from ingest.sources import Progress, Source, Tree
 from ingest.sources.archive import open_archive
 from ingest.sources.download import Remote, UnreachableError, fetch
+from ingest.sources.hub_dataset import DATASETS, open_dataset
 from lake.errors import Exit, GoldspanError
 
 
@@ -121,22 +123,35 @@ class HubSource:
         return GoldspanError(what, where=remote.url, hint=hint, code=Exit.MISSING)
 
 
+@overload
+def open_hub(benchmark: str, cache: Path, *, progress: Progress | None = None) -> Source: ...
+
+
+@overload
 def open_hub(
-    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin] = PINS
-) -> HubSource:
-    """The publisher's files of a benchmark; nothing is downloaded before a tree is asked for.
+    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin]
+) -> HubSource: ...
+
+
+def open_hub(
+    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin] | None = None
+) -> Source:
+    """The publisher's files of a benchmark, in git or on the Hugging Face hub; nothing is downloaded yet.
 
     Args:
         benchmark: The benchmark's name.
-        cache: Where downloads are kept, by git blob id.
+        cache: Where downloads are kept.
         progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
-        pins: What is pinned; another one for tests.
+        pins: What is pinned in git, and then alone; another one for tests.
 
     Raises:
-        GoldspanError: The benchmark is not pinned here.
+        GoldspanError: The benchmark is neither pinned here nor a dataset.
     """
+    if pins is None and benchmark in DATASETS:
+        return open_dataset(benchmark, cache, progress=progress)
+    pins = PINS if pins is None else pins
     if benchmark not in pins:
-        hint = f"There is: {', '.join(sorted(pins))}. Give a folder: SOURCE=<folder>."
+        hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
         what = f"{benchmark} cannot be fetched from its publisher yet"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
     return HubSource(pins[benchmark], cache, progress)

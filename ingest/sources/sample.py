@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
-from ingest.sources import Tree
+from ingest.sources import Entry, Tree
 from ingest.sources.packages import Package, read_package
+from ingest.sources.repobench_sample import RepoBenchSample
 from ingest.sources.repoeval_sample import RepoEvalSample, folder_of
 from lake.errors import Exit, GoldspanError
 
@@ -26,12 +28,27 @@ PACKAGES: dict[str, str] = {
 Python and platform in requirements.txt, so that the sample is the same everywhere."""
 
 
+BENCHMARKS = ("repobench-r", "repoeval")
+"""Which benchmarks there is a sample of."""
+
+
+class Layout(Protocol):
+    """A benchmark's upstream layout: paths of its folders → entries."""
+
+    def entries(self, path: str) -> list[Entry] | None: ...  # noqa: D102
+
+
 @dataclass(frozen=True)
 class SampleSource:
-    """RepoEval's layout over installed packages; see `Source` for what the attributes say."""
+    """A benchmark's layout over installed packages; see `Source` for what the attributes say.
+
+    Attributes:
+        licences: Repository, as the benchmark calls it → licence, from each package's metadata.
+    """
 
     packages: tuple[Package, ...]
-    layout: RepoEvalSample
+    layout: Layout
+    licences: dict[str, str]
     name: str = "sample"
     label: str = "sample"
 
@@ -39,11 +56,6 @@ class SampleSource:
     def revision(self) -> str:
         """The packages it is cut from: `attrs==26.1.0 click==8.5.1 …`."""
         return " ".join(package.pin for package in self.packages)
-
-    @property
-    def licences(self) -> dict[str, str]:
-        """Repository folder → licence, from each package's metadata."""
-        return {folder_of(package.repo): package.licence for package in self.packages}
 
     def tree(self, *paths: str) -> Tree | None:
         """The first of some folders of the upstream layout that the sample has."""
@@ -60,9 +72,13 @@ def open_sample(benchmark: str) -> SampleSource:
     Raises:
         GoldspanError: The benchmark has no sample, or a package is missing.
     """
-    if benchmark != "repoeval":
-        hint = "There is one of repoeval. Give a folder: SOURCE=<folder>."
+    if benchmark not in BENCHMARKS:
+        hint = f"There is one of {' and '.join(BENCHMARKS)}. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
     packages = tuple(read_package(name, repo) for name, repo in PACKAGES.items())
-    return SampleSource(packages, RepoEvalSample(packages))
+    if benchmark == "repobench-r":
+        rows = RepoBenchSample(packages)
+        return SampleSource(packages, rows, rows.licences)
+    licences = {folder_of(package.repo): package.licence for package in packages}
+    return SampleSource(packages, RepoEvalSample(packages), licences)

@@ -1,0 +1,211 @@
+"""A dataset's own files from the Hugging Face hub, at a commit that is resolved once and then kept to."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from ingest.sources import UNKNOWN_SIZE, Entry, Progress, Tree
+from ingest.sources.download import UnreachableError
+from ingest.sources.huggingface import Hub, HuggingFace
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
+
+BRANCH = "main"
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """What is read of a dataset on the hub.
+
+    Attributes:
+        name: `owner/name`.
+        files: Folder → the files in it, called in the benchmark's layout as in the dataset.
+        commit: An explicit pin; empty where the branch is resolved once and recorded.
+    """
+
+    name: str
+    files: Mapping[str, tuple[str, ...]]
+    commit: str = ""
+
+    @property
+    def paths(self) -> list[str]:
+        """Every file that is read, as the dataset calls it."""
+        return [f"{folder}/{name}" for folder, names in self.files.items() for name in names]
+
+
+# A script dataset, which `datasets` refuses to load: its files are taken as they are. Its commit is not known here.
+DATASETS: Mapping[str, Dataset] = {
+    "repobench-r": Dataset(
+        name="tianyang/repobench-r",
+        files={"data": ("java_cff.gz", "java_cfr.gz", "python_cff.gz", "python_cfr.gz")},
+    ),
+}
+"""Benchmark → the dataset its publishers keep it in."""
+
+
+class _Record(BaseModel):
+    """What was resolved, and what has come since: file → its sha256, and its size in bytes."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    dataset: str
+    commit: str
+    sha256: dict[str, str] = {}
+    sizes: dict[str, int] = {}
+
+
+@dataclass(frozen=True)
+class DatasetSource:
+    """A dataset's files; see `Source` for what the attributes say.
+
+    The hub is asked for the commit the first time, and the answer is recorded in `<cache>/<owner>--<name>.json`. Later
+    runs keep to it, and refuse a file that is not the one that came then, until the record is deleted or a commit
+    pinned.
+    """
+
+    dataset: Dataset
+    cache: Path
+    hub: Hub
+    progress: Progress | None = None
+    licences: dict[str, str] = field(default_factory=dict)
+    name: str = "hub"
+    label: str = ""
+
+    @property
+    def revision(self) -> str:
+        """`owner/name@commit`.
+
+        Raises:
+            GoldspanError: The commit is not recorded here and cannot be had (code MISSING).
+        """
+        return f"{self.dataset.name}@{self._record().commit}"
+
+    def tree(self, *paths: str) -> Tree | None:
+        """The first of some folders that the dataset has; a file is downloaded when it is read.
+
+        Raises:
+            GoldspanError: As of `revision`; reading an entry raises it as well where its file cannot be had.
+        """
+        for path in paths:
+            if path in self.dataset.files:
+                sizes = self._record().sizes
+                named = sorted((name, f"{path}/{name}") for name in self.dataset.files[path])
+                found = [Entry(name, sizes.get(full, UNKNOWN_SIZE), partial(self._read, full)) for name, full in named]
+                return Tree(path, found)
+        return None
+
+    def _read(self, path: str) -> bytes:
+        record = self._record()
+        with self._one_error(record, path):
+            file = self.hub.fetch(self.dataset.name, path, record.commit, self._downloads, self.progress)
+            data = file.read_bytes()
+        found = sha256_of(data)
+        expected = record.sha256.setdefault(path, found)
+        if found != expected:
+            what = f"{path} of {self.dataset.name}@{record.commit} is not the file that came first: sha256 {found}"
+            hint = f"It was {expected}. To take what comes now, delete the file and {self._file}."
+            raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID)
+        self._keep(record)
+        return data
+
+    @property
+    def _file(self) -> Path:
+        return self.cache / f"{self.dataset.name.replace('/', '--')}.json"
+
+    @property
+    def _downloads(self) -> Path:
+        return self.cache / "huggingface"
+
+    def _record(self) -> _Record:
+        """What is recorded of the commit; resolved and recorded where nothing is and none is pinned."""
+        pinned, known = self.dataset.commit, self._known()
+        if known is not None and pinned in ("", known.commit):
+            return known
+        if pinned:
+            return _Record(dataset=self.dataset.name, commit=pinned)
+        with self._one_error(None, ""):
+            commit, sizes = self.hub.resolve(self.dataset.name, BRANCH)
+        sizes = {path: size for path, size in sizes.items() if path in self.dataset.paths}
+        record = _Record(dataset=self.dataset.name, commit=commit, sizes=sizes)
+        self._keep(record)
+        return record
+
+    def _known(self) -> _Record | None:
+        try:
+            return _Record.model_validate_json(self._file.read_bytes())
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise self._unusable(error) from error
+        except ValidationError as error:
+            what = f"what was recorded of {self.dataset.name} cannot be read: {error.errors()[0]['msg']}"
+            hint = f"Delete it; {BRANCH} is then resolved anew."
+            raise GoldspanError(what, where=str(self._file), hint=hint, code=Exit.INVALID) from error
+
+    def _keep(self, record: _Record) -> None:
+        if record == self._known():
+            return
+        beside = self._file.with_suffix(".tmp")
+        try:
+            self.cache.mkdir(parents=True, exist_ok=True)
+            beside.write_text(f"{json.dumps(record.model_dump(), indent=1, sort_keys=True)}\n", encoding="utf-8")
+            beside.replace(self._file)
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    @contextmanager
+    def _one_error(self, record: _Record | None, path: str) -> Iterator[None]:
+        try:
+            yield
+        except UnreachableError as error:
+            raise self._unreachable(record, path, str(error)) from error
+        except OSError as error:
+            raise self._unusable(error) from error
+
+    def _unusable(self, error: OSError) -> GoldspanError:
+        what = f"the cache cannot be used: {error.strerror or error}"
+        return GoldspanError(what, where=str(self.cache), hint="Check space and permissions.", code=Exit.ERROR)
+
+    def _unreachable(self, record: _Record | None, path: str, reason: str) -> GoldspanError:
+        at, sizes, here = (record.commit, record.sizes, record.sha256) if record is not None else (BRANCH, {}, {})
+        missing = [name for name in self.dataset.paths if name not in here or name == path]
+        listed = ", ".join(f"{name} ({sizes[name]:,} bytes)" if name in sizes else name for name in missing)
+        unknown = "" if all(name in sizes for name in missing) else " (sizes unknown until the server is reached)"
+        hint = "\n  ".join(
+            [
+                f"Not here yet: {listed} of {self.dataset.name}@{at}{unknown}; they go into {self._downloads}.",
+                "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files, or an",
+                f"export as Parquet or JSONL, into <folder>/{missing[0].partition('/')[0]}/ and give SOURCE=<folder>;",
+                "or SOURCE=sample, which needs neither.",
+            ]
+        )
+        wanted = f"{path} of {self.dataset.name}" if path else f"the commit of {self.dataset.name}"
+        what = f"{wanted} cannot be had from the Hugging Face hub: {reason}"
+        return GoldspanError(what, where=f"dataset {self.dataset.name}", hint=hint, code=Exit.MISSING)
+
+
+def open_dataset(
+    benchmark: str,
+    cache: Path,
+    *,
+    progress: Progress | None = None,
+    datasets: Mapping[str, Dataset] = DATASETS,
+    hub: Hub | None = None,
+) -> DatasetSource:
+    """The dataset of a benchmark; the hub is asked for nothing before a revision, a tree or a file is.
+
+    Args:
+        benchmark: A key of `datasets`.
+        cache: Where downloads and the record of the commit are kept.
+        progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
+        datasets: What there is; another one for tests, or to pin a commit.
+        hub: Who is asked; another one for tests.
+    """
+    return DatasetSource(datasets[benchmark], cache, hub if hub is not None else HuggingFace(), progress)
