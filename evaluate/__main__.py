@@ -9,6 +9,7 @@ import polars as pl
 import typer
 
 from evaluate.asked import SELECTABLE, Selection, edition
+from evaluate.engine import parse_engine
 from evaluate.given import give_vectors
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
@@ -49,6 +50,7 @@ def run_systems(
     vectors: Annotated[
         Path | None, typer.Option(envvar="VECTORS", help="Parquet with key and vector, for the retriever `recorded`.")
     ] = None,
+    engine: Annotated[str, typer.Option(envvar="ENGINE", help="local:N, N processes on this machine.")] = "local:1",
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -57,7 +59,7 @@ def run_systems(
     """Rank, score and aggregate: what `python -m evaluate` does."""
     console = Console(quiet=quiet, json=json)
     store = Lake(lake)
-    selection = Selection(_where(config), limit)
+    selection, workers = Selection(_where(config), limit), parse_engine(engine)
     shown = [parse_metric(name) for name in split_names(metrics)]
     in_lake = [part.name for part in store.parts("benchmarks")]
     asked = split_names(benchmarks) or in_lake
@@ -74,7 +76,12 @@ def run_systems(
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         for name in asked:
             done[name] = evaluate_benchmark(
-                store, name, patterns=split_names(systems), selection=selection, console=console
+                store,
+                name,
+                patterns=split_names(systems),
+                selection=selection,
+                console=console,
+                engine=workers,
             )
     if not (json or quiet):
         for name in asked:

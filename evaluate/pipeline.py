@@ -18,6 +18,7 @@ from evaluate.aggregation import DONE, aggregate
 from evaluate.asked import Asked, Selection, asked_of, edition
 from evaluate.conformance import protocol_hash
 from evaluate.declared import declare
+from evaluate.engine import IN_PROCESS, Engine
 from evaluate.lines import LineAxis
 from evaluate.oracle_share import with_share_of_oracle
 from evaluate.pools import ChunkedPools, is_complete, load_axis, load_pools, load_vectors, queries_by_pool
@@ -54,9 +55,47 @@ class Evaluated:
     tied: int = 0
     notes: list[str] = field(default_factory=list)
 
+    def add(self, other: Evaluated) -> None:
+        """Take in what another part of the work did."""
+        self.expected += other.expected
+        self.scored += other.scored
+        self.failed += other.failed
+        self.cached += other.cached
+        self.tied += other.tied
+        self.notes = [*dict.fromkeys([*self.notes, *other.notes])]
+
+
+@dataclass(frozen=True)
+class Job:
+    """The systems over one chunker, for one task: what is handed to one process."""
+
+    lake: Path
+    task: Task
+    label: str
+    selection: Selection
+    patterns: tuple[str, ...]
+    chunker: str
+
+
+def run_job(job: Job) -> Evaluated:
+    """Run a job's systems, as far as they are not done."""
+    lake, done = Lake(job.lake), Evaluated()
+    asked = list(asked_of(lake, job.task, job.selection))
+    work = _Work(lake, job.task, asked, job.selection, job.label, done)
+    for system in work.plan(job.patterns):
+        if system.chunker == job.chunker:
+            work.run(system)
+    return done
+
 
 def evaluate(
-    lake: Lake, benchmark: str, *, patterns: Sequence[str], selection: Selection, console: Console
+    lake: Lake,
+    benchmark: str,
+    *,
+    patterns: Sequence[str],
+    selection: Selection,
+    console: Console,
+    engine: Engine = IN_PROCESS,
 ) -> Evaluated:
     """Run the chosen systems on a benchmark's items and score them; the caller holds the lake's lock.
 
@@ -68,8 +107,7 @@ def evaluate(
     if selection.limit is None and held.limit is not None:
         selection = Selection(selection.where, held.limit)
     declare(lake)
-    chunkers = [part.name for part in lake.parts("chunkers")]
-    check_patterns(patterns, chunkers, list(retrievers()))
+    check_patterns(patterns, [part.name for part in lake.parts("chunkers")], list(retrievers()))
     n_asked = 0
     for task in tasks_of(benchmark):
         asked = list(asked_of(lake, task, selection))
@@ -79,8 +117,14 @@ def evaluate(
         work = _Work(lake, task, asked, selection, held.label, result)
         is_run = not task.imported_only and any(one.items.height for one in asked)
         plan = work.plan(patterns) if is_run else []
-        for system in console.track(plan, f"evaluating {task.name}"):
-            work.run(system)
+        chunkers = list(dict.fromkeys(system.chunker for system in plan))
+        if engine.n_processes > 1 and len(chunkers) > 1:
+            jobs = [Job(lake.root, task, held.label, selection, tuple(patterns), chunker) for chunker in chunkers]
+            for done in console.track(engine.map(run_job, jobs), f"evaluating {task.name}", total=len(jobs)):
+                result.add(done)
+        else:
+            for system in console.track(plan, f"evaluating {task.name}", total=len(plan)):
+                work.run(system)
         work.forget_stale(plan)
         work.score_imported()
     if not n_asked:

@@ -95,20 +95,20 @@ class Console:
         """One line of what is going on."""
         self._rich.print(text, markup=False)
 
-    def track(self, things: Sequence[T], title: str) -> Iterator[T]:
-        """The things one by one, with a bar on a terminal and a line now and then in a pipe."""
-        if not things:
+    def track(self, things: Iterable[T], title: str, *, total: int) -> Iterator[T]:
+        """The things one by one, of so many in all, with a bar on a terminal and a line now and then in a pipe."""
+        if not total:
             return
         if self._rich.is_terminal and not self.quiet:
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             with Progress(*columns, console=self._rich, transient=True) as progress:
-                yield from progress.track(things, description=title)
+                yield from progress.track(things, total=total, description=title)
             return
         said = time.perf_counter()
         for done, thing in enumerate(things):
             if time.perf_counter() - said > PIPE_SECONDS:
                 said = time.perf_counter()
-                self.say(f"{title}: {done:,} of {len(things):,}")
+                self.say(f"{title}: {done:,} of {total:,}")
             yield thing
 
     @contextmanager

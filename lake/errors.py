@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
 
@@ -49,6 +49,10 @@ class GoldspanError(Exception):
         self.code = code
         super().__init__(self.render())
 
+    def __reduce__(self) -> tuple[Callable[..., GoldspanError], tuple[object, ...]]:
+        """Raised in another process, it arrives whole."""
+        return _remade, (type(self), self.what, self.where, self.examples, self.hint, self.code)
+
     def render(self) -> str:
         """The message as a person reads it."""
         lines = [self.what]
@@ -60,6 +64,14 @@ class GoldspanError(Exception):
         if self.hint:
             lines.append(f"  {self.hint}")
         return "\n".join(lines)
+
+
+def _remade(
+    kind: type[GoldspanError], what: str, where: str, examples: tuple[str, ...], hint: str, code: Exit
+) -> GoldspanError:
+    error = kind.__new__(kind)
+    GoldspanError.__init__(error, what, where=where, examples=examples, hint=hint, code=code)
+    return error
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

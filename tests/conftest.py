@@ -14,7 +14,7 @@ SHARED = ROOT / "../shared/data"
 
 VARIABLES = (
     "BENCHMARK", "BENCHMARKS", "CHUNKER", "CHUNKERS", "CONFIG", "DEBUG", "FORMAT", "JSON", "LAKE", "LIMIT", "METRICS",
-    "QUIET", "SITE", "SKIP_UNKNOWN", "SOURCE", "SUBSETS", "SYSTEM", "SYSTEMS", "TASK", "VECTORS",
+    "ENGINE", "QUIET", "SITE", "SKIP_UNKNOWN", "SOURCE", "SUBSETS", "SYSTEM", "SYSTEMS", "TASK", "VECTORS",
 )  # fmt: skip
 """What the commands read from the environment."""
 

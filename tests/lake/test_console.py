@@ -153,7 +153,7 @@ def test_the_last_block_says_what_there_is_to_say_and_no_noughts(capsys: pytest.
 def test_quiet_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
     quiet = Console(quiet=True)
     quiet.say("something")
-    assert list(quiet.track([1, 2], "counting")) == [1, 2]
+    assert list(quiet.track([1, 2], "counting", total=2)) == [1, 2]
     quiet.finish("evaluate", _outcome(expected=1, scored=1))
     assert capsys.readouterr() == ("", "")
 
@@ -170,9 +170,9 @@ def test_a_pipe_hears_of_progress_now_and_then(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(console, "PIPE_SECONDS", -1.0)
-    assert list(Console().track(["a", "b"], "counting")) == ["a", "b"]
+    assert list(Console().track(["a", "b"], "counting", total=2)) == ["a", "b"]
     assert capsys.readouterr().err == "counting: 0 of 2\ncounting: 1 of 2\n"
-    assert list(Console().track([], "counting")) == []
+    assert list(Console().track([], "counting", total=0)) == []
 
 
 def test_markup_and_wide_text_are_said_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from evaluate.engine import THREADS, Engine, parse_engine
+from lake.errors import Exit, GoldspanError
+from tests.tiny import CHUNKERS, command
+
+
+def stored(lake: Path) -> dict[str, bytes]:
+    """Every part but `costs`, which say how long things took."""
+    parts = (part for part in lake.rglob("part-*.parquet") if part.relative_to(lake).parts[0] != "costs")
+    return {part.relative_to(lake).as_posix(): part.read_bytes() for part in parts}
+
+
+def lengths(text: str) -> int:
+    return len(text)
+
+
+def refuse(text: str) -> int:
+    message = f"{text} is refused"
+    raise GoldspanError(message, where="here", examples=["a", "b"], hint="Do not.", code=Exit.INVALID)
+
+
+def threads(text: str) -> str:
+    del text
+    return os.environ[THREADS]
+
+
+def test_a_pool_makes_the_same_lake_to_the_byte_as_one_process(source: Path, tmp_path: Path) -> None:
+    lakes = []
+    for engine in ("local:1", "local:2"):
+        lake = tmp_path / engine
+        chunkers = ",".join([*CHUNKERS, "fixed-nws-100"])
+        assert command("ingest", "--source", source, "--chunkers", chunkers, "--lake", lake).code == 0
+        said = command("evaluate", "--lake", lake, "--engine", engine)
+        assert said.code == 0, said.err
+        lakes.append(stored(lake))
+    assert lakes[0] == lakes[1]
+
+
+def test_every_job_is_done_once() -> None:
+    assert sorted(Engine(2).map(lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
+    assert list(Engine(1).map(lengths, ["a", "bb", "ccc"])) == [1, 2, 3]
+
+
+def test_processes_share_the_cores() -> None:
+    each = str(max(1, (os.cpu_count() or 1) // 2))
+    before = os.environ.get(THREADS)
+    assert set(Engine(2).map(threads, ["a", "b"])) == {each}
+    assert os.environ.get(THREADS) == before
+
+
+def test_an_error_in_another_process_arrives_whole() -> None:
+    with pytest.raises(GoldspanError, match="a is refused") as caught:
+        list(Engine(2).map(refuse, ["a", "a"]))
+    assert (caught.value.code, caught.value.where, caught.value.hint) == (Exit.INVALID, "here", "Do not.")
+
+
+@pytest.mark.parametrize("text", ["local", "local:0", "local:-1", "local:two", "dask://host:1", ""])
+def test_an_engine_that_is_none_is_refused_with_what_to_write(text: str) -> None:
+    with pytest.raises(GoldspanError, match="local:2") as caught:
+        parse_engine(text)
+    assert caught.value.code == Exit.USAGE
