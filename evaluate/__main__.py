@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json as jsonlib
 from pathlib import Path
 from typing import Annotated
 
@@ -9,6 +10,7 @@ import polars as pl
 import typer
 
 from evaluate.asked import SELECTABLE, Selection, edition
+from evaluate.compare import compare, parse_gate
 from evaluate.engine import parse_engine
 from evaluate.given import give_vectors
 from evaluate.metrics import metrics as known_metrics
@@ -91,6 +93,32 @@ def run_systems(
                         labels = [(found.name, k) for found, k in shown]
                         _print_table(store, name, protocol.name, labels)
     raise typer.Exit(console.finish("evaluate", _outcome(done, lake)))
+
+
+@app.command("compare")
+def compare_systems(
+    a: Annotated[str, typer.Argument(metavar="A", help="A system's name or a run's id.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another, which is held against it.")],
+    metric: Annotated[str, typer.Option(envvar="METRIC", help="Comma list; each protocol's primary without it.")] = "",
+    fail_if: Annotated[str, typer.Option(envvar="FAIL_IF", help='A gate: "ndcg@10 drops > 0.01".')] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+) -> None:
+    """Hold one system against another on the items both were asked; exit code 6 where the gate fails."""
+    gate = parse_gate(fail_if) if fail_if else None
+    asked = [parse_metric(name) for name in split_names(metric)]
+    if gate is not None and (gate.metric, gate.k) not in asked:
+        asked.append((gate.metric, gate.k))
+    found = compare(Lake(lake), a, b, asked)
+    broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
+    if json:
+        print(jsonlib.dumps([{**vars(one), "delta": one.delta, "fails": one in broken} for one in found], indent=2))
+    else:
+        print(f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}")
+        for one in found:
+            numbers = f"{one.a:9.3f}{one.b:9.3f}{one.delta:+9.3f}{one.wins:7,}{one.ties:7,}{one.losses:8,}{one.n:8,}"
+            print(f"{f'{one.protocol} {one.metric}@{one.k}':44}{numbers}{'  fails' if one in broken else ''}")
+    raise typer.Exit(Exit.GATE if broken else Exit.DONE)
 
 
 @app.command("list")
