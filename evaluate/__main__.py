@@ -15,11 +15,11 @@ from evaluate.engine import parse_engine
 from evaluate.given import give_vectors
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
-from evaluate.pipeline import Evaluated
 from evaluate.pipeline import evaluate as evaluate_benchmark
 from evaluate.protocols import protocols, protocols_of
 from evaluate.retrievers import retrievers
 from evaluate.tasks import TASKS, tasks_of
+from evaluate.work import Evaluated
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -142,8 +142,8 @@ def list_(
     print_listing(listings[what], format)
 
 
-def _where(config: str) -> dict[str, str]:
-    """`subset=function-2k,repo=x` as a mapping; it selects items and can never change a protocol.
+def _where(config: str) -> tuple[tuple[str, str], ...]:
+    """`subset=function-2k,repo=x` as pairs; it selects items and can never change a protocol.
 
     Raises:
         GoldspanError: A part is no `column=value`, or the column is none that items are selected by.
@@ -156,7 +156,7 @@ def _where(config: str) -> dict[str, str]:
             hint = f"Columns are {', '.join(SELECTABLE)}. A protocol is sealed: nothing on the command line changes it."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         where[column] = value
-    return where
+    return tuple(sorted(where.items()))
 
 
 def _print_table(lake: Lake, benchmark: str, protocol: str, shown: list[tuple[str, int]]) -> None:

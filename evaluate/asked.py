@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -24,11 +24,11 @@ class Selection:
     """Which items are asked.
 
     Attributes:
-        where: Column of `items` → its value.
+        where: Columns of `items` with the value that is asked.
         limit: At most so many items of each part, a seeded sample stratified by repository.
     """
 
-    where: Mapping[str, str] = field(default_factory=dict)
+    where: tuple[tuple[str, str], ...] = ()
     limit: int | None = None
 
     @property
@@ -38,13 +38,13 @@ class Selection:
 
     def of(self, items: pl.DataFrame) -> pl.DataFrame:
         """The selected of some items."""
-        for column, value in self.where.items():
+        for column, value in self.where:
             items = items.filter(pl.col(column) == value)
         return items if self.limit is None else stratified(items, self.limit)
 
     def said(self) -> dict[str, object]:
         """For fingerprints and for the run's parameters: what is not the default."""
-        return {**self.where, **({} if self.limit is None else {"limit": self.limit})}
+        return {**dict(self.where), **({} if self.limit is None else {"limit": self.limit})}
 
 
 @dataclass(frozen=True)

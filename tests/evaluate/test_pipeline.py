@@ -386,7 +386,7 @@ def test_an_edited_retriever_is_run_again_under_another_name(
 
 def _run(lake: Path, run_id: str, task_name: str, origin: str) -> None:
     """Put a run's row and an item of it into a lake."""
-    texts = dict.fromkeys(("system", "parameters", "versions", "status", "fingerprint"), "x")
+    texts = {**dict.fromkeys(("system", "status", "fingerprint"), "x"), "parameters": "{}", "versions": "{}"}
     row = {"run_id": run_id, "benchmark": "repoeval", "task": task_name, "origin": origin, "n_items": 1, **texts}
     item = {"run_id": run_id, "item_id": "i", "status": "done", "n_returned": 0, "n_nws": 0, "ties": []}
     store, folders = Lake(lake), {"benchmark": "repoeval", "run_id": run_id}

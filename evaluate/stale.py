@@ -1,0 +1,79 @@
+"""Built-in runs that today's items, chunks and code would not make: taken away, so that no page mixes two states."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import polars as pl
+
+from evaluate.asked import SELECTABLE, Selection, asked_of
+from evaluate.retrievers import retrievers
+from evaluate.systems import run_id_of
+from evaluate.tasks import Task
+from evaluate.work import OF_A_RUN, Evaluated, Work
+from lake.store import Lake
+
+
+def forget_stale(lake: Lake, task: Task, label: str, asked: Selection) -> list[str]:
+    """Take away a task's stale and unfinished runs; sentences that say how many.
+
+    A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection stand
+    until everything is asked again.
+
+    Args:
+        lake: Where from.
+        task: Whose runs.
+        label: The label of the data.
+        asked: What was just asked.
+    """
+    runs = lake.scan("runs", benchmark=task.benchmark).filter(
+        (pl.col("task") == task.name) & (pl.col("origin") == "built-in")
+    )
+    rows = runs.select("run_id", "limit", "parameters").sort("run_id").collect().iter_rows()
+    standing: dict[Selection, set[str]] = {}
+    n_stale = 0
+    for run_id, limit, parameters in rows:
+        said = json.loads(parameters or "{}")
+        selection = Selection(tuple((one, said[one]) for one in SELECTABLE if one in said), limit)
+        if selection not in standing:
+            is_over = asked.is_whole and not selection.is_whole
+            standing[selection] = set() if is_over else _standing(lake, task, label, selection)
+        if run_id not in standing[selection]:
+            n_stale += 1
+            _forget(lake, task, run_id)
+    for run_id in _unfinished(lake, task):
+        _forget(lake, task, run_id)
+    return [f"{n_stale:,} runs of an earlier state of the data or code were taken away"] if n_stale else []
+
+
+def _standing(lake: Lake, task: Task, label: str, selection: Selection) -> set[str]:
+    """The runs over some items that would be made just so again."""
+    work = Work(lake, task, list(asked_of(lake, task, selection)), selection, label, Evaluated())
+    # Named one by one, so that systems that run only when asked for are among them.
+    plan = work.plan([f"*+{name}" for name in retrievers()]) if work.asked else []
+    stamps: Mapping[str, str] = {run_id_of(task, one, work.stamp(one)): work.stamp(one) for one in plan}
+    return {
+        run_id
+        for run_id, stamp in stamps.items()
+        if lake.stands("runs", "all", work.made_of(stamp), benchmark=task.benchmark, run_id=run_id)
+    }
+
+
+def _forget(lake: Lake, task: Task, run_id: str) -> None:
+    for name in OF_A_RUN:
+        for part in lake.parts(name, benchmark=task.benchmark, run_id=run_id):
+            lake.remove(part)
+
+
+def _unfinished(lake: Lake, task: Task) -> set[str]:
+    """Runs of the task that have parts and no row: they were cut short."""
+    named = {part.folders["run_id"] for part in lake.parts("runs", benchmark=task.benchmark)}
+    made = {
+        part.folders["run_id"]
+        for name in OF_A_RUN
+        for part in lake.parts(name)
+        if part.folders["benchmark"] == task.benchmark
+    }
+    prefix = f"{task.name}--".replace("/", ".")
+    return {run_id for run_id in made - named if run_id.startswith(prefix)}
