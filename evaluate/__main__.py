@@ -163,12 +163,15 @@ def _print_table(lake: Lake, benchmark: str, protocol: str, shown: list[tuple[st
     """One protocol's headline numbers, best first, on stdout."""
     declared = protocols()[protocol]
     primary = declared.primary
-    slice_, value = declared.headline or ("all", "all")
     wanted = shown or [(primary.metric, primary.k), ("recall", 10), ("mrr", 10)]
     runs = lake.scan("runs", benchmark=benchmark).select("run_id", "system", "status")
+    aggregates = lake.scan("aggregates", benchmark=benchmark, protocol=protocol)
+    known = set(aggregates.select("slice", "slice_value").unique().collect().iter_rows())
+    # Where the headline's items were not asked: all, else the first subset.
+    order = [declared.headline or ("all", "all"), ("all", "all"), *sorted(one for one in known if one[0] == "subset")]
+    slice_, value = next((one for one in order if one in known), order[0])
     rows = (
-        lake.scan("aggregates", benchmark=benchmark, protocol=protocol)
-        .filter((pl.col("slice") == slice_) & (pl.col("slice_value") == value))
+        aggregates.filter((pl.col("slice") == slice_) & (pl.col("slice_value") == value))
         .join(runs, on="run_id")
         .select("run_id", "system", "metric", "k", "n_items", score=primary.aggregate)
         .collect()

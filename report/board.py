@@ -189,8 +189,9 @@ def build_board(facts: Facts, protocol: Protocol) -> Board:
 
 
 def _headline(mine: pl.DataFrame, wanted: tuple[str, str]) -> tuple[tuple[str, str], pl.DataFrame]:
-    """The headline slice's rows, or those of the whole where that slice was not scored."""
-    for where in (wanted, (WHOLE, WHOLE)):
+    """The headline slice's rows; where that slice was not scored those of the whole, else of the first subset."""
+    subsets = mine.filter(pl.col("slice") == "subset")["slice_value"].unique().sort()
+    for where in (wanted, (WHOLE, WHOLE), *(("subset", subset) for subset in subsets)):
         rows = mine.filter(pl.col("slice") == where[0], pl.col("slice_value") == where[1])
         if rows.height:
             return where, rows

@@ -116,3 +116,15 @@ def test_an_unknown_listing_asks_did_you_mean(lake_folder: Path) -> None:
     said = command("evaluate", "list", "system", "--lake", lake_folder)
     assert (said.code, said.out) == (Exit.USAGE, "")
     assert said.err == "evaluate: unknown listing 'system'\n  Did you mean 'systems'?\n"
+
+
+def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(source: Path, tmp_path: Path) -> None:
+    for context in ("1k", "4k"):
+        (source / "datasets" / f"function_level_completion_{context}_context_codex.test.jsonl").write_bytes(
+            (source / "datasets" / "function_level_completion_2k_context_codex.test.jsonl").read_bytes()
+        )
+    lake = tmp_path / "lake"
+    asked = ("--subsets", "function-1k,function-4k", "--chunkers", "whole-file")
+    assert command("ingest", "--source", source, *asked, "--lake", lake).code == 0
+    said = command("evaluate", "--lake", lake)
+    assert "repoeval@chunking-v1, subset function-1k, macro" in said.out
