@@ -109,7 +109,9 @@ def compare_systems(
     asked = [parse_metric(name) for name in split_names(metric)]
     if gate is not None and (gate.metric, gate.k) not in asked:
         asked.append((gate.metric, gate.k))
-    found = compare(Lake(lake), a, b, asked)
+    store = Lake(lake)
+    with store.naming_damage():
+        found = compare(store, a, b, asked)
     broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
     if json:
         print(jsonlib.dumps([{**vars(one), "delta": one.delta, "fails": one in broken} for one in found], indent=2))

@@ -40,7 +40,9 @@ def build_(
 ) -> None:
     """Build the site from the lake; `python -m report` alone does this."""
     console = Console(quiet=quiet, json=json)
-    built = build(Lake(lake), site, console.say)
+    store = Lake(lake)
+    with store.naming_damage():
+        built = build(store, site, console.say)
     n_pages = len(built.pages)
     outcome = Outcome(written=str(site), expected=n_pages, scored=n_pages, unit="pages", hint="make serve")
     outcome.cached = n_pages if built.cached else 0
@@ -78,7 +80,9 @@ def export(
     """The leaderboards, or one run's ranking or scores, for other tools."""
     from report.exports import export as export_
 
-    export_(Lake(lake), run_id, format, output, table)
+    store = Lake(lake)
+    with store.naming_damage():
+        export_(store, run_id, format, output, table)
 
 
 if __name__ == "__main__":

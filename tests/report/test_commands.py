@@ -76,3 +76,12 @@ def test_export_writes_a_file(small: Lake, tmp_path: Path) -> None:
     done = report("export", run, "--format", "trec", "-o", tmp_path / "run.trec", "--lake", small.root)
     assert (done.returncode, done.stdout) == (0, "")
     assert len((tmp_path / "run.trec").read_text().splitlines()) == 10
+
+
+def test_a_damaged_part_of_the_lake_is_named(lake_folder: Path, tmp_path: Path) -> None:
+    part = next((lake_folder / "aggregates").rglob("part-*.parquet"))
+    part.write_bytes(part.read_bytes()[:100])
+    said = report("--lake", lake_folder, "--site", tmp_path / "site")
+    assert said.returncode == Exit.INVALID
+    assert "the lake holds a part that cannot be read" in said.stderr
+    assert str(part) in said.stderr
