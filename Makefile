@@ -10,10 +10,10 @@ GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 help:  ## List the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT=
+ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= CONFIG=FILE.yaml
 	@$(BIN)/python -m ingest $(GO_ON)
 
-evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= CONFIG= METRICS= LIMIT=
+evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= CONFIG= METRICS= LIMIT= ENGINE=local:N
 	@$(BIN)/python -m evaluate $(GO_ON)
 
 report: .venv/.default  ## Write the site: SITE=site/public

@@ -42,6 +42,7 @@ app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions
 
 @app.command("run")
 def run_systems(
+    context: typer.Context,
     benchmarks: Annotated[str, typer.Option(envvar="BENCHMARKS", help="Comma list; all in the lake without it.")] = "",
     systems: Annotated[
         str, typer.Option(envvar="SYSTEMS", help="Comma list of chunker+retriever, globs allowed.")
@@ -61,6 +62,10 @@ def run_systems(
     """Rank, score and aggregate: what `python -m evaluate` does."""
     console = Console(quiet=quiet, json=json)
     store = Lake(lake)
+    given = context.get_parameter_source("config")
+    if given is not None and given.name == "ENVIRONMENT" and config.lower().endswith((".yaml", ".yml")):
+        # In the environment CONFIG may be meant for `ingest`: a file that says what to read selects nothing here.
+        config = ""
     selection, workers = Selection(_where(config), limit), parse_engine(engine)
     shown = [parse_metric(name) for name in split_names(metrics)]
     in_lake = [part.name for part in store.parts("benchmarks")]

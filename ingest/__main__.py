@@ -12,6 +12,7 @@ import ingest.benchmarks
 from ingest.benchmarks import Benchmark
 from ingest.chunking import chunkers as known_chunkers
 from ingest.chunking import default_chunkers, resolve_chunkers
+from ingest.config import Configured, described, read_config
 from ingest.importing import Wanted, import_run
 from ingest.outcome import Ingested
 from ingest.pipeline import ingest as ingest_benchmark
@@ -41,6 +42,7 @@ app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exception
 
 @app.command()
 def read(
+    context: typer.Context,
     benchmarks: Annotated[
         list[str] | None, typer.Argument(envvar="BENCHMARKS", help="Which; all the source holds without it.")
     ] = None,
@@ -48,6 +50,7 @@ def read(
     subsets: Annotated[str, typer.Option(envvar="SUBSETS", help="Comma list of subsets.")] = "",
     chunkers: Annotated[str, typer.Option(envvar="CHUNKERS", help="Comma list of chunker names.")] = "",
     limit: Annotated[int | None, typer.Option(envvar="LIMIT", min=1, help="A seeded sample of so many items.")] = None,
+    config: Annotated[str, typer.Option(envvar="CONFIG", help="FILE.yaml, which declares data of your own.")] = "",
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -57,6 +60,9 @@ def read(
     console = Console(quiet=quiet, json=json)
     declared = discover(ingest.benchmarks, Benchmark)
     asked = split_names(benchmarks)
+    own = _configured(context, config, declared, asked)
+    if own is not None:
+        declared = {own.benchmark.name: own.benchmark}
     for name in asked:
         if name not in declared:
             kind = "benchmark"
@@ -67,7 +73,8 @@ def read(
     waiting = "another run is writing to this lake; waiting for it to end"
     with store.locked(lambda: console.say(waiting)), console.downloads() as told:
         done: dict[str, Ingested] = {}
-        for name, opened in _open(source, asked, declared, store, console, told):
+        own_source = [(own.benchmark.name, own.source)] if own is not None else None
+        for name, opened in own_source or _open(source, asked, declared, store, console, told):
             console.say(f"{declared[name].display_name} from {opened.name}{_labelled(opened)}")
             done[name] = ingest_benchmark(
                 store,
@@ -147,7 +154,7 @@ def list_(
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
     declared = discover(ingest.benchmarks, Benchmark)
     listings: dict[str, list[dict[str, object]]] = {
-        "benchmarks": [_described(benchmark) for benchmark in declared.values()],
+        "benchmarks": [described(one) if format else _in_a_line(one) for one in declared.values()],
         "subsets": [
             {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
             for benchmark in declared.values()
@@ -169,20 +176,42 @@ def list_(
     print_listing(listings[what], format)
 
 
-def _described(benchmark: Benchmark) -> dict[str, object]:
+def _in_a_line(benchmark: Benchmark) -> dict[str, object]:
+    """What of a benchmark a person sees in a table."""
     return {
         "name": benchmark.name,
         "display_name": benchmark.display_name,
         "title": benchmark.title,
-        "description": benchmark.meaning,
-        "version": benchmark.version,
-        "homepage": benchmark.homepage,
-        "paper": benchmark.paper,
-        "license": benchmark.licence,
         "subsets": list(benchmark.subsets),
-        "default_subsets": list(benchmark.default_subsets),
-        "gold": dict(benchmark.gold_rules),
     }
+
+
+def _configured(
+    context: typer.Context, config: str, declared: dict[str, Benchmark], asked: Sequence[str]
+) -> Configured | None:
+    """What `--config` declares.
+
+    Raises:
+        GoldspanError: It is no declaration, or something else is asked for as well.
+    """
+    is_yaml = config.lower().endswith((".yaml", ".yml"))
+    given = context.get_parameter_source("config")
+    # In the environment CONFIG may be meant for `evaluate`, which selects items by it.
+    if not config or (not is_yaml and given is not None and given.name == "ENVIRONMENT"):
+        return None
+    if not is_yaml:
+        message = f"--config {config!r} is no .yaml or .yml file"
+        raise GoldspanError(message, hint="Items are selected by `python -m evaluate --config`.", code=Exit.USAGE)
+    source = context.get_parameter_source("source")
+    if source is not None and source.name != "DEFAULT":
+        message = f"--config {config} names its own data; --source names other data"
+        raise GoldspanError(message, hint="Leave one of them out.", code=Exit.USAGE)
+    found = read_config(Path(config), declared)
+    others = [name for name in asked if name != found.benchmark.name]
+    if others:
+        message = f"--config {config} is of {found.benchmark.name}, and {', '.join(others)} is asked for"
+        raise GoldspanError(message, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
+    return found
 
 
 def _known_subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> list[str]:
@@ -209,7 +238,7 @@ def _open(
 ) -> list[tuple[str, Source]]:
     """The sources of the benchmarks asked for; of all the source holds when none is."""
     opened, problems = [], []
-    for name in asked or declared:
+    for name in asked or [name for name, one in declared.items() if not one.is_by_name]:
         try:
             cache = store.root / "cache"
             found = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)

@@ -105,6 +105,7 @@ class Benchmark:
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
             with a limit a seeded sample of so many in all.
+        is_by_name: It is read only when it is asked for by name.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
     """
 
@@ -124,6 +125,7 @@ class Benchmark:
     find: Callable[[Source, str, Rejects], RawFiles]
     parts: Callable[[RawFiles, str, int | None, Rejects], Iterator[PartToRead]]
     at_hand: Callable[[Source], Sequence[str]] | None = None
+    is_by_name: bool = False
 
     def wanted(self, source: Source, asked: Sequence[str]) -> list[str]:
         """The subsets to read: those asked for that it has, else all at hand, else its default ones."""

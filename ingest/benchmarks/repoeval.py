@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import polars as pl
 
 from ingest.benchmarks import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited
 from ingest.blobs import pool_frames
-from ingest.jsonl import JsonObject, json_lines
+from ingest.completion_tasks import FIELDS, Fields, Task, read_tasks
 from ingest.sources import Entry, Source, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import canonical_json, sha256_of
+from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.tables import table
 
@@ -39,49 +37,12 @@ CODE_CHUNK_REPOS = (
 )
 """The repositories of the published code-chunk evaluation."""
 
-MAX_LINE = 2**31
-"""More lines than any source file has; larger numbers would not fit the lake's integers."""
-
 GOLD_RULES: Mapping[str, str] = {
     "context-and-completion": "The prompt's lines and the completion's, to one line past it: "
     "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
     "context-to-hole": "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
     "target": "The completion itself: [lineno, lineno + n - 1], both included.",
 }
-
-
-@dataclass(frozen=True)
-class Task:
-    """One row of a task file, checked."""
-
-    where: str
-    line: int
-    n: int
-    prompt: str
-    ground_truth: str
-    repo: str
-    path: str
-    context_start: int
-    lineno: int
-    upstream_id: str
-
-    @property
-    def target(self) -> tuple[str, str, int]:
-        """What the task asks for, whatever its prompt."""
-        return self.repo, self.path, self.lineno
-
-    @property
-    def n_lines(self) -> int:
-        """How many lines the completion has."""
-        return len(self.ground_truth.removesuffix("\n").split("\n"))
-
-    def gold(self) -> dict[str, tuple[int, int]]:
-        """Gold rule → half-open line range, as the rule gives it."""
-        return {
-            "context-and-completion": (self.context_start, self.lineno + len(self.ground_truth.split("\n"))),
-            "context-to-hole": (self.context_start, self.lineno + 1),
-            "target": (self.lineno, self.lineno + self.n_lines),
-        }
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
@@ -105,6 +66,11 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     pools = source.tree(f"repositories/{folder}", f"repositories/{level}", f"repositories/{level}_level")
     if pools is None:
         raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
+    return raw_files(tasks, datasets, pools, rejects)
+
+
+def raw_files(tasks: Sequence[Entry], datasets: Tree, pools: Tree, rejects: Rejects) -> RawFiles:
+    """Some task files and what of the repositories is searched; what either tree refused is rejected."""
     for tree in (datasets, pools):
         for refused in tree.refused:
             rejects.add(tree.location, f"entry {refused.path}", refused.reason)
@@ -112,22 +78,25 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(tasks, [Tree(pools.location, python)])
 
 
-def read(raw: RawFiles, subset: str, rejects: Rejects) -> Reading:
+def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
     """The items, gold spans and repositories of a subset."""
     notes: list[str] = []
-    tasks = _tasks(raw.tasks, rejects, notes)
+    tasks = read_tasks(raw.tasks, fields, rejects, notes)
     level = subset.split("-")[0]
     group = _pools(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
     n_lines = _lines_per_file(group)
-    items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), rejects)
+    place = raw.pools[0].location.removesuffix(".zip")
+    items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), place, rejects)
     notes += _notes(tasks, group, n_lines, _pool_prefix(level))
     return Reading(items, gold, [group, *_published_pools(group)] if subset == "function-2k" else [group], notes)
 
 
-def parts(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Iterator[PartToRead]:
+def parts(
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
+) -> Iterator[PartToRead]:
     """The subset in one part: a repository's gold needs all of its files."""
     del rejects  # whatever is wrong is wrong with a row
-    yield PartToRead(subset, lambda found: limited(read(raw, subset, found), limit))
+    yield PartToRead(subset, lambda found: limited(read(raw, subset, found, fields), limit))
 
 
 def _searchable(path: str) -> bool:
@@ -141,127 +110,6 @@ def _missing(source: Source, *, what: str) -> GoldspanError:
         hint="It is laid out as upstream: datasets/*.jsonl and repositories/<level>/<repo>/, folders or zips.",
         code=Exit.MISSING,
     )
-
-
-def _tasks(entries: Sequence[Entry], rejects: Rejects, notes: list[str]) -> list[Task]:
-    """The tasks of all files, numbered per repository in file order; twins and duplicates once."""
-    tasks: dict[tuple[str, str, int], Task] = {}
-    count: Counter[str] = Counter()
-    other_prompts = 0
-    for entry in entries:
-        seen: dict[tuple[str, str, int], int] = {}
-        n_refused = len(rejects)
-        for line, row in json_lines(entry, rejects):
-            task = _task(entry.path, line, row, rejects)
-            if task is None:
-                continue
-            if task.target in seen:
-                reason = f"the same task as line {seen[task.target]}"
-                rejects.add(entry.path, f"line {line}", reason, _excerpt(row))
-                count[task.repo] += 1
-                continue
-            seen[task.target] = line
-            known = tasks.get(task.target)
-            if known is None:
-                # A task that only a later file has is numbered after those of the first: no two have one name.
-                tasks[task.target] = replace(task, n=count[task.repo])
-                count[task.repo] += 1
-            else:
-                other_prompts += known.prompt != task.prompt
-        if not seen and len(rejects) == n_refused:
-            rejects.add(entry.path, "file", "holds no task")
-    if other_prompts:
-        notes.append(f"{other_prompts:,} tasks have another prompt in a twin file; the first file's is used")
-    return list(tasks.values())
-
-
-def _task(where: str, line: int, row: JsonObject, rejects: Rejects) -> Task | None:
-    """A row as a task, or None and a reject that says what is wrong with it."""
-    try:
-        return _parsed(where, line, row)
-    except MalformedTaskError as error:
-        rejects.add(where, f"line {line}", str(error), _excerpt(row))
-        return None
-
-
-class MalformedTaskError(ValueError):
-    """A row of a task file that is not as RepoEval's are; the message says what is wrong."""
-
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-
-
-def _parsed(where: str, line: int, row: JsonObject) -> Task:
-    metadata = row.get("metadata")
-    if not isinstance(metadata, dict):
-        raise MalformedTaskError(reason="`metadata` is to be an object")
-    prompt, ground_truth = _text(row, "prompt"), _text(metadata, "ground_truth")
-    if not ground_truth:
-        raise MalformedTaskError(reason="`ground_truth` is empty")
-    repo, *path = _fpath(metadata.get("fpath_tuple"))
-    # Line and api files write `line_no` where function files write `lineno`.
-    lineno = _line_number(metadata, "lineno" if "lineno" in metadata else "line_no")
-    context_start = _line_number(metadata, "context_start_lineno")
-    if context_start > lineno:
-        reason = f"the context starts at line {context_start}, after the completion at {lineno}"
-        raise MalformedTaskError(reason)
-    upstream_id = str(metadata.get("task_id", "")).encode(errors="backslashreplace").decode()
-    return Task(where, line, 0, prompt, ground_truth, repo, "/".join(path), context_start, lineno, upstream_id)
-
-
-def _text(row: Mapping[str, object], key: str) -> str:
-    value = row.get(key)
-    if not isinstance(value, str):
-        reason = f"`{key}` is to be a text"
-        raise MalformedTaskError(reason)
-    if not _encodable(value):
-        reason = f"`{key}` holds half a surrogate pair, which is no character"
-        raise MalformedTaskError(reason)
-    return value
-
-
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _line_number(row: Mapping[str, object], key: str) -> int:
-    value = row.get(key)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        reason = f"`{key}` is to be a whole number from 0"
-        raise MalformedTaskError(reason)
-    if value > MAX_LINE:
-        reason = f"`{key}` is a line that no file has"
-        raise MalformedTaskError(reason)
-    return value
-
-
-def _fpath(value: object) -> list[str]:
-    """A repository and the parts of a path in it, given as a list or as its Python repr."""
-    if isinstance(value, str):
-        try:
-            value = ast.literal_eval(value)
-        except (ValueError, SyntaxError, MemoryError, RecursionError):
-            value = None
-    parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
-    if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
-        raise MalformedTaskError(reason="`fpath_tuple` is to be a repository and the parts of a path in it")
-    if not all(_encodable(part) and not _leaves(part) for part in parts):
-        reason = f"the path {'/'.join(parts)!a} leaves its repository"
-        raise MalformedTaskError(reason)
-    return parts
-
-
-def _leaves(part: str) -> bool:
-    return part in {"", ".", ".."} or any(mark in part for mark in "/\\\0")
-
-
-def _excerpt(row: JsonObject) -> str:
-    metadata = row.get("metadata")
-    return canonical_json(metadata if isinstance(metadata, dict) else row)
 
 
 def _pool_prefix(level: str) -> str:
@@ -325,7 +173,12 @@ def _lines_per_file(group: PoolGroup) -> dict[tuple[str, str], int]:
 
 
 def _rows(
-    tasks: Sequence[Task], subset: str, n_lines: Mapping[tuple[str, str], int], prefix: str, rejects: Rejects
+    tasks: Sequence[Task],
+    subset: str,
+    n_lines: Mapping[tuple[str, str], int],
+    prefix: str,
+    place: str,
+    rejects: Rejects,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     level, context = subset.split("-")
     pools = {pool for pool, _ in n_lines}
@@ -373,7 +226,7 @@ def _rows(
                 gold.append({"benchmark": "repoeval", "item_id": item_id, "gold": rule, **span})
     for repo, count in sorted(absent.items()):
         reason = f"the repository is not there: {count:,} tasks cannot be scored"
-        rejects.add(f"repositories/{prefix.removeprefix('repoeval/')}", f"repository {repo}", reason)
+        rejects.add(place, f"repository {repo}", reason)
     return pl.DataFrame(items, schema=table("items").columns), pl.DataFrame(gold, schema=table("gold_spans").columns)
 
 

@@ -1,0 +1,353 @@
+"""RepoBench-R: which of a row's candidate snippets is the one that its next line uses."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from ingest.benchmarks import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited
+from ingest.blobs import pool_frames
+from ingest.jsonl import json_lines
+from ingest.sources import Entry, Source, UnreadableEntryError
+from ingest.unpickling import BrokenPickleError, UnsafePickleError, plain_values
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
+from lake.rejects import Rejects
+from lake.tables import table
+from lake.text import split_lines
+
+NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
+SPLITS = ("test", "train")
+LEVELS = ("easy", "hard")
+SUBSETS = tuple(f"{name}/{split}" for name in NAMES for split in SPLITS)
+HARD_FROM = 10
+"""Where an export does not say: this many candidates and more are hard."""
+
+ROWS_AT_ONCE = 4_000
+"""Rows of one part: what a kill can cost."""
+
+INDEX_KEYS = ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex")
+"""The gold index, in every spelling the publisher has used."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row, checked.
+
+    Attributes:
+        n: Its place in its split and level, from 0 in file order.
+        candidates: The snippets, in the row's own order.
+        gold: Which of them the next line uses.
+    """
+
+    n: int
+    level: str
+    repo: str
+    file_path: str
+    import_statement: str
+    code: str
+    next_line: str
+    candidates: list[str]
+    gold: int
+    version: str
+
+
+class MalformedRowError(ValueError):
+    """A row that is not as RepoBench-R's are; the message says what is wrong."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+
+
+def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The files that hold a subset: the publisher's pickles, or exports in Parquet or JSON Lines.
+
+    Raises:
+        GoldspanError: There are none.
+    """
+    name = subset.partition("/")[0]
+    for folder in ("data", "."):
+        tree = source.tree(folder)
+        if tree is None:
+            continue
+        for refused in tree.refused:
+            rejects.add(tree.location, f"entry {refused.path}", refused.reason)
+        tasks = [entry for entry in tree.entries if _holds(entry.path, name)]
+        if tasks:
+            return RawFiles(tasks, [])
+    message = f"RepoBench-R: no file of {name} in {source.name}"
+    hint = f"It is laid out as upstream: data/{name}.gz, or {name}*.parquet or .jsonl."
+    raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+
+
+def at_hand(source: Source) -> list[str]:
+    """The test subsets that a source on this machine holds: all of them are read when none is named."""
+    held = []
+    for folder in ("data", "."):
+        tree = source.tree(folder)
+        paths = [entry.path for entry in tree.entries] if tree else []
+        held += [f"{name}/test" for name in NAMES if any(_holds(path, name) for path in paths)]
+    return list(dict.fromkeys(held))
+
+
+def parts(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Iterator[PartToRead]:
+    """The subset's rows in parts, one source file in memory at a time."""
+    name, split = subset.split("/")
+    counts = dict.fromkeys(LEVELS, 0)
+    if limit is not None:
+        yield _sample(raw, name, split, limit, rejects)
+        return
+    for entry in raw.tasks:
+        for level, rows in _read(entry, name, split, rejects):
+            first = counts[level]
+            counts[level] += len(rows)
+            for start in range(0, len(rows), ROWS_AT_ONCE):
+                batch = rows[start : start + ROWS_AT_ONCE]
+                part = f"{name}-{split}-{level}-{(first + start) // ROWS_AT_ONCE:04d}"
+                yield PartToRead(part, _Batch(part, entry.path, name, split, level, first + start, batch).read)
+
+
+def _sample(raw: RawFiles, name: str, split: str, limit: int, rejects: Rejects) -> PartToRead:
+    """A seeded sample of all rows, stratified by repository, in one part."""
+    whole = [
+        _Batch("", entry.path, name, split, level, 0, rows)
+        for entry in raw.tasks
+        for level, rows in _read(entry, name, split, rejects)
+    ]
+    part = f"{name}-{split}-sample"
+
+    def read(found: Rejects) -> Reading:
+        checked = [row for batch in whole for row in batch.checked(found)]
+        return limited(_reading(part, checked, name, split), limit)
+
+    return PartToRead(part, read)
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """Some raw rows of one level, to be stored as one part."""
+
+    part: str
+    where: str
+    name: str
+    split: str
+    level: str
+    first: int
+    rows: Sequence[object]
+
+    def read(self, rejects: Rejects) -> Reading:
+        """The rows as items, gold and pools."""
+        return _reading(self.part, self.checked(rejects), self.name, self.split)
+
+    def checked(self, rejects: Rejects) -> list[Row]:
+        """The rows that are as RepoBench-R's are."""
+        rows = []
+        for n, row in enumerate(self.rows, start=self.first):
+            try:
+                rows.append(_row(row, n, self.level))
+            except MalformedRowError as error:
+                rejects.add(self.where, f"{self.split}/{self.level} row {n}", str(error), repr(row)[:200])
+        return rows
+
+
+def _holds(path: str, name: str) -> bool:
+    file = path.rsplit("/", 1)[-1].lower()
+    return name in path.lower() and file.endswith((".gz", ".pkl", ".pickle", ".parquet", ".jsonl"))
+
+
+def _read(entry: Entry, name: str, split: str, rejects: Rejects) -> Iterator[tuple[str, Sequence[object]]]:
+    """The raw rows of a file's split, level by level."""
+    try:
+        if entry.path.endswith((".parquet", ".jsonl")):
+            yield from _exported(entry, split, rejects)
+            return
+        value = plain_values(entry.read())
+    except (BrokenPickleError, UnsafePickleError, UnreadableEntryError) as error:
+        rejects.add(entry.path, "the whole file", str(error))
+        return
+    except pl.exceptions.PolarsError as error:
+        rejects.add(entry.path, "the whole file", f"not a Parquet file: {error}".splitlines()[0])
+        return
+    levels = value.get(split) if isinstance(value, dict) else None
+    if not isinstance(levels, dict):
+        rejects.add(entry.path, f"split {split}", "not an object of levels, each a list of rows")
+        return
+    for level in LEVELS:
+        rows = levels.get(level, [])
+        if isinstance(rows, list):
+            yield level, rows
+        else:
+            rejects.add(entry.path, f"{split}/{level}", f"a {type(rows).__name__}, not a list of rows")
+
+
+def _exported(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, Sequence[object]]]:
+    """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
+    if entry.path.endswith(".parquet"):
+        rows: list[object] = list(pl.read_parquet(io.BytesIO(entry.read())).iter_rows(named=True))
+    else:
+        rows = [row for _, row in json_lines(entry, rejects)]
+    path = entry.path.lower()
+    said = next((one for one in SPLITS if one in path), "test")
+    for level in LEVELS:
+        here = [row for row in rows if _split_of(row, said) == split and _level_of(row, path) == level]
+        if here:
+            yield level, here
+
+
+def _split_of(row: object, said: str) -> str:
+    return str(row.get("split") or said) if isinstance(row, dict) else said
+
+
+def _level_of(row: object, path: str) -> str:
+    level = str(row.get("level") or row.get("difficulty") or "") if isinstance(row, dict) else ""
+    said = level if level in LEVELS else next((one for one in LEVELS if one in path.rsplit("/", 1)[-1]), "")
+    candidates = row.get("context") if isinstance(row, dict) else None
+    n_candidates = len(candidates) if isinstance(candidates, (list, tuple)) else 0
+    return said or ("hard" if n_candidates >= HARD_FROM else "easy")
+
+
+def _row(row: object, n: int, level: str) -> Row:
+    if not isinstance(row, dict):
+        reason = f"a {type(row).__name__}, not an object"
+        raise MalformedRowError(reason)
+    candidates, is_v11 = _candidates(row.get("context"))
+    code = "cropped_code" if "cropped_code" in row else "code"
+    return Row(
+        n=n,
+        level=level,
+        repo=_text(row, "repo_name"),
+        file_path=_text(row, "file_path"),
+        import_statement=_text(row, "import_statement"),
+        code=_text(row, code),
+        next_line=_text(row, "next_line"),
+        candidates=candidates,
+        gold=_gold(row, len(candidates)),
+        version="v1.1" if is_v11 or code == "cropped_code" else "v1",
+    )
+
+
+def _text(row: Mapping[object, object], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        reason = f"`{key}` is missing" if key not in row else f"`{key}` is a {type(value).__name__}, not a text"
+        raise MalformedRowError(reason)
+    return _encodable(value, key)
+
+
+def _encodable(text: str, what: str) -> str:
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        reason = f"`{what}` holds half a surrogate pair, which is no character"
+        raise MalformedRowError(reason) from error
+    return text
+
+
+def _candidates(context: object) -> tuple[list[str], bool]:
+    if not isinstance(context, (list, tuple)) or not context:
+        raise MalformedRowError(reason="`context` is to be a list of candidates that is not empty")
+    # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.
+    is_v11 = all(isinstance(one, dict) for one in context)
+    snippets = [one.get("snippet") if isinstance(one, dict) else one for one in context]
+    for place, snippet in enumerate(snippets):
+        if not isinstance(snippet, str):
+            reason = f"candidate {place} is a {type(snippet).__name__}, not a text"
+            raise MalformedRowError(reason)
+        _encodable(snippet, f"candidate {place}")
+    return [snippet for snippet in snippets if isinstance(snippet, str)], is_v11
+
+
+def _gold(row: Mapping[object, object], n_candidates: int) -> int:
+    given = [key for key in INDEX_KEYS if key in row]
+    if not given:
+        reason = f"the gold index is missing; it is called {', '.join(INDEX_KEYS)}"
+        raise MalformedRowError(reason)
+    value = row[given[0]]
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)  # a Parquet column with a missing value is read as floats
+    if not isinstance(value, int) or isinstance(value, bool):
+        reason = f"`{given[0]}` is {value!r}, not a whole number"
+        raise MalformedRowError(reason)
+    if value == -1:
+        raise MalformedRowError(
+            reason=f"`{given[0]}` is -1: the answer is in the file itself, not among the candidates"
+        )
+    if not 0 <= value < n_candidates:
+        reason = f"`{given[0]}` is {value}, and there are {n_candidates} candidates"
+        raise MalformedRowError(reason)
+    return value
+
+
+def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
+    """Rows as frames: a row's candidates are its pool."""
+    language = name.partition("_")[0]
+    items, gold, files = [], [], []
+    for row in rows:
+        item_id = f"{name}/{split}/{row.level}/{row.n}"
+        pool_id = f"repobench-r/{item_id}"
+        query = f"{row.import_statement}\n\n{row.code}"
+        items.append(
+            {
+                "benchmark": "repobench-r",
+                "item_id": item_id,
+                "subset": name,
+                "split": split,
+                "level": row.level,
+                "difficulty": row.level,
+                "source": row.version,
+                "language": language,
+                "repo": row.repo,
+                "pool_id": pool_id,
+                "query_sha256": sha256_of(query.encode()),
+                "import_statement": row.import_statement,
+                "code": row.code,
+                "next_line": row.next_line,
+                "target_path": row.file_path,
+                "n_candidates": len(row.candidates),
+                "scorable": True,
+            }
+        )
+        n_lines = len(split_lines(row.candidates[row.gold]))
+        span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
+        gold.append({"benchmark": "repobench-r", "item_id": item_id, "gold": "candidate", **span})
+        files += [(pool_id, f"cand:{place}", snippet.encode()) for place, snippet in enumerate(row.candidates)]
+    stored, blobs = pool_frames(files)
+    # A candidate's path has no ending to tell its language by.
+    blobs = blobs.with_columns(language=pl.lit(language))
+    group = PoolGroup(f"repobench-r.{part}", stored, blobs)
+    return Reading(
+        pl.DataFrame(items, schema=table("items").columns),
+        pl.DataFrame(gold, schema=table("gold_spans").columns),
+        [group],
+    )
+
+
+REPOBENCH_R = Benchmark(
+    name="repobench-r",
+    display_name="RepoBench-R",
+    title="Which snippet does the next line use?",
+    meaning="Given the code before a line, pick the snippet that the line uses from those its file imports. Python and "
+    "Java; gold is one of the row's own candidates.",
+    version=1,
+    homepage="https://huggingface.co/datasets/tianyang/repobench-r",
+    licence="as its publisher states; each repository under its own licence",
+    citation="""@inproceedings{liu2024repobench,
+  title = {RepoBench: Benchmarking Repository-Level Code Auto-Completion Systems},
+  author = {Liu, Tianyang and Xu, Canwen and McAuley, Julian},
+  booktitle = {The Twelfth International Conference on Learning Representations},
+  year = {2024}
+}""",
+    paper="https://arxiv.org/abs/2306.03091",
+    subsets=SUBSETS,
+    default_subsets=("python_cff/test",),
+    markers=("data", *NAMES),
+    gold_rules={"candidate": "The candidate that the next line uses, whole."},
+    find=find,
+    parts=parts,
+    at_hand=at_hand,
+    is_by_name=True,
+)

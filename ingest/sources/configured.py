@@ -1,0 +1,49 @@
+"""Tasks and repositories wherever a declaration of one's own says they are."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from ingest.sources import Entry, Tree, UnreadableEntryError
+from ingest.sources.archive import open_archive
+from ingest.sources.folder import read_folder
+
+TASKS, REPOSITORIES = "tasks", "repositories"
+
+
+@dataclass(frozen=True)
+class ConfiguredSource:
+    """A task file and a folder or zip of repositories; see `Source` for what the other attributes say."""
+
+    name: str
+    label: str
+    revision: str
+    tasks: Path
+    repositories: Path
+    licences: dict[str, str] = field(default_factory=dict)
+
+    def tree(self, *paths: str) -> Tree | None:
+        """`tasks` or `repositories`, each called by its own name: the folders above are nobody else's business."""
+        for path in paths:
+            if path == TASKS:
+                return _tree_of(self.tasks)
+            if path == REPOSITORIES:
+                location = self.repositories.resolve().name
+                if self.repositories.is_dir():
+                    return read_folder(self.repositories, location)
+                return open_archive(self.repositories, location)
+        return None
+
+
+def _tree_of(file: Path) -> Tree:
+    """A tree that holds one file."""
+    return Tree(file.name, [Entry(file.name, file.stat().st_size, partial(_read, file))])
+
+
+def _read(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except OSError as error:
+        raise UnreadableEntryError(file.name, file.name, error.strerror or type(error).__name__) from error

@@ -1,0 +1,234 @@
+"""`python -m ingest --config`: tasks of one's own in RepoEval's manner, from their declaration to the lake."""
+
+from __future__ import annotations
+
+import copy
+import json
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from ingest.completion_tasks import FIELDS
+from ingest.config import FieldKeys, read_config
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed, renamed
+from tests.tiny import ROOT, TASKS, command, jsonl, put, repoeval, stored
+
+PLAIN = """\
+name: repoeval
+label: ours
+data: {root: datasets, tasks: mine.jsonl, repositories: ../repositories/function_level, subset: function-2k}
+"""
+
+
+def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    said = ingest_own(lay_out(tmp_path), lake)
+    assert said.code == 0, said.err
+    assert f"RepoEval from {tmp_path / 'mine.yaml'} (labelled ours)" in said.err
+    assert "5 of 5 items ready" in said.err
+    scored = command("evaluate", "--lake", lake)
+    assert scored.code == 0, scored.err
+    heads = [line for line in scored.out.splitlines() if line.startswith("repoeval@chunking-v1, ")]
+    assert heads
+    assert all(head.endswith(", ours") for head in heads)
+    row = Lake(lake).read("benchmarks").row(0, named=True)
+    assert (row["name"], row["tags"], row["source"]) == ("repoeval", ["ours"], "mine.yaml")
+    assert json.loads(row["parameters"])["label"] == "ours"
+
+
+def test_the_readmes_declaration_works(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text()
+    lay_out(tmp_path, readme.split("```yaml\n")[1].split("```")[0])
+    rows = [renamed(row, number) for number, row in enumerate(TASKS)]
+    names = {"q": ("q",), "answer": ("answer", "text"), "at": ("meta", "where"), "number": ("meta", "no")}
+    put(tmp_path / "tasks.jsonl", jsonl([{name: _at(row, keys) for name, keys in names.items()} for row in rows]))
+    assert "5 of 5 items ready" in ingest_own(tmp_path / "mine.yaml", tmp_path / "lake").err
+
+
+def _at(value: object, keys: Sequence[str]) -> object:
+    for key in keys:
+        value = cast("dict[str, object]", value)[key]
+    return value
+
+
+def test_they_are_the_items_that_upstreams_keys_give(source: Path, tmp_path: Path) -> None:
+    ingest_own(lay_out(tmp_path / "ours"), tmp_path / "one")
+    upstream = command(
+        "ingest", "repoeval", "--source", source, "--lake", tmp_path / "other", "--chunkers", "whole-file"
+    )
+    assert upstream.code == 0
+    one, other = (Lake(tmp_path / name).read("items").drop("upstream_id") for name in ("one", "other"))
+    assert one.equals(other)
+    for table in ("gold_spans", "files", "blobs", "chunks"):
+        assert Lake(tmp_path / "one").read(table).equals(Lake(tmp_path / "other").read(table))
+    assert sorted(Lake(tmp_path / "one").read("items")["upstream_id"]) == ["0", "1", "2", "3", "4"]
+
+
+def test_the_printed_declaration_with_a_label_is_read_as_it_is(source: Path, tmp_path: Path) -> None:
+    _, text = printed()
+    config = put(source / "mine.yaml", text.replace("label: published", "label: ours").encode())
+    said = ingest_own(config, tmp_path / "one")
+    assert said.code == 0, said.err
+    command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "other", "--chunkers", "whole-file")
+    assert Lake(tmp_path / "one").read("items").equals(Lake(tmp_path / "other").read("items"))
+
+
+def test_what_is_printed_says_all_that_the_benchmark_declares(source: Path) -> None:
+    entry, text = printed()
+    declared = repoeval()
+    assert entry["sealed"] == {"prompts": "sealed", "scoring": "sealed", "relevance": "sealed", "judge": "none"}
+    assert entry["gold"] == declared.gold_rules
+    assert entry["subsets"] == list(declared.subsets)
+    config = put(source / "mine.yaml", text.replace("label: published", "label: ours").encode())
+    read = read_config(config, {"repoeval": declared})
+    for name in ("name", "display_name", "title", "meaning", "version", "homepage", "licence", "citation", "paper"):
+        assert getattr(read.benchmark, name) == getattr(declared, name)
+    assert FieldKeys().fields() == FIELDS
+
+
+def test_rows_with_upstreams_keys_need_no_fields_and_root_may_be_elsewhere(source: Path, tmp_path: Path) -> None:
+    put(source / "datasets/mine.jsonl", jsonl(TASKS))
+    config = put(source / "mine.yaml", PLAIN.encode())
+    said = ingest_own(config, tmp_path / "lake")
+    assert said.code == 0, said.err
+    row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
+    # The published data's licence and home are not said of other data.
+    assert (row["licence"], row["revision"], json.loads(row["parameters"])["homepage"]) == ("", "", "")
+    assert row["title"] == repoeval().title
+
+
+def test_what_describes_the_data_is_shown(tmp_path: Path) -> None:
+    more = "title: Rockets\ndescription: Our rockets.\nlicense: ours alone\nhomepage: https://example.org\npaper: ''\n"
+    assert ingest_own(lay_out(tmp_path, OURS + more), tmp_path / "lake").code == 0
+    row = Lake(tmp_path / "lake").read("benchmarks").row(0, named=True)
+    assert [row[key] for key in ("title", "meaning", "licence", "paper")] == [
+        "Rockets",
+        "Our rockets.",
+        "ours alone",
+        "",
+    ]
+
+
+@pytest.mark.parametrize("named", ["repos.zip", "repos"])
+@pytest.mark.parametrize("top", ["", "top"])
+def test_the_repositories_may_be_a_zip_with_or_without_a_top_folder(tmp_path: Path, named: str, top: str) -> None:
+    config = lay_out(tmp_path, OURS.replace(": repos", f": {named}"))
+    (tmp_path / "packed").mkdir()
+    (tmp_path / "repos").rename(tmp_path / "packed" / (top or "repos"))
+    shutil.make_archive(str(tmp_path / "repos"), "zip", tmp_path / "packed" / ("" if top else "repos"))
+    assert "5 of 5 items ready" in ingest_own(config, tmp_path / "lake").err
+
+
+def test_no_path_of_this_machine_is_in_the_lake(tmp_path: Path) -> None:
+    text = OURS.replace("repos\n", f"{tmp_path}/repos\n").replace("questions", f"{tmp_path}/questions")
+    config = lay_out(tmp_path, text)
+    put(tmp_path / "repos/acme_rockets/bad.py", b"")
+    with (tmp_path / "questions.jsonl").open("ab") as file:
+        file.write(b"{\n")
+    assert ingest_own(config, tmp_path / "lake").code == Exit.INCOMPLETE
+    for name in ("benchmarks", "items", "files", "rejects"):
+        for row in Lake(tmp_path / "lake").read(name).rows():
+            assert str(tmp_path) not in str(row)
+
+
+def test_a_second_ingest_does_nothing_and_other_paths_read_anew(tmp_path: Path) -> None:
+    config, lake = lay_out(tmp_path), tmp_path / "lake"
+    ingest_own(config, lake)
+    before = stored(lake)
+    assert "cached" in ingest_own(config, lake).err
+    assert stored(lake) == before
+    config.write_text(OURS.replace("context_start: meta.where.from", "context_start: meta.where.line"))
+    assert ingest_own(config, lake).code == 0
+    items = Lake(lake).read("items")
+    assert items["query_line_start"].equals(items["target_line"].alias("query_line_start"))
+
+
+BAD_PATHS = {
+    "prompt: q": ("prompt: question", "`question` is to be a text; `question` leads nowhere"),
+    "answer.text": ("answer.txt", "`answer.txt` is to be a text; `answer.txt` leads nowhere"),
+    "meta.where.file": ("meta.place.file", "`meta.place` is to be an object; `meta.place.file` leads nowhere"),
+    "meta.where.line": ("[a.b, q.c]", "`q` is to be an object; `a.b` and `q.c` lead nowhere"),
+    "meta.where.from": ("meta.from", "`meta.from` is to be a whole number from 0; `meta.from` leads nowhere"),
+    "meta.no": ("meta.id", "`meta.id` is to be there; `meta.id` leads nowhere"),
+}
+
+
+@pytest.mark.parametrize(("path", "instead", "reason"), [(path, *rest) for path, rest in BAD_PATHS.items()])
+def test_a_path_that_leads_nowhere_is_named_row_by_row(tmp_path: Path, path: str, instead: str, reason: str) -> None:
+    said = ingest_own(lay_out(tmp_path, OURS.replace(path, instead)), tmp_path / "lake")
+    assert said.code == Exit.INCOMPLETE
+    assert "5 rejected" in said.err
+    rejects = Lake(tmp_path / "lake").read("rejects").select("source", "position", "reason").rows()
+    assert rejects == [("questions.jsonl", f"line {n}", reason) for n in range(1, 6)]
+
+
+def test_one_row_without_a_field_costs_that_row_alone(tmp_path: Path) -> None:
+    config = lay_out(tmp_path)
+    rows = [renamed(row, number) for number, row in enumerate(TASKS)]
+    bad = copy.deepcopy(rows[0])
+    bad["meta"] = {"no": 9, "where": {**cast("dict[str, dict[str, object]]", bad["meta"])["where"], "line": "8"}}
+    put(tmp_path / "questions.jsonl", jsonl([*rows, bad]))
+    assert "5 of 5 items ready, 1 rejected" in ingest_own(config, tmp_path / "lake").err
+    ((reason, position),) = Lake(tmp_path / "lake").read("rejects").select("reason", "position").rows()
+    assert (reason, position) == ("`meta.where.line` is to be a whole number from 0", "line 6")
+
+
+def test_a_repository_that_is_not_there_is_said_with_the_folder_as_declared(tmp_path: Path) -> None:
+    config = lay_out(tmp_path)
+    shutil.rmtree(tmp_path / "repos/zoo_animals")
+    assert "3 of 5 items ready, 2 missing, 1 rejected" in ingest_own(config, tmp_path / "lake").err
+    rejects = Lake(tmp_path / "lake").read("rejects").select("source", "position").rows()
+    assert rejects == [("repos", "repository zoo_animals")]
+
+
+CLASHES = {
+    "a source": (["--source", "sample"], "names its own data; --source names other data"),
+    "another benchmark": (["repobench-r"], "is of repoeval, and repobench-r is asked for"),
+    "another subset": (["--subsets", "line-2k"], "unknown subset 'line-2k'"),
+}
+
+
+@pytest.mark.parametrize("given", CLASHES)
+def test_what_a_declaration_leaves_no_room_for_is_a_usage_error(tmp_path: Path, given: str) -> None:
+    arguments, said = CLASHES[given]
+    config = lay_out(tmp_path)
+    answer = command("ingest", *arguments, "--config", config, "--lake", tmp_path / "lake")
+    assert (answer.code, answer.out) == (Exit.USAGE, "")
+    assert said in answer.err
+
+
+def test_the_benchmark_and_the_subset_of_the_declaration_may_be_named(tmp_path: Path) -> None:
+    said = ingest_own(lay_out(tmp_path), tmp_path / "lake", "--subsets", "function-2k", "--limit", "2")
+    assert "2 of 2 items ready" in said.err
+
+
+def test_config_is_a_variable_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CONFIG", str(lay_out(tmp_path)))
+    said = command("ingest", "--lake", tmp_path / "lake", "--chunkers", "whole-file")
+    assert said.code == 0, said.err
+    assert Lake(tmp_path / "lake").read("benchmarks")["tags"].to_list() == [["ours"]]
+
+
+def test_a_variable_that_selects_items_is_not_ingests(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CONFIG", "subset=function-2k")
+    said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", "--chunkers", "whole-file")
+    assert said.code == 0, said.err
+
+
+def test_a_selection_as_a_flag_of_ingest_is_a_usage_error(tmp_path: Path) -> None:
+    said = ingest_own("subset=function-2k", tmp_path / "lake")
+    assert said.code == Exit.USAGE
+    assert "--config 'subset=function-2k' is no .yaml or .yml file" in said.err
+
+
+def test_an_id_that_is_not_declared_may_be_missing(tmp_path: Path) -> None:
+    config = lay_out(tmp_path, OURS.replace("  id: meta.no\n", ""))
+    assert ingest_own(config, tmp_path / "lake").code == 0
+    assert set(Lake(tmp_path / "lake").read("items")["upstream_id"]) == {""}

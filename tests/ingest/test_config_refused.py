@@ -1,0 +1,206 @@
+"""What is said of a declaration of one's own that is off: its file, key and line, what was found, what to do."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.config import read_config
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed
+from tests.tiny import repoeval
+
+
+def _refused(folder: Path, text: str | bytes, *said: str, code: Exit = Exit.INVALID) -> str:
+    """A declaration costs nothing but its own message, which names the file and says all of this."""
+    config = lay_out(folder)
+    config.write_bytes(text if isinstance(text, bytes) else text.encode())
+    answer = ingest_own(config, folder / "lake")
+    assert (answer.code, answer.out) == (code, "")
+    for one in ("mine.yaml", *said):
+        assert one in answer.err
+    assert not Lake(folder / "lake").parts("items")
+    return answer.err
+
+
+def test_the_printed_declaration_without_a_label_of_its_own_is_refused(tmp_path: Path) -> None:
+    _refused(tmp_path, printed()[1], "label: 'published' is what the published data is called; give your data a name")
+
+
+def test_of_several_printed_declarations_one_is_to_be_kept(tmp_path: Path) -> None:
+    text = printed()[1]
+    _refused(tmp_path, text + text, "mine.yaml holds a list of 2, which is not one declaration", "keep one benchmark")
+
+
+SEALED = {
+    "prompts: free": "prompts: 'free' is not what is declared",
+    "scoring: {metric: mrr}": "scoring: a mapping of 1 is not what is declared",
+    "relevance: 0.5": "relevance: 0.5 is not what is declared",
+    "judge: some-model": "judge: 'some-model' is not what is declared",
+    "judge: null": "judge: nothing is not what is declared",
+    "gold: metadata.gold": "gold: 'metadata.gold' is not what is declared",
+    "metrics: [mrr]": "metrics: is sealed and cannot be set",
+    "protocol: repoeval@mine": "protocol: is sealed and cannot be set",
+    "sealed: {judge: some-model}": "sealed.judge: 'some-model'; it is 'none' and stays so",
+    "sealed: {mood: null}": "sealed.mood: nothing; there is no such rule",
+    "sealed: none": "sealed: 'none' is not what is declared",
+}
+
+
+@pytest.mark.parametrize("added", SEALED)
+def test_a_sealed_rule_cannot_be_set_and_it_is_said_why(tmp_path: Path, added: str) -> None:
+    why = "What repoeval asks, how it is scored and what counts as relevant is sealed", "a new rule is a new protocol"
+    _refused(tmp_path, f"{OURS}{added}\n", "mine.yaml, line 14", SEALED[added], *why)
+
+
+@pytest.mark.parametrize("section", ["data", "fields"])
+def test_a_sealed_rule_cannot_be_set_deeper_down_either(tmp_path: Path, section: str) -> None:
+    text = OURS.replace(f"{section}:\n", f"{section}:\n  gold: metadata.gold\n")
+    _refused(tmp_path, text, f"{section}.gold: is sealed and cannot be set", "a new rule is a new protocol")
+
+
+def test_what_is_sealed_may_be_said_as_it_is(tmp_path: Path) -> None:
+    text = f"{OURS}prompts: sealed\njudge: none\nsealed: {{scoring: sealed, relevance: sealed}}\nversion: 1\n"
+    assert ingest_own(lay_out(tmp_path, text), tmp_path / "lake").code == 0
+
+
+@pytest.mark.parametrize("added", ["display_name: OurEval", "version: 2", "subsets: [function-2k]"])
+def test_whose_rules_these_are_cannot_be_said_otherwise(tmp_path: Path, added: str) -> None:
+    _refused(tmp_path, f"{OURS}{added}\n", "is not what is declared", "It says whose rules these are. Take it out")
+
+
+def _line(path: str) -> str:
+    return OURS.replace("meta.where.line", path)
+
+
+WRONG = {
+    "no name": (OURS.replace("name: repoeval\n", ""), "name: is missing", "repoeval"),
+    "unknown name": (OURS.replace("repoeval", "repoevil"), "name: 'repoevil' is no benchmark", "line 1"),
+    "name is a list": (OURS.replace("repoeval", "[repoeval]"), "name: a list of 1 is no benchmark", "line 1"),
+    "unknown key": (OURS.replace("  tasks", "  taks"), "data.taks: there is no such key", "Did you mean 'tasks'?"),
+    "misplaced key": (OURS + "tasks: x\n", "tasks: there is no such key", "'data.tasks'"),
+    "unknown field": (OURS.replace("  line", "  lines"), "fields.lines: there is no such key", "Did you mean 'line'?"),
+    "no label": (OURS.replace("label: ours\n", ""), "label: is missing", "shown wherever its numbers are"),
+    "no data": (OURS.split("data:")[0], "data: is missing", "root, tasks, repositories, subset"),
+    "data is a text": (OURS.split("data:")[0] + "data: here\n", "data: 'here' is not keys with values", "holds root"),
+    "no fields below fields": (OURS.split("fields:")[0] + "fields:\n", "fields: nothing is not keys", "ground_truth"),
+    "a number for a path": (_line("8"), "fields.line: 8 is not a path into a row", "line 11"),
+    "an empty path": (_line("meta..line"), "fields.line: 'meta..line' is not a path", "line 11"),
+    "no paths": (_line("[]"), "fields.line: a list of 0 is not a path", "line 11"),
+    "a path among paths": (_line("[a, 3]"), "fields.line: a list of 2 is not a path", "line 11"),
+    "yes for a text": (OURS + "license: yes\n", "license: true is not a text", "in quotes"),
+    "a date for a text": (OURS + "title: 2024-01-02\n", "title: 2024-01-02 is not a text", "in quotes"),
+    "unknown subset": (OURS.replace("function-2k", "function-3k"), "'function-3k' is no subset", "'function-2k'"),
+    "subset is a list": (OURS.replace("function-2k", "[a]"), "data.subset: a list of 1 is not a text", "line 6"),
+    "no file name": (OURS.replace("questions.jsonl", "''"), "data.tasks: '' is no file or folder", "line 4"),
+    "a zero byte": (OURS.replace("questions.jsonl", '"a\\0"'), "data.tasks: 'a\\x00' is no file or folder", "line 4"),
+    "two faults": (_line("8").replace("ours", "a b"), "2 keys are not", "line 2, label: ", "line 11, fields.line: 8"),
+    "a list": ("- a\n- b\n", "holds a list of 2, which is not one declaration"),
+    "a text": ("repoeval\n", "holds 'repoeval', which is not one declaration"),
+    "nothing": ("# nothing\n", "holds nothing, which is not one declaration"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", WRONG)
+def test_a_wrong_declaration_is_refused_with_its_key_and_what_to_do(tmp_path: Path, given: str) -> None:
+    text, *said = WRONG[given]
+    _refused(tmp_path, text, *said)
+
+
+@pytest.mark.parametrize(
+    "label", ["published", "Sample", "mined", "''", "a b", "ä", "-a", ".", "../x", "x" * 41, "'a\n\n  b'"]
+)
+def test_a_label_that_is_taken_or_unfit_is_refused(tmp_path: Path, label: str) -> None:
+    _refused(tmp_path, OURS.replace("ours", label), "label: ", "line 2")
+
+
+@pytest.mark.parametrize("label", ["2024", "true", "null"])
+def test_a_label_that_yaml_takes_for_something_else_is_to_be_quoted(tmp_path: Path, label: str) -> None:
+    _refused(tmp_path, OURS.replace("ours", label), "label: ", "is not a text", "in quotes")
+
+
+@pytest.mark.parametrize("label", ["x", "our-tasks_2.1", "sampled", "x" * 40, "'2024'"])
+def test_other_labels_are_as_good_as_any(tmp_path: Path, label: str) -> None:
+    config = lay_out(tmp_path, OURS.replace("ours", label))
+    assert read_config(config, {"repoeval": repoeval()}).source.label == label.strip("'")
+
+
+BROKEN = {
+    "unclosed": ("name: [repoeval\n", "not YAML: ", "line 2, column 1"),
+    "two colons": ("name: a: b\n", "not YAML: mapping values are not allowed here", "line 1, column 8"),
+    "a tab": ("name: x\ndata:\n\troot: x\n", "not YAML: ", "line 3, column 1"),
+    "two documents": (f"{OURS}---\n{OURS}", "not YAML: but found another document", "line 14, column 1"),
+    "a key twice": (f"{OURS}label: theirs\n", "'label' stands there twice, first in line 2", "line 14, column 1"),
+    "a key twice below": (f"{OURS}  line: x\n", "'line' stands there twice, first in line 11", "line 14, column 3"),
+    "an alias": ("name: &a repoeval\nlabel: *a\n", "an alias, *a: write it out", "line 2, column 8"),
+    "a merge": ("<<: {name: repoeval}\n", "the key << is no text", "line 1, column 1"),
+    "a tag": ("name: !!python/name:os.system x\n", "a tag, tag:yaml.org,2002:python/name", "line 1, column 7"),
+    "a yes for a key": ("on: repoeval\n", "the key on is no text", "in quotes", "line 1, column 1"),
+    "a list for a key": ("? [a]\n: b\n", "the key is no text", "line 1, column 3"),
+    "too deep": ("a: " + "[" * 30_000, "it nests too deep", "line 1, column "),
+    "half a character": ('title: "\\ud800"\n', "half a surrogate pair", "line 1, column 8"),
+    "no such date": (f"{OURS}title: 2024-13-45\n", "cannot be read: month must be in 1..12"),
+    "a zero byte": ("name: \0\n", "cannot be read: unacceptable character #x0000"),
+    "not UTF-8": (b"name: x\nlabel: \xff\n", "is not UTF-8", "line 2"),
+    "too large": ("# " + "x" * 70_000, "has more than 65,536 bytes"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("given", BROKEN)
+def test_what_is_not_plain_yaml_is_refused_with_line_and_column(tmp_path: Path, given: str) -> None:
+    text, *said = BROKEN[given]
+    _refused(tmp_path, text, *map(str, said))
+
+
+def test_aliases_that_would_stand_for_billions_cost_nothing(tmp_path: Path) -> None:
+    bomb = "a0: &a0 x\n" + "".join(f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]\n" for n in range(1, 12))
+    _refused(tmp_path, bomb, "an alias, *a0: write it out", "line 2, column ")
+
+
+GONE = {
+    "root": ("data:\n", "data:\n  root: else\n", "data.root: the folder", "taken from the folder of mine.yaml"),
+    "tasks": ("questions", "question", "data.tasks: the file", "Did you mean 'questions.jsonl'?"),
+    "a folder of tasks": ("questions.jsonl", "repos", "data.tasks: the file", "There is: questions.jsonl."),
+    "repositories": ("repos\n", "repo\n", "data.repositories: the folder or zip", "Did you mean 'repos'?"),
+    "a name too long": ("questions", "q" * 300, "data: what it names cannot be looked at: ", "line 3"),
+}
+
+
+@pytest.mark.parametrize("given", GONE)
+def test_what_is_not_there_is_named_with_what_is(tmp_path: Path, given: str) -> None:
+    old, new, *said = GONE[given]
+    _refused(tmp_path, OURS.replace(old, new), "mine.yaml, line ", *said, code=Exit.MISSING)
+
+
+def test_a_zip_that_is_none_is_said(tmp_path: Path) -> None:
+    text = OURS.replace("repos\n", "questions.jsonl\n")
+    said = ingest_own(lay_out(tmp_path, text), tmp_path / "lake")
+    assert said.code == Exit.INVALID
+    assert "questions.jsonl cannot be opened as a zip archive" in said.err
+
+
+def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: Path) -> None:
+    lay_out(tmp_path)
+    said = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
+    assert said.code == Exit.MISSING
+    assert f"{tmp_path / 'mien.yaml'} does not exist" in said.err
+    assert f"There is: {tmp_path / 'mine.yaml'}." in said.err
+    (tmp_path / "folder.yaml").mkdir()
+    assert "folder.yaml is no file" in ingest_own(tmp_path / "folder.yaml", tmp_path / "lake").err
+
+
+def test_a_key_misspelt_is_told_once(tmp_path: Path) -> None:
+    said = _refused(tmp_path, OURS.replace("label", "lable"), "lable: there is no such key", "Did you mean 'label'?")
+    assert "is missing" not in said
+
+
+def test_of_many_faults_three_are_shown(tmp_path: Path) -> None:
+    many = "".join(f"unknown{n}: {n}\n" for n in range(20))
+    said = _refused(tmp_path, OURS + many, "20 keys are not as they are to be", "and 17 more")
+    assert len(said.splitlines()) <= 10
+
+
+def test_a_key_that_is_no_name_is_told_in_one_line(tmp_path: Path) -> None:
+    _refused(tmp_path, f'{OURS}"a\\nb": 1\n', r"'a\nb': there is no such key")

@@ -1,0 +1,213 @@
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import pickle
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.unpickling import BrokenPickleError, UnsafePickleError, plain_values
+from lake.store import Lake
+from tests.tiny import Said, command
+
+Raw = dict[str, object]
+
+
+def row(n_candidates: int = 5, gold: object = 1, **other: object) -> Raw:
+    snippets = [f"def helper_{number}(value):\n    return value + {number}\n" for number in range(n_candidates)]
+    return {
+        "repo_name": "somebody/something",
+        "file_path": "pkg/main.py",
+        "context": snippets,
+        "import_statement": "from pkg.helpers import helper_1",
+        "code": "def main():\n    total = 0\n",
+        "next_line": "    total = helper_1(total)",
+        "gold_snippet_index": gold,
+        **other,
+    }
+
+
+def without(key: str) -> Raw:
+    return {name: value for name, value in row().items() if name != key}
+
+
+def put(folder: Path, easy: list[object], hard: list[object], name: str = "python_cff") -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "data").mkdir(exist_ok=True)
+    data = gzip.compress(pickle.dumps({"test": {"easy": easy, "hard": hard}}), mtime=0)
+    (folder / "data" / f"{name}.gz").write_bytes(data)
+    return folder
+
+
+def ingested(folder: Path, lake: Path, *arguments: object) -> Said:
+    return command("ingest", "repobench-r", "--source", folder, "--lake", lake, "--chunkers", "whole-file", *arguments)
+
+
+def test_a_rows_candidates_are_its_pool_and_its_gold_is_one_of_them(tmp_path: Path) -> None:
+    said = ingested(put(tmp_path / "raw", [row(), row(6, 0)], [row(10, 9)]), tmp_path / "lake")
+    assert said.code == 0, said.err
+    lake = Lake(tmp_path / "lake")
+    items = lake.read("items").sort("item_id")
+    assert items.select("item_id", "subset", "split", "level", "n_candidates").rows() == [
+        ("python_cff/test/easy/0", "python_cff", "test", "easy", 5),
+        ("python_cff/test/easy/1", "python_cff", "test", "easy", 6),
+        ("python_cff/test/hard/0", "python_cff", "test", "hard", 10),
+    ]
+    gold = lake.read("gold_spans").sort("item_id")
+    assert gold.select("path", "line_start", "line_end", "candidate").rows() == [
+        ("cand:1", 0, 2, 1),
+        ("cand:0", 0, 2, 0),
+        ("cand:9", 0, 2, 9),
+    ]
+    files = lake.read("files").filter(pl.col("pool_id") == items["pool_id"][2]).sort("position")
+    assert files["path"].to_list() == [f"cand:{number}" for number in range(10)]
+    # Ten candidates of the hard row hold those of the easy ones: a content is stored once.
+    assert lake.read("blobs").height == 10
+
+
+@pytest.mark.parametrize("key", ["gold_snippet_index", "golden_snippet_index", "gold_snippet_idex"])
+def test_the_gold_index_is_known_in_every_spelling(tmp_path: Path, key: str) -> None:
+    spelled = {**without("gold_snippet_index"), key: 3}
+    assert ingested(put(tmp_path / "raw", [spelled], []), tmp_path / "lake").code == 0
+    assert Lake(tmp_path / "lake").read("gold_spans")["candidate"].to_list() == [3]
+
+
+BAD: dict[str, tuple[object, str]] = {
+    "index out of range": (row(5, 5), "`gold_snippet_index` is 5, and there are 5 candidates"),
+    "index in the file": (row(5, -1), "the answer is in the file itself"),
+    "index NaN": (row(5, float("nan")), "`gold_snippet_index` is nan, not a whole number"),
+    "index a text": (row(5, "1"), "not a whole number"),
+    "index a truth": (row(5, gold=True), "not a whole number"),
+    "empty context": (row(context=[]), "`context` is to be a list of candidates that is not empty"),
+    "a candidate that is no text": (row(context=["a", None, "b"]), "candidate 1 is a NoneType, not a text"),
+    "a candidate in bytes": (row(context=[b"a", "b"]), "candidate 0 is a bytes, not a text"),
+    "missing key": (without("next_line"), "`next_line` is missing"),
+    "missing index": (without("gold_snippet_index"), "the gold index is missing"),
+    "half a surrogate pair": (row(code="\ud800"), "`code` holds half a surrogate pair"),
+    "no object": (["a", "list"], "a list, not an object"),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_row_is_a_reject_with_its_position_and_the_rest_goes_on(tmp_path: Path, name: str) -> None:
+    bad, reason = BAD[name]
+    said = ingested(put(tmp_path / "raw", [row(), bad, row(6)], []), tmp_path / "lake")
+    assert said.code == 5
+    assert "Traceback" not in said.err
+    lake = Lake(tmp_path / "lake")
+    (reject,) = lake.read("rejects").rows(named=True)
+    assert (reject["source"], reject["position"]) == ("python_cff.gz", "test/easy row 1")
+    assert reason in reject["reason"]
+    assert lake.read("items")["item_id"].sort().to_list() == ["python_cff/test/easy/0", "python_cff/test/easy/2"]
+
+
+def test_a_truncated_gzip_is_a_reject_and_the_other_files_go_on(tmp_path: Path) -> None:
+    folder = put(put(tmp_path / "raw", [row()], []), [row()], [], name="python_cfr")
+    whole = (folder / "data/python_cff.gz").read_bytes()
+    (folder / "data/python_cff.gz").write_bytes(whole[: len(whole) // 2])
+    said = ingested(folder, tmp_path / "lake")
+    assert said.code == 5
+    (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
+    assert (reject["source"], reject["position"]) == ("python_cff.gz", "the whole file")
+    assert "cut off or damaged" in reject["reason"]
+    assert Lake(tmp_path / "lake").read("items")["subset"].to_list() == ["python_cfr"]
+
+
+class Hostile:
+    """Pickles as a call of `os.mkdir`."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def __reduce__(self) -> tuple[Callable[[str], None], tuple[str]]:
+        return os.mkdir, (str(self.folder),)
+
+
+def test_a_pickle_that_names_a_function_is_refused_by_name_and_nothing_in_it_runs(tmp_path: Path) -> None:
+    made = tmp_path / "made by the pickle"
+    folder = put(tmp_path / "raw", [row(), Hostile(made)], [])
+    said = ingested(folder, tmp_path / "lake")
+    assert said.code == 5
+    (reject,) = Lake(tmp_path / "lake").read("rejects").rows(named=True)
+    assert "posix.mkdir" in reject["reason"]
+    assert "nothing in it was run" in reject["reason"]
+    assert not made.exists()
+
+
+@pytest.mark.parametrize(
+    "value", [{"a": [1, 2.5, None, True, "é", ("t", frozenset({1})), {2}]}, [], "x", 10**40, float("inf")]
+)
+def test_plain_values_come_back(value: object) -> None:
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        if protocol >= 4 or not isinstance(value, dict):
+            assert plain_values(pickle.dumps(value, protocol)) == value
+            assert plain_values(gzip.compress(pickle.dumps(value, protocol))) == value
+
+
+@pytest.mark.parametrize("value", [Path("x"), os.getcwd, Hostile, io.BytesIO(b""), ValueError("x"), range(3), object()])
+def test_every_other_value_is_refused(value: object) -> None:
+    with pytest.raises(UnsafePickleError, match="nothing in it was run"):
+        plain_values(pickle.dumps(value))
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\x80", b"not a pickle", b"\x1f\x8b", pickle.dumps([1, 2])[:-1], b"\x80\x04P1\n."]
+)
+def test_what_is_no_whole_pickle_is_told_so(data: bytes) -> None:
+    with pytest.raises((BrokenPickleError, UnsafePickleError)):
+        plain_values(data)
+
+
+def test_exports_in_parquet_and_json_lines_are_the_same_items(tmp_path: Path) -> None:
+    rows = [row(), row(6, 2), row(11, 10)]
+    stored = []
+    for ending in ("parquet", "jsonl"):
+        folder = tmp_path / ending / "data"
+        folder.mkdir(parents=True)
+        if ending == "parquet":
+            pl.DataFrame(rows).write_parquet(folder / "python_cff_test.parquet")
+        else:
+            (folder / "python_cff_test.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rows))
+        lake = tmp_path / f"{ending} lake"
+        said = ingested(folder.parent, lake)
+        assert said.code == 0, said.err
+        stored.append(Lake(lake).read("items"))
+    # Ten candidates and more are hard where nothing says so.
+    assert stored[0]["level"].to_list() == ["easy", "easy", "hard"]
+    assert stored[0].equals(stored[1])
+
+
+def test_rows_of_v11_are_read_and_labelled(tmp_path: Path) -> None:
+    context = [{"identifier": "f", "path": "a.py", "snippet": f"def f{number}(): ..."} for number in range(5)]
+    newer = {**without("code"), "context": context, "cropped_code": "x = 1\n"}
+    assert ingested(put(tmp_path / "raw", [newer, row()], []), tmp_path / "lake").code == 0
+    assert Lake(tmp_path / "lake").read("items").sort("item_id")["source"].to_list() == ["v1.1", "v1"]
+
+
+def test_a_limit_is_a_seeded_sample_over_both_levels(tmp_path: Path) -> None:
+    folder = put(tmp_path / "raw", [row() for _ in range(6)], [row(12) for _ in range(6)])
+    for lake in ("first", "second"):
+        assert ingested(folder, tmp_path / lake, "--limit", 5).code == 0
+    first, second = (Lake(tmp_path / lake).read("items")["item_id"].to_list() for lake in ("first", "second"))
+    assert len(first) == 5
+    assert first == second
+
+
+@pytest.mark.shared
+def test_the_mined_rows_are_all_read(shared: Path, tmp_path: Path) -> None:
+    said = ingested(shared, tmp_path / "lake")
+    assert said.code == 0, said.err
+    lake = Lake(tmp_path / "lake")
+    assert lake.read("benchmarks")["tags"].to_list() == [["mined"]]
+    counts = lake.read("items").group_by("subset", "level").len().sort("subset", "level").rows()
+    assert counts == [
+        ("python_cff", "easy", 603),
+        ("python_cff", "hard", 305),
+        ("python_cfr", "easy", 545),
+        ("python_cfr", "hard", 344),
+    ]
