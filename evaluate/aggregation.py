@@ -13,14 +13,17 @@ from lake.tables import table
 DONE = "done"
 """The status of an item that a run answered; any other is counted as failed."""
 
-STRATA = ("context",)
-"""Columns whose values are never pooled into one mean: the same target is asked about once in each."""
+STRATA = ("context", "split", "source")
+"""Columns whose values are never pooled into one mean: contexts of one target, train with test, v1 with v1.1."""
 
 _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
 _SLICE = ["slice", "slice_value"]
 _SUMMED = ("value", "numerator", "denominator")
 _LATER = ("low", "high", "item_low", "item_high", "rank", "rank_low", "rank_high", "tie_group", "share_of_oracle")
 """Intervals, ranks and the oracle's share are found by comparing runs, not here."""
+
+_CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
+"""The fewest candidates of a band → its name."""
 
 
 @dataclass(frozen=True)
@@ -30,24 +33,32 @@ class Slice:
     Args:
         name: The slice's name.
         columns: What its items have in common; none for the whole.
-        pools: Whether it would mix strata; such a slice exists only where the items lie in one stratum.
+        per_stratum: It mixes strata, so where the items lie in several it is taken within each, under a compound name
+            (`context/level`). Other slices are left out where they would mix any.
+        splits: It exists only where it tells items apart that the columns before its last do not.
+        of: It holds only items that have a value there.
     """
 
     name: str
     columns: tuple[str, ...]
-    pools: bool
+    per_stratum: bool = True
+    splits: bool = False
+    of: str = ""
 
 
 SLICES = (
-    Slice("all", (), pools=True),
-    Slice("subset", ("subset",), pools=False),
-    Slice("level", ("level",), pools=True),
-    Slice("repo", ("repo",), pools=True),
-    Slice("context", ("context",), pools=False),
-    Slice("context/level", ("context", "level"), pools=False),
-    Slice("context/repo", ("context", "repo"), pools=False),
+    Slice("all", ()),
+    Slice("subset", ("subset",), per_stratum=False),
+    Slice("level", ("level",)),
+    Slice("repo", ("repo",)),
+    Slice("language", ("language",), splits=True),
+    Slice("difficulty", ("difficulty",), splits=True),
+    Slice("band", ("band",), splits=True),
+    Slice("subset/split", ("subset", "split"), per_stratum=False, splits=True),
+    # RepoBench-R's subsets say neither split nor level; where an item has no candidates the subset says it all.
+    Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band"),
 )
-"""Every slice there is; those of a stratum stand in for the pooled ones where there are several strata."""
+"""Every slice there is, where the items lie in one stratum."""
 
 
 def aggregate(
@@ -56,26 +67,33 @@ def aggregate(
     run_items: pl.LazyFrame | None = None,
     *,
     slices: Sequence[Slice] = SLICES,
+    strata: Sequence[str] = STRATA,
 ) -> pl.LazyFrame:
     """Scores over slices of the items: the rows of table `aggregates`, sorted by its key.
 
     - macro: mean over items; a null value is not applicable and left out.
-    - micro: sum of numerators over sum of denominators, 0 where both are 0, null for a metric that keeps none.
+    - micro: sum of numerators over sum of denominators, 0 where both are 0, null for a metric that keeps none or that
+      has no value at any item.
     - by_repo: mean of the repositories' macro means.
 
     Args:
         scores: Rows of table `scores`, of any number of runs and protocols.
-        items: The scorable items: item_id, repo and every column that some slice or stratum names.
+        items: The scorable items: item_id, repo and the columns that slices and strata name, as far as they have them;
+            `band` is made of n_candidates.
         run_items: Rows of table `run_items`, for counting failed items; without it none is counted.
         slices: Which slices.
+        strata: The columns whose values are never pooled.
     """
-    known = sorted({column for slice_ in slices for column in slice_.columns} | {"repo", *STRATA})
-    described = items.select("item_id", *known)
-    # Rows are summed once per cell of items alike in everything; the few cells are then summed per slice.
+    columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
+    kinds = _kinds(items, sorted(columns | {"repo", *strata}))
+    # Text is compared once: from here on a metric of a run, a kind of items and a repository of a slice are numbers.
+    measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
+    # Rows are summed once per kind of items, alike in everything; the kinds are then summed per slice.
     cells = (
         _with_failures(scores, run_items)
-        .join(described, on="item_id")
-        .group_by(*_METRIC, *known)
+        .join(measures, on=_METRIC)
+        .join(kinds.lazy().select("kind", "item_id").explode("item_id"), on="item_id")
+        .group_by("measure", "kind")
         .agg(
             *(steps(pl.col(name)).sum() for name in _SUMMED),
             pl.col("value").count().alias("n"),
@@ -83,32 +101,46 @@ def aggregate(
             pl.col("failed").sum().alias("n_failed"),
             pl.col("numerator").count().alias("n_sums"),
         )
+        .collect()
     )
-    sliced = pl.concat(_slice(_unmixed(described, slice_), slice_) for slice_ in slices).unique()
+    # One slice at a time: in each a cell counts once more.
+    wholes = [_means(cells.lazy(), held).collect() for held in _sliced(kinds.drop("item_id"), slices, strata)]
+    declared = table("aggregates")
+    later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
+    whole = pl.concat(wholes).lazy().join(measures, on="measure").with_columns(later)
+    return whole.select(*declared.columns).sort(declared.key)
+
+
+def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.LazyFrame:
+    """The numbers of one slice, per measure and value of the slice.
+
+    Args:
+        cells: measure, kind, and sums over the items of each kind.
+        held: kind, repo, slice, slice_value: the kinds of items it holds.
+    """
+    groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_sums")
     by_repo = (
-        cells.join(sliced, on=known, nulls_equal=True)
-        .group_by(*_METRIC, *_SLICE, "repo")
+        cells.join(groups.select("group", "kind").explode("kind"), on="kind")
+        .group_by("measure", "group")
         .agg(pl.col(*_SUMMED, *counts).sum())
+        .join(groups.drop("kind"), on="group")
     )
     repo_mean = (from_steps(pl.col("value")) / pl.col("n")).filter(pl.col("n") > 0)
-    whole = (
-        by_repo.group_by(*_METRIC, *_SLICE)
+    return (
+        by_repo.group_by("measure", *_SLICE)
         .agg(
             (from_steps(pl.col("value").sum()) / pl.col("n").sum()).alias("macro"),
             (exact_sum(repo_mean) / repo_mean.count()).alias("by_repo"),
             _micro(),
-            *(pl.col(name).sum().cast(pl.Int64) for name in ("n", "n_items", "n_failed")),
+            *(pl.col(name).sum().cast(pl.Int64) for name in counts[:3]),
             pl.col("repo").n_unique().cast(pl.Int64).alias("n_repos"),
         )
         .with_columns(
-            pl.when(pl.col("n") > 0).then(pl.col("macro", "by_repo")),
+            pl.when(pl.col("n") > 0).then(pl.col("macro", "by_repo", "micro")),
             (pl.col("n_items") - pl.col("n")).alias("n_not_applicable"),
         )
     )
-    declared = table("aggregates")
-    later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
-    return whole.with_columns(later).select(*declared.columns).sort(declared.key)
 
 
 def _with_failures(scores: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:
@@ -122,22 +154,39 @@ def _with_failures(scores: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.L
     )
 
 
-def _unmixed(items: pl.LazyFrame, slice_: Slice) -> pl.LazyFrame:
-    """The items, or none where the slice would mix strata; compound slices in turn need several strata."""
-    one_stratum = pl.all_horizontal(pl.col(column).n_unique() == 1 for column in STRATA)
-    if slice_.pools:
-        return items.filter(one_stratum)
-    return items.filter(~one_stratum) if set(slice_.columns) & set(STRATA) else items
+def _kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The kinds of items: kind (a number), the columns (a null one where the items lack it), item_id (a list)."""
+    held = items.collect_schema().names()
+    absent = pl.lit(None, pl.String)
+    band = _band() if "n_candidates" in held else absent
+    named = [(pl.col(name) if name in held else band if name == "band" else absent).alias(name) for name in columns]
+    return items.select("item_id", *named).group_by(columns).agg("item_id").with_row_index("kind").collect()
 
 
-def _slice(items: pl.LazyFrame, slice_: Slice) -> pl.LazyFrame:
-    """Which of the items' kinds a slice holds: the items' columns, slice and slice_value."""
-    value = pl.concat_str(slice_.columns, separator="/") if slice_.columns else pl.lit("all")
-    return (
-        items.drop("item_id")
-        .with_columns(pl.lit(slice_.name).alias("slice"), value.alias("slice_value"))
-        .filter(pl.col("slice_value").is_not_null())
-    )
+def _band() -> pl.Expr:
+    n = pl.col("n_candidates")
+    bands = [pl.when(n >= fewest).then(pl.lit(name)) for fewest, name in sorted(_CANDIDATES.items(), reverse=True)]
+    return pl.coalesce(bands)
+
+
+def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]) -> list[pl.DataFrame]:
+    """Which kinds of items each slice holds: kind, repo, slice, slice_value. At least one frame, be it empty."""
+    several = [column for column in strata if kinds[column].n_unique() > 1]
+    # An item without a value lies in a stratum too.
+    kinds = kinds.with_columns(pl.col(several).fill_null("none"))
+    frames = [kinds.select("kind", "repo", slice="repo", slice_value="repo").clear()]
+    for slice_ in slices:
+        name, columns = slice_.name, list(slice_.columns)
+        if slice_.splits and kinds[columns[-1]].n_unique() < 2:
+            continue
+        if slice_.per_stratum and several:
+            name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
+        of = kinds.filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds
+        value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
+        held = of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null())
+        if held["slice_value"].n_unique() == held.select("slice_value", *strata).n_unique():
+            frames.append(held.select("kind", "repo", "slice", "slice_value"))
+    return frames
 
 
 def _micro() -> pl.Expr:

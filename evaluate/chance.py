@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.judging import disjoint
+from evaluate.judging import RELEVANCE
 from evaluate.lines import LineAxis
-from evaluate.measuring import Requested, judged_items, label, lengthen
+from evaluate.measuring import Requested, applied, judged_items, label, lengthen
 from evaluate.protocols import Protocol
 from evaluate.random_orders import N_ORDERS, mean_of_orders
 from evaluate.scoring import sealed
 
 Floats = npt.NDArray[np.float64]
 Expectation = Callable[["Draw", int], tuple[Floats, Floats]]
-"""(draw, k) → expected numerator and the denominator, per item; the denominator never depends on the order."""
+"""(draw, k) → expected numerator and expected denominator, per item; their ratio is the expected value."""
 
 
 def expected_random(
@@ -29,6 +29,7 @@ def expected_random(
     gold: pl.LazyFrame,
     pool: pl.LazyFrame,
     axis: LineAxis | None = None,
+    relevance: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`, sorted by its key.
 
@@ -39,23 +40,27 @@ def expected_random(
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         pool: pool_id, path, chunk_no, line_start, line_end: the chunks each pool holds.
         axis: The lines of the pools' files, for protocols that measure sets of lines.
+        relevance: As for :func:`evaluate.scoring.score`.
     """
-    spans = disjoint(gold)
-    judged = judged_items(protocol, items, spans, pool)
-    exact = [(metric, k) for metric, k in protocol.requested() if metric.name in CLOSED_FORMS]
-    drawn = [(metric, k) for metric, k in protocol.requested() if metric.name not in CLOSED_FORMS]
+    spans = RELEVANCE[protocol.relevance].gold_of(gold)
+    judged = judged_items(protocol, items, spans, pool, relevance)
+    exact = [(metric, k) for metric, k in protocol.requested() if metric.name in _FORMS]
+    drawn = [(metric, k) for metric, k in protocol.requested() if metric.name not in _FORMS]
     measured = []
     if exact:
-        measured.append(lengthen(_closed(items, judged, pool, exact).lazy(), exact))
+        closed = _closed(items, judged, pool, exact).lazy()
+        measured.append(lengthen(applied(closed, protocol, exact), exact))
     if drawn:
-        orders = mean_of_orders(protocol, drawn, items=items, spans=spans, judged=judged, pool=pool, axis=axis)
+        orders = mean_of_orders(
+            protocol, drawn, items=items, spans=spans, judged=judged, pool=pool, axis=axis, relevance=relevance
+        )
         measured.append(lengthen(orders, drawn))
     return sealed(pl.concat(measured), protocol, run_id)
 
 
 def how_expected(metric: str) -> str:
     """How the number of the random order was found, for its label."""
-    return "closed form" if metric in CLOSED_FORMS else f"mean of {N_ORDERS} seeded orders"
+    return "closed form" if metric in _FORMS else f"mean of {N_ORDERS} seeded orders"
 
 
 @dataclass(frozen=True)
@@ -66,11 +71,17 @@ class Draw:
         n: Chunks in the pool.
         n_relevant: Relevant ones among them.
         gains: Per item and relevant chunk its IoU, best first, then zeros.
+        n_elsewhere: Relevant ones that are not from the gold candidate.
+        best: The best similarity of any chunk.
+        boundary: The best of the gold candidate's own chunks; NaN where it has none.
     """
 
     n: Floats
     n_relevant: Floats
     gains: Floats
+    n_elsewhere: Floats
+    best: Floats
+    boundary: Floats
 
     def none_of(self, special: Floats, k: int) -> Floats:
         """The chance that none of so many special chunks is among the first k: C(n − special, k) / C(n, k)."""
@@ -114,7 +125,7 @@ def _ndcg(draw: Draw, k: int) -> tuple[Floats, Floats]:
 
 def _iou(draw: Draw, k: int) -> tuple[Floats, Floats]:
     # The best is the j-th of all when it is drawn and none of the j − 1 before it is.
-    across = Draw(draw.n[:, None], draw.n_relevant[:, None], draw.gains)
+    across = replace(draw, n=draw.n[:, None], n_relevant=draw.n_relevant[:, None])
     places = np.arange(draw.gains.shape[1], dtype=np.float64)[None, :]
     is_best = across.none_of(places, k) - across.none_of(places + 1, k)
     return (draw.gains * is_best).sum(axis=1), np.ones_like(draw.n)
@@ -136,7 +147,28 @@ def _found_rank(draw: Draw, k: int) -> tuple[Floats, Floats]:
 
 
 def _best_similarity(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return _iou(draw, k) if k else (draw.gains.max(axis=1, initial=0.0), np.ones_like(draw.n))
+    # Within k it is that of the relevant alone, which are all that is like gold where gold is lines.
+    return _iou(draw, k) if k else (draw.best, np.ones_like(draw.n))
+
+
+def _reachable(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    del k
+    return (draw.n_relevant > 0).astype(np.float64), np.ones_like(draw.n)
+
+
+def _accuracy_reachable(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    return _hit(draw, k)[0], _reachable(draw, k)[0]
+
+
+def _boundary_similarity(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    del k
+    return draw.boundary, np.ones_like(draw.n)
+
+
+def _non_gold_share(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    # Whichever relevant chunks are drawn, each is as likely to be any of them: where there is a share, its expectation
+    # is that of the whole pool, however many are drawn.
+    return _over(np.minimum(draw.n, k) * draw.n_elsewhere, draw.n), _hits(draw, k)
 
 
 CLOSED_FORMS: Mapping[str, Expectation] = {
@@ -155,6 +187,16 @@ CLOSED_FORMS: Mapping[str, Expectation] = {
 """Metrics whose expectation needs no drawing (the hypergeometric distribution); the others are ratios of two drawn
 numbers, unions, or capped."""
 
+BESIDE: Mapping[str, Expectation] = {
+    "reachable": _reachable,
+    "accuracy_reachable": _accuracy_reachable,
+    "boundary_similarity": _boundary_similarity,
+    "non_gold_share": _non_gold_share,
+}
+"""Metrics that stand beside others and may have no value; their expectation needs no drawing either."""
+
+_FORMS = {**CLOSED_FORMS, **BESIDE}
+
 
 def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, requested: Requested) -> pl.DataFrame:
     sizes = pool.group_by("pool_id").agg(pl.len().cast(pl.Int64).alias("n"))
@@ -165,20 +207,20 @@ def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, reque
         .with_columns(pl.col("n").fill_null(0))
         .collect()
     )
-    n, n_relevant = (known[name].to_numpy().astype(np.float64) for name in ("n", "n_relevant"))
+    numbers = ("n", "n_relevant", "n_elsewhere", "best", "boundary")
+    n, n_relevant, *others = (known[name].cast(pl.Float64).fill_null(np.nan).to_numpy() for name in numbers)
     width = int(n_relevant.max(initial=0))
     gains = np.zeros((known.height, width))
     gains[np.arange(width)[None, :] < n_relevant[:, None]] = known["gains"].explode().drop_nulls().to_numpy()
-    draw = Draw(n, n_relevant, gains)
+    draw = Draw(n, n_relevant, gains, *others)
     columns: dict[str, Floats] = {}
     for metric, k in requested:
         name = label(metric, k)
-        numerator, denominator = CLOSED_FORMS[metric.name](draw, k)
-        columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator)}
-    return known.select("item_id").with_columns(
-        pl.Series(name, values).fill_nan(None) for name, values in columns.items()
-    )
+        numerator, denominator = _FORMS[metric.name](draw, k)
+        undefined = np.nan if metric.is_undefined_null else 0.0
+        columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
+    return known.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns.items())
 
 
-def _over(numerator: Floats, denominator: Floats) -> Floats:
-    return np.divide(numerator, denominator, out=np.zeros_like(numerator), where=denominator > 0)
+def _over(numerator: Floats, denominator: Floats, undefined: float = 0.0) -> Floats:
+    return np.divide(numerator, denominator, out=np.full_like(numerator, undefined), where=denominator > 0)

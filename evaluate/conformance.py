@@ -37,6 +37,7 @@ _GOLD = [
     ("one line", "a.py", 59, 60),
     ("past the end", "a.py", 115, 130),
     ("spent to the last character", "c.py", 8, 33),
+    ("short list", "a.py", 0, 12),
     *((item, "a.py", 0, 12) for item in _AT),
 ]
 _TARGET = "    total = 0\n\n    for one in many:\n        total += one\n    return total\n"
@@ -53,6 +54,9 @@ _ITEMS = sorted({item for item, *_ in _GOLD} | {"no gold"})
 _N_HITS = 15
 _STEPS = (7, 3)
 """Two walks over the pool's chunks: hits in an order that is neither good nor bad."""
+_LEVELS = ("easy", "hard")
+_ALIKE = (0.0, 0.35, 0.7, 0.6999999999999999, 1.0, 0.5, 0.9)
+"""Similarities on either side of a threshold and on it."""
 
 
 @functools.cache
@@ -66,7 +70,7 @@ def protocol_hash(protocol: Protocol) -> str:
 
 
 def _scores(protocol: Protocol) -> list[list[str]]:
-    fixture = {"hits": _hits(), "items": _items(), "gold": _gold(), "pool": _pool()}
+    fixture = {"hits": _hits(), "items": _items(), "gold": _gold(), "pool": _pool(), "relevance": _relevance()}
     scores = measure_run(protocol, axis=_axis(), completions=_completions(), **fixture).collect()
     ordered = scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
     return [[_digits(value) for value in row] for row in ordered.iter_rows()]
@@ -77,10 +81,13 @@ def _digits(value: object) -> str:
 
 
 def _items() -> pl.LazyFrame:
-    """Items whose own text is lines 15 to 25 of a.py, but for one that has none."""
+    """Items of two levels, whose own text is lines 15 to 25 of a.py, but for one that has none."""
     own = [(None, None, None) if item == "no gold" else ("a.py", 15, 25) for item in _ITEMS]
-    rows = [(item, "pool", *text, _TARGET) for item, text in zip(_ITEMS, own, strict=True)]
-    return pl.LazyFrame(rows, schema=["item_id", "pool_id", *OWN_TEXT, "target_text"], orient="row")
+    rows = [
+        (item, "pool", _LEVELS[place % 2], *text, _TARGET)
+        for place, (item, text) in enumerate(zip(_ITEMS, own, strict=True))
+    ]
+    return pl.LazyFrame(rows, schema=["item_id", "pool_id", "level", *OWN_TEXT, "target_text"], orient="row")
 
 
 def _completions() -> pl.LazyFrame:
@@ -121,6 +128,21 @@ def _pool() -> pl.LazyFrame:
     return chunks.with_columns(pl.lit("pool").alias("pool_id"))
 
 
+def _relevance() -> pl.LazyFrame:
+    """Similarities of every chunk to every item's gold, the two kinds unlike; one item has none that is relevant."""
+    rows = [
+        (item, path, number, *(_alike(item, step * place + chunk) for step in _STEPS))
+        for place, item in enumerate(_ITEMS)
+        for chunk, (path, number, *_) in enumerate(_chunks())
+    ]
+    columns = ["item_id", "path", "chunk_no", "jaccard", "identifier_overlap"]
+    return pl.LazyFrame(rows, schema=columns, orient="row")
+
+
+def _alike(item: str, place: int) -> float:
+    return _ALIKE[place % 2] if item == "nothing relevant" else _ALIKE[place * place % len(_ALIKE)]
+
+
 def _hits() -> pl.LazyFrame:
     hits = [
         (item, rank, *chunk)
@@ -133,6 +155,8 @@ def _hits() -> pl.LazyFrame:
 
 def _ranking(item: str, place: int) -> list[tuple[str, int, int, int]]:
     chunks = _chunks()
+    if item == "short list":
+        return chunks[1:3]
     if item == "spent to the last character":
         return [chunk for chunk in chunks if chunk[0] == "c.py"]
     if item in _AT:

@@ -3,11 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-Judge = Callable[[pl.LazyFrame, pl.LazyFrame, Sequence[str]], pl.LazyFrame]
-"""(spans, gold, identity of a span) → the relevant spans: the identity's columns and `iou`."""
+from lake.errors import GoldspanError
+
+CHUNK = ("item_id", "path", "chunk_no")
+"""What tells one chunk of an item's pool from another."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What relevance is judged by, for some items.
+
+    Attributes:
+        items: item_id, pool_id.
+        gold: Their gold, as the rule takes it: see :meth:`Rule.gold_of`.
+        pool: pool_id, path, chunk_no, line_start, line_end: the chunks the pools hold.
+        relevance: item_id, path, chunk_no and the rule's similarity, for every chunk of the items' pools; None where
+            nobody measured it.
+        threshold: The similarity from which on a chunk is relevant.
+    """
+
+    items: pl.LazyFrame
+    gold: pl.LazyFrame
+    pool: pl.LazyFrame
+    relevance: pl.LazyFrame | None = None
+    threshold: float | None = None
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a chunk is relevant, and how like the gold it is.
+
+    What a rule has judged has, beside its own columns:
+
+    - `iou`: how much gold a relevant chunk shares; null where it is not relevant;
+    - `similarity`: the same, whether relevant or not;
+    - `is_gold`: whether it lies in the gold's own file or candidate.
+
+    Attributes:
+        hits: (hits, evidence) → item_id, `place` (the rank) and `rank`, which is null where the hit is not relevant.
+            A hit without any similarity may be missing.
+        pool: evidence → the columns of CHUNK. A chunk without any similarity may be missing.
+        by_lines: Gold is ranges of lines; otherwise it is whole candidates.
+        similarity: The column of table `relevance` that is held against the protocol's threshold.
+    """
+
+    hits: Callable[[pl.LazyFrame, Evidence], pl.LazyFrame]
+    pool: Callable[[Evidence], pl.LazyFrame]
+    by_lines: bool = False
+    similarity: str = ""
+
+    def gold_of(self, gold: pl.LazyFrame) -> pl.LazyFrame:
+        """Gold as the rule takes it: disjoint spans (:func:`disjoint`), or the candidates as item_id, path."""
+        return disjoint(gold) if self.by_lines else gold.select("item_id", "path").unique()
 
 
 def disjoint(gold: pl.LazyFrame) -> pl.LazyFrame:
@@ -59,5 +110,69 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     )
 
 
-RELEVANCE: Mapping[str, Judge] = {"line-overlap": line_overlap}
+def reachable(items: pl.LazyFrame, gold: pl.LazyFrame, pool: pl.LazyFrame) -> pl.LazyFrame:
+    """The pool's chunks that lie in a file of the item's gold: item_id, path, chunk_no, line_start, line_end."""
+    files = gold.select("item_id", "path").unique()
+    return (
+        items.select("item_id", "pool_id")
+        .join(files, on="item_id")
+        .join(pool, on=["pool_id", "path"])
+        .select(*CHUNK, "line_start", "line_end")
+    )
+
+
+def _overlapping_hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+    return _all_relevant(line_overlap(hits, evidence.gold, ["item_id", "rank"])).with_columns(place="rank")
+
+
+def _overlapping_chunks(evidence: Evidence) -> pl.LazyFrame:
+    chunks = reachable(evidence.items, evidence.gold, evidence.pool)
+    return _all_relevant(line_overlap(chunks, evidence.gold, CHUNK))
+
+
+def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+    found = hits.select("item_id", "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
+    return _all_relevant(found.with_columns(iou=pl.lit(1.0))).with_columns(place="rank")
+
+
+def _chunks_of_the_candidate(evidence: Evidence) -> pl.LazyFrame:
+    chunks = reachable(evidence.items, evidence.gold, evidence.pool)
+    return _all_relevant(chunks.select(*CHUNK, iou=pl.lit(1.0)))
+
+
+def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
+    return judged.with_columns(similarity="iou", is_gold=pl.lit(value=True))
+
+
+def _similar(column: str) -> Rule:
+    """Relevant = at least as like the gold snippet as the protocol's threshold, by one column of `relevance`."""
+
+    def chunks(evidence: Evidence) -> pl.LazyFrame:
+        if evidence.relevance is None or evidence.threshold is None:
+            message = f"relevance by {column} needs the similarity of every chunk and a threshold"
+            raise GoldspanError(message, hint="Pass relevance=, the rows of table `relevance` of the run's chunker.")
+        own = evidence.gold.with_columns(is_gold=pl.lit(value=True))
+        return (
+            evidence.relevance.select(*CHUNK, similarity=column)
+            .join(own, on=["item_id", "path"], how="left", maintain_order="left")
+            .with_columns(
+                pl.col("is_gold").fill_null(value=False),
+                iou=pl.when(pl.col("similarity") >= evidence.threshold).then("similarity"),
+            )
+        )
+
+    def hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+        rank = pl.when(pl.col("iou").is_not_null()).then("place")
+        returned = hits.select(*CHUNK, place="rank").join(chunks(evidence), on=CHUNK)
+        return returned.with_columns(rank=rank)
+
+    return Rule(hits, chunks, similarity=column)
+
+
+RELEVANCE: Mapping[str, Rule] = {
+    "line-overlap": Rule(_overlapping_hits, _overlapping_chunks, by_lines=True),
+    "same-candidate": Rule(_hits_of_the_candidate, _chunks_of_the_candidate),
+    "jaccard": _similar("jaccard"),
+    "identifier-overlap": _similar("identifier_overlap"),
+}
 """The relevance rules by name."""

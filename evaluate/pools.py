@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from evaluate.lines import LineAxis
-from evaluate.retrievers import Pool, Queries, Span, Vectors
-from evaluate.tasks import Task
+from evaluate.retrievers import Floats, Pool, Queries, Span, Vectors
+from evaluate.similarity import similarities
+from evaluate.tasks import QUERIES, Task
 from lake.store import Lake
 from lake.text import n_nws_per_line
 
@@ -56,6 +57,33 @@ def load_pools(lake: Lake, chunker: str, pool_ids: pl.Series) -> ChunkedPools:
         .collect()
     )
     return ChunkedPools(chunker, chunks)
+
+
+def relevance_rows(lake: Lake, pools: ChunkedPools, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    """How like its item's gold snippet every chunk is: rows of the table `relevance`.
+
+    Args:
+        lake: Where the snippets' own texts are.
+        pools: The items' pools, cut.
+        items: item_id, pool_id.
+        gold: item_id, path: the candidate that is the gold snippet, whole.
+    """
+    files = lake.scan("files").join(gold.lazy().select("path").unique(), on="path", how="semi")
+    snippets = (
+        gold.lazy()
+        .select("item_id", "path")
+        .join(items.lazy().select("item_id", "pool_id"), on="item_id")
+        .join(files, on=["pool_id", "path"])
+        .join(lake.scan("blobs").select("sha256", "text"), on="sha256")
+        .select("item_id", "text")
+        .collect()
+    )
+    asked = items.select("item_id", "pool_id").join(pools.chunks, on="pool_id", maintain_order="left")
+    texts = pl.concat([asked["text"], snippets["text"]]).unique(maintain_order=True).to_frame("text")
+    texts = texts.with_row_index("text_id").with_columns(pl.col("text_id").cast(pl.Int64))
+    chunks = asked.join(texts, on="text", maintain_order="left").select("item_id", "path", "chunk_no", "text_id")
+    measured = similarities(chunks, texts, snippets.join(texts, on="text").select("item_id", "text_id"))
+    return measured.with_columns(chunker=pl.lit(pools.chunker))
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series) -> LineAxis:
@@ -108,6 +136,7 @@ def queries_by_pool(
     pools: ChunkedPools,
     *,
     gold: pl.DataFrame | None = None,
+    gains: pl.DataFrame | None = None,
     vectors: Vectors | None = None,
 ) -> Iterator[tuple[Pool, Queries]]:
     """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
@@ -117,10 +146,13 @@ def queries_by_pool(
         task: Says which column is the query.
         pools: The pools, cut.
         gold: Rows of `gold_spans` under one gold rule, for a retriever that is shown them.
+        gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, likewise.
         vectors: Vectors given by hand, for a retriever that looks them up.
     """
+    gained = _gains(items, pools, gains) if gains is not None else {}
     spans = _spans(gold) if gold is not None else {}
-    for (pool_id,), group in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+    asked = items.with_columns(query=QUERIES[task.query].fill_null(""))
+    for (pool_id,), group in asked.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
         pool = pools.by_pool.get(str(pool_id))
         if pool is None:
             continue
@@ -129,12 +161,26 @@ def queries_by_pool(
             replace(pool, vectors=vectors),
             Queries(
                 item_id=item_ids,
-                text=group[task.query].fill_null("").to_list(),
+                text=group["query"].to_list(),
                 target_path=group["target_path"].to_list(),
                 target_line=group["target_line"].fill_null(-1).to_numpy().astype(np.int64),
                 gold=[spans.get(item_id, []) for item_id in item_ids] if gold is not None else (),
+                gains=[gained[item_id] for item_id in item_ids] if gains is not None else (),
             ),
         )
+
+
+def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dict[str, Floats]:
+    """The gain of each chunk of an item's pool, in the pool's order."""
+    ordered = (
+        items.select("item_id", "pool_id")
+        .join(pools.chunks.select("pool_id", "path", "chunk_no", "chunk"), on="pool_id")
+        .join(gains, on=["item_id", "path", "chunk_no"], how="left")
+        .sort("item_id", "chunk")
+        .group_by("item_id", maintain_order=True)
+        .agg(pl.col("gain").fill_null(0.0))
+    )
+    return {item_id: np.array(gain) for item_id, gain in ordered.iter_rows()}
 
 
 def _spans(gold: pl.DataFrame) -> dict[str, list[Span]]:

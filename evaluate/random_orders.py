@@ -10,9 +10,9 @@ import polars as pl
 
 from evaluate.coverage import at_budget, at_depth, count_gold, gold_as_spans, own_text, walk
 from evaluate.exact import exact_sum
-from evaluate.judging import RELEVANCE
+from evaluate.judging import CHUNK, RELEVANCE, Evidence
 from evaluate.lines import LineAxis
-from evaluate.measuring import Requested, cut_offs_of, label, measure, measure_sets, reachable, required
+from evaluate.measuring import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, required
 from evaluate.protocols import Protocol
 from lake.fingerprint import sha256_of
 
@@ -28,6 +28,7 @@ def mean_of_orders(
     judged: pl.LazyFrame,
     pool: pl.LazyFrame,
     axis: LineAxis | None,
+    relevance: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """Means over N_ORDERS orders of numerators, denominators and values, in the columns :func:`measure` gives.
 
@@ -38,12 +39,13 @@ def mean_of_orders(
         protocol: Whose relevance rule.
         requested: The metrics and cut-offs.
         items: item_id, pool_id, for metrics of line sets also OWN_TEXT.
-        spans: Their gold, as :func:`evaluate.judging.disjoint` gives it.
+        spans: Their gold, as :meth:`evaluate.judging.Rule.gold_of` gives it; for line sets disjoint.
         judged: As :func:`evaluate.measuring.judged_items` gives it.
         pool: pool_id, path, chunk_no, line_start, line_end.
         axis: The lines of the pools' files; needed by metrics of line sets alone.
+        relevance: As for :func:`evaluate.measuring.measure_run`.
     """
-    ranked = [(metric, k) for metric, k in requested if metric.shape == "ranked"]
+    ranked = [(metric, k) for metric, k in requested if metric.shape in BY_HITS]
     covered = [(metric, k) for metric, k in requested if metric.shape == "covered"]
     budgets, depths = cut_offs_of(covered)
     heads = draw(pool, axis, budgets=budgets, n_results=max([k for _, k in ranked] + depths, default=0)).lazy()
@@ -51,9 +53,9 @@ def mean_of_orders(
     asked = items.select("item_id", "pool_id").join(orders, how="cross")
     measured = asked.select(_ASKED)
     if ranked:
-        chunk = ["item_id", "path", "chunk_no"]
-        relevant = RELEVANCE[protocol.relevance](reachable(items, spans, pool), spans, chunk)
-        in_pool = relevant.join(items.select("item_id", "pool_id"), on="item_id")
+        evidence = Evidence(items, spans, pool, relevance, protocol.threshold)
+        relevant = RELEVANCE[protocol.relevance].pool(evidence).filter(pl.col("iou").is_not_null())
+        in_pool = relevant.select(*CHUNK, "iou").join(items.select("item_id", "pool_id"), on="item_id")
         hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", "iou")
         known = measured.join(judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)

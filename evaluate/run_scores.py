@@ -22,6 +22,7 @@ def score_run(
     completions: pl.LazyFrame,
     asked: Asked,
     pool: pl.LazyFrame | None,
+    relevance: pl.LazyFrame | None,
     axis: LineAxis,
     is_chance: bool,
 ) -> pl.DataFrame:
@@ -36,6 +37,7 @@ def score_run(
         asked: The items and their gold.
         pool: The chunks the items' pools hold. None where nobody knows how the searched files were cut: what counts the
             relevant chunks of the pool has no value then.
+        relevance: How like the gold every chunk of the pools is, for protocols that go by that.
         axis: The lines of the pools' files.
         is_chance: The run stands for every order of the pool, and is scored by expectation.
     """
@@ -45,8 +47,8 @@ def score_run(
         "pool": pl.LazyFrame(schema=_POOL) if pool is None else pool,
     }
     if is_chance:
-        return expected_random(protocol, run_id=run_id, axis=axis, **rules).collect()
-    scored = partial(score, protocol, run_id=run_id, axis=axis, completions=completions, **rules)
+        return expected_random(protocol, run_id=run_id, axis=axis, relevance=relevance, **rules).collect()
+    scored = partial(score, protocol, run_id=run_id, axis=axis, completions=completions, relevance=relevance, **rules)
     scores = scored(hits=hits.filter(pl.col("part") == RANKING)).collect()
     if pool is None:
         return _without(scores, protocol)

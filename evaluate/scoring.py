@@ -25,6 +25,7 @@ def score(
     pool: pl.LazyFrame,
     axis: LineAxis | None = None,
     completions: pl.LazyFrame | None = None,
+    relevance: pl.LazyFrame | None = None,
 ) -> pl.LazyFrame:
     """One run's scores under one protocol: the rows of table `scores`, sorted by its key.
 
@@ -33,14 +34,27 @@ def score(
     Args:
         protocol: The rules.
         run_id: The run.
-        hits: The run's ranking: item_id, rank (from 1), path, line_start, line_end.
-        items: The scorable items: item_id, pool_id, target_path, query_line_start, target_line.
+        hits: The run's ranking: item_id, rank (from 1), path, line_start, line_end, chunk_no; lines for rules of lines,
+            chunk_no for rules of similarity.
+        items: The scorable items: item_id, pool_id, target_path, query_line_start, target_line, and the columns that
+            the protocol's `applies` names.
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         pool: pool_id, path, chunk_no, line_start, line_end: the chunks each pool holds under the run's chunker.
         axis: The lines of the pools' files, for protocols that measure sets of lines.
         completions: item_id, completion, for protocols that measure completions; the items then carry target_text.
+        relevance: item_id, path, chunk_no, jaccard, identifier_overlap of every chunk of the items' pools under the
+            run's chunker, for protocols that judge by similarity.
     """
-    measured = measure_run(protocol, hits=hits, items=items, gold=gold, pool=pool, axis=axis, completions=completions)
+    measured = measure_run(
+        protocol,
+        hits=hits,
+        items=items,
+        gold=gold,
+        pool=pool,
+        axis=axis,
+        completions=completions,
+        relevance=relevance,
+    )
     return sealed(measured, protocol, run_id)
 
 

@@ -93,9 +93,15 @@ def chosen(
         retrievers: Every declared retriever.
         protocols: The task's protocols: an oracle is made for each.
     """
-    meant = {name: one for name, one in retrievers.items() if not task.retrievers or name in task.retrievers}
+    meant = {
+        name: one
+        for name, one in retrievers.items()
+        if (not task.retrievers or name in task.retrievers) and name not in task.without
+    }
     systems = []
     for chunker, stamp in chunkers.items():
+        if task.chunkers and chunker not in task.chunkers:
+            continue
         names = {name for name in meant if _picks(patterns, chunker, name)}
         asked = {name for name in names if meant[name].needs != "vectors" or _named(patterns, name)}
         beside = {name for name, one in meant.items() if BASELINE in one.tags} if asked else set()

@@ -6,7 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+import polars as pl
+
 TieRule = Literal["hash", "pool"]
+
+QUERIES: Mapping[str, pl.Expr] = {
+    "prompt": pl.col("prompt"),
+    "last-3-lines": pl.col("code").str.split("\n").list.tail(3).list.join("\n"),
+    "imports-and-code": pl.format("{}\n\n{}", "import_statement", "code"),
+}
+"""Query rules: what of an item's row is searched for."""
 
 
 @dataclass(frozen=True)
@@ -18,14 +27,16 @@ class Task:
         benchmark: The benchmark whose items it asks.
         title: A few words.
         meaning: In a sentence that reads well on a page.
-        query: The column of `items` that is the query.
+        query: What is searched for; a key of QUERIES.
         query_meaning: What the query is.
         pool_meaning: What is searched.
         tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.
         depth: How many results a built-in run keeps per item; None for all.
         pool_prefix: Pools of its own: `<prefix>/<repo>` in place of the items'; items without one are not asked.
         subsets: Where it has pools of its own, the subsets it asks.
-        retrievers: The retrievers it is meant for; none for all that need no gold or vectors given by hand.
+        retrievers: The retrievers it is meant for; none for all.
+        without: Retrievers that mean nothing here.
+        chunkers: The chunkers it is meant for; none for all.
         imported_only: It is answered by what was made elsewhere; nothing here answers it.
         version: Raised whenever rankings may change.
     """
@@ -42,6 +53,8 @@ class Task:
     pool_prefix: str = ""
     subsets: tuple[str, ...] = ()
     retrievers: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    chunkers: tuple[str, ...] = ()
     imported_only: bool = False
     version: int = 1
 
@@ -85,7 +98,38 @@ REPOEVAL_COMPLETION = Task(
     imported_only=True,
 )
 
-TASKS: Mapping[str, Task] = {task.name: task for task in (REPOEVAL_PROMPT, REPOEVAL_CODE_CHUNK, REPOEVAL_COMPLETION)}
+REPOBENCH_OFFICIAL = Task(
+    name="repobench-r/official",
+    benchmark="repobench-r",
+    title="The last lines against the candidates",
+    meaning="The three lines before the next one are the query, without imports; the row's candidates are ranked "
+    "whole. Equal scores keep the candidates' own order.",
+    query="last-3-lines",
+    query_meaning="the last three lines of the code, a trailing newline counting as a line",
+    pool_meaning="the row's candidates",
+    tie="pool",
+    depth=None,
+    without=("own-file",),
+    chunkers=("whole-file",),
+)
+
+REPOBENCH_CHUNKS = Task(
+    name="repobench-r/chunks",
+    benchmark="repobench-r",
+    title="Imports and code against the candidates' chunks",
+    meaning="The imports and all the code before the next line are the query; the row's candidates are cut into "
+    "chunks, and those are ranked.",
+    query="imports-and-code",
+    query_meaning="the import statements, an empty line, and the code",
+    pool_meaning="the chunks of the row's candidates",
+    tie="hash",
+    depth=None,
+    without=("own-file",),
+)
+
+_DECLARED = (REPOEVAL_PROMPT, REPOEVAL_CODE_CHUNK, REPOEVAL_COMPLETION, REPOBENCH_OFFICIAL, REPOBENCH_CHUNKS)
+
+TASKS: Mapping[str, Task] = {task.name: task for task in _DECLARED}
 """Every task by name."""
 
 

@@ -17,9 +17,18 @@ import polars as pl
 from evaluate.aggregation import DONE, aggregate
 from evaluate.asked import Asked, Selection
 from evaluate.conformance import protocol_hash
+from evaluate.judging import RELEVANCE
 from evaluate.lines import LineAxis
 from evaluate.oracle_share import with_share_of_oracle
-from evaluate.pools import ChunkedPools, is_complete, load_axis, load_pools, load_vectors, queries_by_pool
+from evaluate.pools import (
+    ChunkedPools,
+    is_complete,
+    load_axis,
+    load_pools,
+    load_vectors,
+    queries_by_pool,
+    relevance_rows,
+)
 from evaluate.protocols import Protocol, protocols_of
 from evaluate.ranking import Ranked, rank
 from evaluate.retrievers import BASELINE, retrievers
@@ -133,10 +142,11 @@ class Work:
             return None
         pools = self.pools(system.chunker, asked)
         gold = asked.gold_of(system.protocol.gold) if system.protocol else None
+        gains = self._gains(system.protocol, system.chunker, asked) if system.protocol else None
         vectors = load_vectors(self.lake) if system.retriever.needs == "vectors" else None
         ranked = rank(
             system.retriever,
-            queries_by_pool(asked.items, self.task, pools, gold=gold, vectors=vectors),
+            queries_by_pool(asked.items, self.task, pools, gold=gold, gains=gains, vectors=vectors),
             tie=self.task.tie,
             depth=self.task.depth,
             cut_offs=self.cut_offs,
@@ -218,6 +228,7 @@ class Work:
             completions=self.lake.scan_parts([run_items], "run_items").select("item_id", "completion"),
             asked=asked,
             pool=None if chunker is None else self.pools(chunker, asked).chunks.lazy(),
+            relevance=self._relevance(protocol, chunker, asked),
             axis=self.axis(asked),
             is_chance=is_chance,
         )
@@ -236,6 +247,28 @@ class Work:
         if oracle is not None:
             aggregates = with_share_of_oracle(aggregates, self.lake.scan_parts([oracle], "aggregates"))
         self.lake.write("aggregates", aggregates.collect(), part="all", fingerprint=made_of, **folders)
+
+    def _relevance(self, protocol: Protocol, chunker: str | None, asked: Asked) -> pl.LazyFrame | None:
+        """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""
+        if chunker is None or not RELEVANCE[protocol.relevance].similarity:
+            return None
+        folders = {"benchmark": self.task.benchmark, "chunker": chunker}
+        chunked = self.lake.part("chunkers", chunker)
+        made_of = fingerprint(asked.stamp, protocol.gold, chunked.fingerprint if chunked else "", _code())
+        if not self.lake.stands("relevance", asked.part, made_of, **folders):
+            gold = asked.gold_of(protocol.gold)
+            frame = relevance_rows(self.lake, self.pools(chunker, asked), asked.items, gold)
+            self.lake.write("relevance", frame, part=asked.part, fingerprint=made_of, **folders)
+        stored = self.lake.part("relevance", asked.part, **folders)
+        return self.lake.scan_parts([stored] if stored else [], "relevance")
+
+    def _gains(self, protocol: Protocol, chunker: str, asked: Asked) -> pl.DataFrame | None:
+        """What the oracle orders by, where relevance is a similarity."""
+        relevance = self._relevance(protocol, chunker, asked)
+        if relevance is None:
+            return None
+        column = RELEVANCE[protocol.relevance].similarity
+        return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
 
     def _oracle(self, system: System, protocol: Protocol) -> Part | None:
         """The aggregates of the oracle over the same chunks under the same protocol; the oracle itself has none."""

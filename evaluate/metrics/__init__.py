@@ -1,6 +1,6 @@
 """Every metric, declared once as polars expressions; the docstring of each is its text on the page."""
 
-from evaluate.metrics import completed, covered, ranked
+from evaluate.metrics import completed, covered, pooled, ranked
 from evaluate.metrics.declaration import (
     Metric,
     Ratio,
@@ -20,6 +20,7 @@ __all__ = [
     "metric_named",
     "metrics",
     "parse_metric",
+    "pooled",
     "ranked",
     "undeclared_after",
 ]

@@ -13,11 +13,14 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError, did_you_mean, unknown_name
 
-Shape = Literal["ranked", "covered", "completed"]
+Shape = Literal["ranked", "found", "pooled", "covered", "completed"]
 """The frame a metric's expressions are read over.
 
 - ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
-  columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first).
+  columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first). Where a rule also measures hits that
+  are not relevant, these have neither `rank` nor `iou`, only `place` and `similarity`.
+- ``found``: both aggregate an item's relevant hits (also `is_gold`).
+- ``pooled``: both read item columns: what a pool holds needs no ranking (also `boundary`).
 - ``covered``: both read one row per item with the sizes of its sets of lines, as `evaluate.coverage` names them.
 - ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.
 """
@@ -45,6 +48,7 @@ class Metric:
     """A declared metric; `meaning` is the function's docstring and the metric's text on the page.
 
     `k` 0 means the whole list. `is_absent_null`: an item without any relevant hit has no value, where others have 0.
+    `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0.
     """
 
     name: str
@@ -58,6 +62,7 @@ class Metric:
     ks: tuple[int, ...]
     at: Callable[[int], Ratio]
     is_absent_null: bool = False
+    is_undefined_null: bool = False
 
     @property
     def stores_sums(self) -> bool:
@@ -80,6 +85,7 @@ def metric(
     shape: Shape = "ranked",
     cut: Cut = "results",
     is_absent_null: bool = False,
+    is_undefined_null: bool = False,
 ) -> Callable[[Callable[[int], Ratio]], Callable[[int], Ratio]]:
     """Declare a metric: decorate the function from k to its ratio; the docstring says what the number means.
 
@@ -96,9 +102,8 @@ def metric(
             message = f"metric {name!r} is declared twice"
             where = f"{_METRICS[name].at.__module__} and {at.__module__}"
             raise GoldspanError(message, where=where, hint="Give one of them another name.")
-        _METRICS[name] = Metric(
-            name, title, meaning, granularity, direction, micro, shape, cut, tuple(ks), at, is_absent_null
-        )
+        flags = (is_absent_null, is_undefined_null)
+        _METRICS[name] = Metric(name, title, meaning, granularity, direction, micro, shape, cut, tuple(ks), at, *flags)
         return at
 
     return declare

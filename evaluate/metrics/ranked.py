@@ -97,6 +97,25 @@ def _ideal_dcg_iou(k: int) -> pl.Expr:
     return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * _discount(place))).list.first()
 
 
+@metric("accuracy_reachable", title="Accuracy, reachable", ks=(1, 3, 5), micro="equals macro", is_undefined_null=True)
+def accuracy_reachable(k: int) -> Ratio:
+    """Accuracy among the items whose pool holds a relevant chunk; no value where it holds none."""
+    return Ratio(_within(k).any(), pl.col("n_relevant") > 0)
+
+
+@metric(
+    "non_gold_share",
+    title="From another candidate",
+    ks=(5,),
+    direction="neither",
+    shape="found",
+    is_undefined_null=True,
+)
+def non_gold_share(k: int) -> Ratio:
+    """Share of the relevant results among the first k that are not from the gold candidate; no value where none is."""
+    return Ratio((_within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
+
+
 @metric("correct", title="Found at all", ks=(0,), granularity="item", micro="equals macro")
 def correct(k: int) -> Ratio:
     """Whether anything in the whole list is relevant: 1 or 0."""
@@ -119,5 +138,10 @@ def found_rank(k: int) -> Ratio:
 
 @metric("best_similarity", title="Best similarity", ks=(0,), granularity="item", micro="undefined")
 def best_similarity(k: int) -> Ratio:
-    """The best intersection over union, in lines, of the gold lines of a file and any result in it; 0 for none."""
-    return Ratio(pl.col("iou").filter(_within(k)).max(), _ONE)
+    """How like the gold the best result of the whole list is, as relevance is judged; 0 for none.
+
+    Where gold is lines, intersection over union in lines; where it is a snippet, the share of tokens or identifiers.
+    """
+    # Over everything returned: it may be below what makes a result relevant.
+    returned = pl.col("place") <= k if k else pl.col("place") >= 1
+    return Ratio(pl.col("similarity").filter(returned).max(), _ONE)

@@ -42,6 +42,11 @@ class Protocol:
         primary: What systems are ranked by.
         headline: The slice shown first, as (slice, value); None for the whole.
         source: Where the rules are from.
+        threshold: From which similarity on a result is relevant, for relevance rules of similarity.
+        applies: Cut-offs that only some items are measured at, as (metric, k, column of items, its value); others have
+            no value there.
+        full_lists: A list that is shorter than k, although its pool is not, scores 0 at k: what is not ranked is not
+            found, and ranking only what is sure gains nothing.
         parity_only: Scored to be compared with published numbers, never shown on a leaderboard.
     """
 
@@ -56,13 +61,22 @@ class Protocol:
     primary: Primary
     headline: tuple[str, str] | None
     source: str
+    threshold: float | None = None
+    applies: tuple[tuple[str, int, str, str], ...] = ()
+    full_lists: bool = False
     parity_only: bool = False
 
     def __post_init__(self) -> None:
         if self.relevance not in RELEVANCE:
             kind = "relevance rule"
             raise unknown_name(kind, self.relevance, RELEVANCE)
+        if bool(RELEVANCE[self.relevance].similarity) != (self.threshold is not None):
+            message = f"protocol {self.name!r}: relevance by similarity needs a threshold, and no other has one"
+            raise GoldspanError(message, examples=[f"{self.relevance}, threshold {self.threshold}"])
         named = [(found.granularity, found.name, k) for found, k in self.requested()]
+        if unmeasured := {(metric, k) for metric, k, *_ in self.applies} - {(name, k) for _, name, k in named}:
+            message = f"protocol {self.name!r}: a cut-off that applies to some items is not among its metrics"
+            raise GoldspanError(message, examples=[f"{metric}@{k}" for metric, k in sorted(unmeasured)])
         if (self.primary.granularity, self.primary.metric, self.primary.k) not in named:
             message = f"protocol {self.name!r}: its primary metric is not among its metrics"
             raise GoldspanError(message, examples=[f"{self.primary.metric}@{self.primary.k}"])

@@ -83,6 +83,7 @@ class Queries:
         target_path: The file the query comes from; None where the benchmark has none.
         target_line: The line of the hole in it; -1 where there is none.
         gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.
+        gains: Where relevance is a similarity, how like the gold each chunk is, per item; likewise.
     """
 
     item_id: Sequence[str]
@@ -90,6 +91,7 @@ class Queries:
     target_path: Sequence[str | None]
     target_line: Integers
     gold: Sequence[Sequence[Span]] = field(default=())
+    gains: Sequence[Floats] = field(default=())
 
     def __len__(self) -> int:
         return len(self.item_id)

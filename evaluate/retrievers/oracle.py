@@ -21,7 +21,12 @@ class Bound:
     n_bytes: int = 0
 
     def search(self, queries: Queries) -> Answer:
-        """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines."""
+        """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines.
+
+        Where relevance is a similarity there is one: by that.
+        """
+        if queries.gains:
+            return Answer(np.stack(queries.gains))
         shape = (len(queries), len(self.pool))
         overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
         rows_of: dict[str, list[int]] = {}
@@ -102,5 +107,5 @@ ORACLE = Retriever(
     index=Bound,
     tags=(BASELINE,),
     needs="gold",
-    version=2,
+    version=3,
 )

@@ -1,0 +1,87 @@
+"""How like the gold snippet a chunk is: shares of tokens and of identifiers, for every chunk of every item's pool.
+
+Every text is cut into tokens once, whatever number of items hold it. The sets are rows of a sparse matrix, and what
+two texts share is the product of their rows.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy import sparse
+
+from lake.errors import GoldspanError
+
+KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
+"""What looks like an identifier and is left out: exactly these."""
+
+# ECMAScript's white space, written out: U+FEFF is in it; U+0085 and U+001C to U+001F, white space elsewhere, are not.
+_WORD = r"[^\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F}\x{3000}\x{FEFF}]+"
+# It ends where the last letter, digit or underscore does, which is a boundary of ASCII words by itself.
+_IDENTIFIER = r"(?-u:\b)[a-zA-Z_][a-zA-Z0-9_]*"
+
+Integers = npt.NDArray[np.int64]
+Sets = sparse.csr_array[np.int32]
+
+
+def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    """Both similarities of every chunk to the gold snippet of the item whose pool holds it.
+
+    - `jaccard`: distinct tokens (what stands between white space) in both texts over those in either; 0 for none.
+    - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 where the chunk has none.
+
+    Args:
+        chunks: item_id, path, chunk_no, text_id: one row per item and chunk of its pool.
+        texts: text_id, text: every text that chunks and gold name, each once.
+        gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of an item without are left out.
+
+    Returns:
+        item_id, path, chunk_no, jaccard, identifier_overlap (Float64), in the order of the chunks.
+
+    Raises:
+        GoldspanError: A text is named and not given.
+    """
+    place = texts.select("text_id", place=pl.int_range(pl.len(), dtype=pl.Int64))
+    known = chunks.join(gold.select("item_id", gold_id="text_id"), on="item_id", maintain_order="left")
+    pairs = known.join(place, on="text_id", how="left", maintain_order="left").join(
+        place.select(gold_id="text_id", gold_place="place"), on="gold_id", how="left", maintain_order="left"
+    )
+    lost = pairs.filter(pl.col("place").is_null() | pl.col("gold_place").is_null())
+    if lost.height:
+        message = f"similarities: {lost.height:,} chunks have no text, or their gold has none"
+        raise GoldspanError(message, examples=lost["item_id"].unique(maintain_order=True).head(3).to_list())
+    chunk, snippet = pairs["place"].to_numpy(), pairs["gold_place"].to_numpy()
+    words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, KEYWORDS)
+    n_words, n_names = _sizes(words), _sizes(names)
+    n_both = _shared(words, chunk, snippet)
+    return pairs.select("item_id", "path", "chunk_no").with_columns(
+        jaccard=_ratio(n_both, n_words[chunk] + n_words[snippet] - n_both),
+        identifier_overlap=_ratio(_shared(names, chunk, snippet), n_names[chunk]),
+    )
+
+
+def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> Sets:
+    """The distinct matches of a pattern in each text: a row per text, a column per token, ones."""
+    found = pl.DataFrame({"text": np.arange(len(texts)), "token": texts.str.extract_all(pattern)})
+    tokens = found.explode("token").filter(pl.col("token").is_not_null(), ~pl.col("token").is_in(left_out))
+    # Grouped, a token needs no name: where its group stands is its column.
+    groups = tokens.group_by("token").agg("text").select("text").with_row_index("token").explode("text")
+    column, row = groups["token"].to_numpy(), groups["text"].to_numpy()
+    matrix = sparse.csr_array((np.ones(len(row), np.int32), (row, column)), shape=(len(texts), len(groups) + 1))
+    matrix.sum_duplicates()
+    matrix.data[:] = 1
+    return matrix
+
+
+def _sizes(sets: Sets) -> Integers:
+    return np.diff(sets.indptr).astype(np.int64)
+
+
+def _shared(sets: Sets, left: Integers, right: Integers) -> Integers:
+    """How many tokens each pair of texts has in common."""
+    return np.asarray(sets[left].multiply(sets[right]).sum(axis=1), np.int64).reshape(-1)
+
+
+def _ratio(numerator: Integers, denominator: Integers) -> npt.NDArray[np.float64]:
+    return np.divide(numerator, denominator, out=np.zeros(len(numerator)), where=denominator > 0)

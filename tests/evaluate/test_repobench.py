@@ -1,0 +1,320 @@
+"""RepoBench-R's protocols: by hand, and equal to a plain reading of their rules on any small pool."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.chance import expected_random, how_expected
+from evaluate.conformance import protocol_hash
+from evaluate.measuring import reads_pool
+from evaluate.protocols import Protocol, protocol_named
+from evaluate.scoring import score
+from lake.errors import GoldspanError
+from lake.store import check
+from lake.tables import table
+
+OFFICIAL = protocol_named("repobench-r@official-v1")
+CHUNKING = protocol_named("repobench-r@chunking-v1")
+IDENTIFIER = protocol_named("repobench-r@identifier-v1")
+
+Number = float | None
+
+
+class Chunk(NamedTuple):
+    """A chunk of a candidate, and how like the gold snippet it is."""
+
+    candidate: int
+    chunk_no: int
+    jaccard: float = 0.0
+    overlap: float = 0.0
+
+    @property
+    def path(self) -> str:
+        return f"cand:{self.candidate}"
+
+
+class Asked(NamedTuple):
+    """An item with its pool and what a run returned for it."""
+
+    pool: Sequence[Chunk]
+    ranking: Sequence[Chunk]
+    gold: int = 0
+    level: str = "hard"
+
+
+def frames(items: Mapping[str, Asked]) -> dict[str, pl.LazyFrame]:
+    """Everything about the items but what a run returned."""
+    chunks = [(item, chunk) for item, asked in items.items() for chunk in asked.pool]
+    key = {"path": pl.String, "chunk_no": pl.Int64}
+    lines = {"line_start": pl.Int64, "line_end": pl.Int64}
+    return {
+        "items": pl.LazyFrame(
+            [(item, item, asked.level) for item, asked in items.items()],
+            {"item_id": pl.String, "pool_id": pl.String, "level": pl.String},
+            orient="row",
+        ),
+        "gold": pl.LazyFrame(
+            [(item, f"cand:{asked.gold}", 0, 9) for item, asked in items.items()],
+            {"item_id": pl.String, "path": pl.String, **lines},
+            orient="row",
+        ),
+        "pool": pl.LazyFrame(
+            [(item, chunk.path, chunk.chunk_no, 3 * chunk.chunk_no, 3 * chunk.chunk_no + 3) for item, chunk in chunks],
+            {"pool_id": pl.String, **key, **lines},
+            orient="row",
+        ),
+        "relevance": pl.LazyFrame(
+            [(item, chunk.path, chunk.chunk_no, chunk.jaccard, chunk.overlap) for item, chunk in chunks],
+            {"item_id": pl.String, **key, "jaccard": pl.Float64, "identifier_overlap": pl.Float64},
+            orient="row",
+        ),
+    }
+
+
+def hits_of(items: Mapping[str, Asked]) -> pl.LazyFrame:
+    rows = [
+        (item, rank, chunk.path, chunk.chunk_no)
+        for item, asked in items.items()
+        for rank, chunk in enumerate(asked.ranking, start=1)
+    ]
+    columns = {"item_id": pl.String, "rank": pl.Int64, "path": pl.String, "chunk_no": pl.Int64}
+    return pl.LazyFrame(rows, columns, orient="row")
+
+
+def scored(protocol: Protocol, items: Mapping[str, Asked]) -> pl.DataFrame:
+    scores = score(protocol, run_id="run", hits=hits_of(items), axis=None, **frames(items)).collect()
+    check(table("scores"), scores)
+    assert scores.equals(scores.sort(table("scores").key))
+    assert scores.height == len(items) * len(protocol.requested())
+    return scores
+
+
+def values(scores: pl.DataFrame, item: str = "x") -> dict[tuple[str, int], Number]:
+    mine = scores.filter(item_id=item)
+    return {(metric, k): value for metric, k, value in mine.select("metric", "k", "value").iter_rows()}
+
+
+def whole(n: int) -> list[Chunk]:
+    """Candidates that are chunks of their own; the first is the gold."""
+    return [Chunk(candidate, 0) for candidate in range(n)]
+
+
+def test_the_published_rules_by_hand() -> None:
+    pool = whole(10)
+    second = [pool[3], pool[0], *pool[1:3], *pool[4:]]
+    fifth = [*pool[1:5], pool[0], *pool[5:]]
+    scores = scored(OFFICIAL, {"second": Asked(pool, second), "fifth": Asked(pool, fifth), "none": Asked(pool, [])})
+    assert values(scores, "second") == {
+        ("accuracy", 1): 0, ("accuracy", 3): 1, ("accuracy", 5): 1,
+        ("best_similarity", 0): 1, ("correct", 0): 1, ("found_rank", 0): 2,
+    }  # fmt: skip
+    assert values(scores, "fifth") == {
+        ("accuracy", 1): 0, ("accuracy", 3): 0, ("accuracy", 5): 1,
+        ("best_similarity", 0): 1, ("correct", 0): 1, ("found_rank", 0): 5,
+    }  # fmt: skip
+    assert values(scores, "none") == {
+        ("accuracy", 1): 0, ("accuracy", 3): 0, ("accuracy", 5): 0,
+        ("best_similarity", 0): 0, ("correct", 0): 0, ("found_rank", 0): None,
+    }  # fmt: skip
+
+
+def test_accuracy_at_five_applies_to_hard_items_alone() -> None:
+    pool = whole(6)
+    items = {level: Asked(pool, pool, level=level) for level in ("easy", "hard")}
+    at_5 = pl.col("metric").eq("accuracy") & pl.col("k").eq(5)
+    numbers = ("value", "numerator", "denominator")
+    for scores in (
+        scored(OFFICIAL, items),
+        expected_random(OFFICIAL, run_id="random", axis=None, **frames(items)).collect(),
+    ):
+        assert scores.filter(at_5, item_id="easy").select(numbers).row(0) == (None, None, None)
+        assert scores.filter(at_5, item_id="hard").select(numbers).row(0) != (None, None, None)
+        assert None not in scores.filter(~at_5, item_id="easy")["value"].to_list()
+    assert values(scored(CHUNKING, items), "easy")["accuracy", 5] == 0
+
+
+def test_a_list_shorter_than_k_scores_nothing_at_k() -> None:
+    pool = whole(10)
+    short = values(scored(OFFICIAL, {"x": Asked(pool, pool[:2])}))
+    assert [short["accuracy", k] for k in (1, 3, 5)] == [1, 0, 0]
+    assert (short["found_rank", 0], short["correct", 0]) == (1, 1)
+    # All there is, is not short.
+    assert [values(scored(OFFICIAL, {"x": Asked(pool[:2], pool[:2])}))["accuracy", k] for k in (1, 3, 5)] == [1, 1, 1]
+    # The re-chunked protocols ask for no full list.
+    alike = [Chunk(0, 0, 1.0, 1.0), *pool[1:]]
+    assert values(scored(CHUNKING, {"x": Asked(alike, alike[:2])}))["accuracy", 3] == 1
+
+
+def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
+    pool = whole(10)
+    known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")
+    found = values(score(OFFICIAL, run_id="run", hits=hits, axis=None, **known).collect())
+    assert found["accuracy", 1] == 1
+
+
+def test_similarity_by_hand() -> None:
+    # Two of candidate 0, the gold; the threshold itself is relevant.
+    pool = [Chunk(0, 0, 0.7), Chunk(0, 1, 0.2), Chunk(1, 0, 0.9), Chunk(2, 0, 0.69), Chunk(3, 0, 1.0), Chunk(4, 0, 0.8)]
+    found = scored(CHUNKING, {"x": Asked(pool, [pool[3], pool[0], pool[2], pool[1], pool[4], pool[5]])})
+    assert values(found) == {
+        ("accuracy", 1): 0, ("accuracy", 3): 1, ("accuracy", 5): 1,
+        ("precision", 5): 3 / 5, ("recall", 5): 3 / 4, ("mrr", 10): 1 / 2,
+        ("reachable", 0): 1,
+        ("accuracy_reachable", 1): 0, ("accuracy_reachable", 3): 1, ("accuracy_reachable", 5): 1,
+        ("boundary_similarity", 0): 0.7,
+        ("non_gold_share", 5): 2 / 3,
+        ("best_similarity", 0): 1.0, ("correct", 0): 1, ("found_rank", 0): 2,
+    }  # fmt: skip
+
+
+def test_identifiers_and_tokens_are_judged_apart() -> None:
+    pool = [Chunk(0, 0, jaccard=0.1, overlap=1.0), Chunk(1, 0, jaccard=1.0, overlap=0.1)]
+    items = {"x": Asked(pool, pool)}
+    by_tokens, by_names = values(scored(CHUNKING, items)), values(scored(IDENTIFIER, items))
+    assert (by_tokens["accuracy", 1], by_names["accuracy", 1]) == (0, 1)
+    assert (by_tokens["found_rank", 0], by_names["found_rank", 0]) == (2, 1)
+    assert (by_tokens["non_gold_share", 5], by_names["non_gold_share", 5]) == (1, 0)
+    assert ("boundary_similarity", 0) not in by_names
+
+
+def test_an_item_out_of_reach_is_no_miss_among_the_reachable() -> None:
+    pool = [Chunk(0, 0, 0.5), Chunk(0, 1, 0.6), Chunk(1, 0, 0.4)]
+    scores = scored(CHUNKING, {"x": Asked(pool, pool), "gold elsewhere": Asked(pool[2:], [], gold=9)})
+    found = values(scores)
+    assert (found["reachable", 0], found["accuracy", 1], found["recall", 5]) == (0, 0, 0)
+    assert [found["accuracy_reachable", k] for k in (1, 3, 5)] == [None, None, None]
+    assert found["non_gold_share", 5] is None
+    # The best of what was returned, though none of it is relevant.
+    assert (found["best_similarity", 0], found["boundary_similarity", 0]) == (0.6, 0.6)
+    assert values(scores, "gold elsewhere")["boundary_similarity", 0] is None
+
+
+def test_similarity_that_nobody_measured_is_asked_for() -> None:
+    given_all = frames({"x": Asked(whole(3), [])})
+    del given_all["relevance"]
+    with pytest.raises(GoldspanError, match="relevance by jaccard needs the similarity of every chunk"):
+        score(CHUNKING, run_id="run", hits=hits_of({}), axis=None, **given_all)
+
+
+def test_the_rules_are_under_the_seal() -> None:
+    hashes = {protocol_hash(protocol) for protocol in (OFFICIAL, CHUNKING, IDENTIFIER)}
+    changed = [
+        dataclasses.replace(CHUNKING, threshold=0.71),
+        dataclasses.replace(IDENTIFIER, threshold=0.69),
+        dataclasses.replace(CHUNKING, relevance="identifier-overlap"),
+        dataclasses.replace(OFFICIAL, applies=()),
+        dataclasses.replace(OFFICIAL, full_lists=False),
+    ]
+    assert len({protocol_hash(protocol) for protocol in changed} | hashes) == 3 + len(changed)
+
+
+def test_a_threshold_belongs_to_similarity() -> None:
+    for rules in ({"threshold": None}, {"relevance": "same-candidate"}):
+        with pytest.raises(GoldspanError, match="relevance by similarity needs a threshold, and no other has one"):
+            dataclasses.replace(CHUNKING, **rules)
+
+
+def test_what_applies_is_measured() -> None:
+    with pytest.raises(GoldspanError, match=r"(?s)applies to some items is not among its metrics.*accuracy@7"):
+        dataclasses.replace(OFFICIAL, applies=(("accuracy", 7, "level", "hard"),))
+
+
+def test_some_metrics_ask_for_the_whole_pool() -> None:
+    named = {metric.name for metric, k in CHUNKING.requested() if reads_pool(metric, k)}
+    assert named == {"recall", "reachable", "accuracy_reachable", "boundary_similarity"}
+
+
+def plain(protocol: Protocol, asked: Asked) -> dict[tuple[str, int], Number]:
+    """What the rules say, one item at a time, in loops."""
+    column = "overlap" if protocol == IDENTIFIER else "jaccard"
+
+    def alike(chunk: Chunk) -> float:
+        if protocol == OFFICIAL:
+            return float(chunk.candidate == asked.gold)
+        return float(getattr(chunk, column))
+
+    def is_relevant(chunk: Chunk) -> bool:
+        return alike(chunk) >= 0.7
+
+    listed = asked.ranking
+    ranks = [rank for rank, chunk in enumerate(listed, start=1) if is_relevant(chunk)]
+    n_relevant = sum(is_relevant(chunk) for chunk in asked.pool)
+    found: dict[tuple[str, int], Number] = {}
+    for k in (1, 3, 5):
+        is_short = protocol == OFFICIAL and len(listed) < min(k, len(asked.pool))
+        right = float(any(is_relevant(chunk) for chunk in listed[:k]) and not is_short)
+        found["accuracy", k] = None if protocol == OFFICIAL and k == 5 and asked.level == "easy" else right
+        found["accuracy_reachable", k] = right if n_relevant else None
+    among = [chunk for chunk in listed[:5] if is_relevant(chunk)]
+    found["precision", 5] = len(among) / 5
+    found["recall", 5] = len(among) / n_relevant if n_relevant else 0.0
+    found["mrr", 10] = 1 / ranks[0] if ranks and ranks[0] <= 10 else 0.0
+    found["reachable", 0] = float(n_relevant > 0)
+    found["boundary_similarity", 0] = max((alike(c) for c in asked.pool if c.candidate == asked.gold), default=None)
+    elsewhere = [chunk for chunk in among if chunk.candidate != asked.gold]
+    found["non_gold_share", 5] = len(elsewhere) / len(among) if among else None
+    found["correct", 0] = float(bool(ranks))
+    found["found_rank", 0] = float(ranks[0]) if ranks else None
+    found["best_similarity", 0] = max((alike(chunk) for chunk in listed), default=0.0)
+    return {(metric.name, k): found[metric.name, k] for metric, k in protocol.requested()}
+
+
+shares = st.sampled_from([0.0, 0.3, 0.69, 0.7, 0.75, 1.0])
+pools = st.lists(
+    st.builds(Chunk, st.integers(0, 4), st.integers(0, 3), shares, shares),
+    max_size=14,
+    unique_by=lambda chunk: (chunk.candidate, chunk.chunk_no),
+)
+levels = st.sampled_from(["easy", "hard"])
+asked_items = pools.flatmap(
+    lambda pool: st.builds(
+        lambda order, depth, gold, level: Asked(pool, order[:depth], gold, level),
+        st.permutations(pool),
+        st.integers(0, 14),
+        st.integers(0, 5),
+        levels,
+    )
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(several=st.lists(asked_items, min_size=1, max_size=4))
+def test_scores_are_those_of_a_plain_reading(several: list[Asked]) -> None:
+    items = {f"i{place}": asked for place, asked in enumerate(several)}
+    for protocol in (OFFICIAL, CHUNKING, IDENTIFIER):
+        scores = scored(protocol, items)
+        for item, asked in items.items():
+            assert values(scores, item) == plain(protocol, asked), protocol.name
+
+
+def means(scores: pl.DataFrame) -> dict[tuple[str, int], tuple[Number, ...]]:
+    grouped = scores.group_by("metric", "k").agg(pl.col("value", "numerator", "denominator").mean())
+    return {(metric, k): tuple(numbers) for metric, k, *numbers in grouped.iter_rows()}
+
+
+@settings(max_examples=10, deadline=None)
+@given(pool=pools.map(lambda pool: pool[:6]), gold=st.integers(0, 5), level=levels)
+def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold: int, level: str) -> None:
+    orders = {f"order {place}": Asked(pool, order, gold, level) for place, order in enumerate(permutations(pool))}
+    for protocol in (OFFICIAL, CHUNKING, IDENTIFIER):
+        known = frames({"x": Asked(pool, [], gold, level)})
+        chance = expected_random(protocol, run_id="random", axis=None, **known).collect()
+        check(table("scores"), chance)
+        theirs, ours = means(scored(protocol, orders)), means(chance)
+        assert ours.keys() == theirs.keys()
+        for measure, numbers in theirs.items():
+            # Where an order has no share, it is the mean of those that have one.
+            assert ours[measure] == pytest.approx(numbers, abs=1e-12), (protocol.name, measure)
+
+
+def test_every_number_of_the_random_order_is_in_closed_form() -> None:
+    named = {metric.name for protocol in (OFFICIAL, CHUNKING, IDENTIFIER) for metric, _ in protocol.requested()}
+    assert {how_expected(name) for name in named} == {"closed form"}

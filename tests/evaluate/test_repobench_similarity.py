@@ -1,0 +1,134 @@
+"""Similarity to the gold snippet: by hand, and equal to a plain reading of its definition on any text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from evaluate.similarity import similarities
+from lake.errors import GoldspanError
+from lake.store import check
+from lake.tables import table
+
+SPACES = {chr(code) for code in (*range(0x09, 0x0E), 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B))}
+SPACES |= {chr(code) for code in (0x2028, 0x2029, 0x202F, 0x205F, 0x3000, 0xFEFF)}
+LEFT_OUT = ["if", "else", "for", "while", "return", "class", "def", "import", "from"]
+
+
+def tokens(text: str) -> set[str]:
+    return set("".join(" " if mark in SPACES else mark for mark in text).split(" ")) - {""}
+
+
+def identifiers(text: str) -> set[str]:
+    runs = "".join(mark if mark.isascii() and (mark.isalnum() or mark == "_") else " " for mark in text).split(" ")
+    return {run for run in runs if run and not run[0].isdigit()} - set(LEFT_OUT)
+
+
+def plain(chunk: str, gold: str) -> tuple[float, float]:
+    either, names = tokens(chunk) | tokens(gold), identifiers(chunk)
+    return (
+        len(tokens(chunk) & tokens(gold)) / len(either) if either else 0.0,
+        len(names & identifiers(gold)) / len(names) if names else 0.0,
+    )
+
+
+def measured(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
+    """Similarities of (chunk, gold) pairs, each an item of its own; equal texts are given once."""
+    texts = sorted({text for pair in pairs for text in pair})
+    number = {text: place for place, text in enumerate(texts)}
+    found = similarities(
+        pl.DataFrame(
+            [(f"i{place}", "cand:0", 0, number[chunk]) for place, (chunk, _) in enumerate(pairs)],
+            {"item_id": pl.String(), "path": pl.String(), "chunk_no": pl.Int64(), "text_id": pl.Int64()},
+            orient="row",
+        ),
+        pl.DataFrame(
+            {"text_id": range(len(texts)), "text": texts}, schema={"text_id": pl.Int64(), "text": pl.String()}
+        ),
+        pl.DataFrame(
+            [(f"i{place}", number[gold]) for place, (_, gold) in enumerate(pairs)],
+            {"item_id": pl.String(), "text_id": pl.Int64()},
+            orient="row",
+        ),
+    )
+    check(table("relevance"), found.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
+    assert found["item_id"].to_list() == [f"i{place}" for place in range(len(pairs))]
+    return list(found.select("jaccard", "identifier_overlap").iter_rows())
+
+
+def test_two_snippets_by_hand() -> None:
+    # Tokens: {def, f(x):, return, x} and {def, g(x):, return, x, +, 1}: 3 of 7. Names: {f, x} against {g, x}: 1 of 2.
+    assert measured([("def f(x):\n    return x\n", "def g(x):\n    return x + 1\n")]) == [(3 / 7, 1 / 2)]
+
+
+def test_the_overlap_is_over_the_chunk_and_not_over_the_gold() -> None:
+    assert measured([("one", "one two three"), ("one two three", "one")]) == [(1 / 3, 1.0), (1 / 3, 1 / 3)]
+
+
+def test_nothing_shares_nothing() -> None:
+    assert measured([("", ""), (" \t\n", "\ufeff"), ("", "a"), ("a", ""), ("+ -", "+ -")]) == [
+        (0, 0), (0, 0), (0, 0), (0, 0), (1, 0),
+    ]  # fmt: skip
+
+
+def test_white_space_is_ecmascripts() -> None:
+    cut = [("a\ufeffb", "a b"), ("a\u00a0b", "a b"), ("a\u2003b", "a b"), ("a\u2028b", "a b"), ("a\x0bb", "a b")]
+    whole = [("a\u0085b", "a b"), ("a\x1cb", "a b"), ("a\x1fb", "a b"), ("a\u200bb", "a b"), ("a\u180eb", "a b")]
+    assert [jaccard for jaccard, _ in measured(cut)] == [1.0] * len(cut)
+    assert [jaccard for jaccard, _ in measured(whole)] == [0.0] * len(whole)
+
+
+def test_words_of_the_language_are_left_out_exactly() -> None:
+    assert measured([(" ".join(LEFT_OUT), " ".join(LEFT_OUT))]) == [(1.0, 0.0)]
+    kept = "If elif with as try None in not_if"
+    assert measured([(kept, kept)]) == [(1.0, 1.0)]
+
+
+def test_identifiers_are_ascii_words() -> None:
+    # A letter outside ASCII ends a word, a digit before one does not start it.
+    assert measured([("naïve 1st _2", "na ve _2")]) == [(1 / 5, 1.0)]
+    assert measured([("1st", "st")]) == [(0, 0)]
+
+
+def test_chunks_without_gold_are_left_out_and_the_order_is_kept() -> None:
+    chunks = pl.DataFrame(
+        {
+            "item_id": ["b", "none", "a", "b"],
+            "path": ["cand:1", "cand:0", "cand:0", "cand:0"],
+            "chunk_no": [0, 0, 0, 0],
+            "text_id": ["y", "x", "x", "x"],
+        }
+    )
+    texts = pl.DataFrame({"text_id": ["x", "y", "unused"], "text": ["one", "two", "three"]})
+    gold = pl.DataFrame({"item_id": ["a", "b"], "text_id": ["x", "y"]})
+    assert similarities(chunks, texts, gold).rows() == [
+        ("b", "cand:1", 0, 1.0, 1.0),
+        ("a", "cand:0", 0, 1.0, 1.0),
+        ("b", "cand:0", 0, 0.0, 0.0),
+    ]
+    assert similarities(chunks.clear(), texts.clear(), gold.clear()).is_empty()
+
+
+def test_a_text_that_is_not_given_is_refused() -> None:
+    chunks = pl.DataFrame({"item_id": ["a"], "path": ["cand:0"], "chunk_no": [0], "text_id": [7]})
+    texts = pl.DataFrame({"text_id": [1], "text": ["one"]})
+    with pytest.raises(GoldspanError, match="similarities: 1 chunks have no text, or their gold has none"):
+        similarities(chunks, texts, pl.DataFrame({"item_id": ["a"], "text_id": [1]}))
+
+
+# Few marks, so that texts share tokens; then any text there is.
+marks = st.sampled_from(
+    [*"ab_1é+", "if", "def ", " ", "\t", "\n", "\r\n", "\ufeff", "\u0085", "\u00a0", "\x1c", "\u2009"]
+)
+some_texts = st.one_of(st.lists(marks, max_size=12).map("".join), st.text(max_size=20))
+
+
+@settings(max_examples=200, deadline=None)
+@given(pairs=st.lists(st.tuples(some_texts, some_texts), min_size=1, max_size=6))
+@example(pairs=[("a\ufeffb", "a\u0085b"), ("", ""), ("\u00a0", "\t")])
+def test_both_are_what_a_plain_reading_gives(pairs: list[tuple[str, str]]) -> None:
+    assert measured(pairs) == [plain(*pair) for pair in pairs]

@@ -1,0 +1,135 @@
+"""Slices of RepoBench-R: its headline, bands of candidates, and what is never pooled."""
+
+from __future__ import annotations
+
+import itertools
+
+import polars as pl
+import pytest
+
+from evaluate.aggregation import aggregate
+from evaluate.protocols import protocols
+from lake.store import check
+from lake.tables import table
+
+Item = dict[str, str | int | None]
+COLUMNS = {
+    name: pl.String()
+    for name in ("subset", "split", "level", "context", "difficulty", "source", "language", "repo")
+} | {"n_candidates": pl.Int64()}  # fmt: skip
+
+
+def item(subset: str = "python_cff", split: str = "test", level: str = "hard", **others: str | int | None) -> Item:
+    described: Item = {"subset": subset, "split": split, "level": level, "difficulty": level, "source": "v1"}
+    return described | {"language": subset.partition("_")[0], "repo": "a/b", "n_candidates": 12} | others
+
+
+def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.DataFrame:
+    """Aggregates of one metric whose value at item i is i, unless said otherwise."""
+    ids = [f"i{place}" for place in range(len(items))]
+    values = [float(place) for place in range(len(items))] if values is None else values
+    columns = table("scores").columns
+    scores = pl.LazyFrame({"item_id": ids, "value": values}, schema_overrides={"value": pl.Float64}).with_columns(
+        run_id=pl.lit("run"),
+        protocol=pl.lit("rules"),
+        granularity=pl.lit("chunk"),
+        metric=pl.lit("accuracy"),
+        k=pl.lit(1, pl.Int64),
+        numerator=pl.col("value").fill_null(0.0),
+        denominator=pl.col("value").is_not_null().cast(pl.Float64),
+        protocol_hash=pl.lit("hash"),
+    )
+    described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
+    found = aggregate(scores.select(*columns), described).collect()
+    check(table("aggregates"), found)
+    return found
+
+
+def means(aggregates: pl.DataFrame) -> dict[tuple[str, str], float | None]:
+    return {(name, value): macro for name, value, macro in aggregates.select("slice", "slice_value", "macro").rows()}
+
+
+def test_the_headline_is_a_slice_even_of_one_kind_of_items() -> None:
+    named = {protocol.headline for protocol in protocols().values() if protocol.name.startswith("repobench-r@")}
+    assert named == {("subset/split/level", "python_cff/test/hard")}
+    found = means(sliced([item(), item()]))
+    assert found["subset/split/level", "python_cff/test/hard"] == 1 / 2
+    # What tells nothing apart is not there: one language, one difficulty, one split, one band.
+    assert {name for name, _ in found} == {"all", "subset", "level", "repo", "subset/split/level"}
+
+
+def test_train_is_never_pooled_with_test() -> None:
+    items = [item(split=split, level=level) for split, level in itertools.product(("train", "test"), ("easy", "hard"))]
+    found = means(sliced(items))
+    assert {name for name, _ in found} == {
+        "split", "split/level", "split/difficulty", "split/repo", "subset/split", "subset/split/level",
+    }  # fmt: skip
+    assert found["split", "train"] == 1 / 2
+    assert found["split", "test"] == (2 + 3) / 2
+    assert found["split/level", "train/hard"] == 1
+    assert found["subset/split", "python_cff/test"] == (2 + 3) / 2
+    assert found["subset/split/level", "python_cff/test/easy"] == 2
+
+
+def test_one_version_is_never_pooled_with_another() -> None:
+    found = means(sliced([item(), item(source="v1.1"), item(source=None)]))
+    assert found == {
+        ("source", "v1"): 0,
+        ("source", "v1.1"): 1,
+        ("source", "none"): 2,
+        ("source/level", "v1/hard"): 0,
+        ("source/level", "v1.1/hard"): 1,
+        ("source/level", "none/hard"): 2,
+        ("source/repo", "v1/a/b"): 0,
+        ("source/repo", "v1.1/a/b"): 1,
+        ("source/repo", "none/a/b"): 2,
+    }
+
+
+def test_two_kinds_of_strata_are_kept_apart_together() -> None:
+    items = [item(split=split, source=source) for split, source in itertools.product(("train", "test"), ("v1", "v1.1"))]
+    found = means(sliced(items))
+    assert [(name, value) for name, value in found if name == "split/source"] == [
+        ("split/source", "test/v1"),
+        ("split/source", "test/v1.1"),
+        ("split/source", "train/v1"),
+        ("split/source", "train/v1.1"),
+    ]
+    assert not {"all", "split", "source", "subset", "subset/split", "subset/split/level"} & {name for name, _ in found}
+
+
+def test_a_subset_of_its_own_stratum_stays_a_slice() -> None:
+    found = means(sliced([item(subset="python_cff"), item(subset="java_cff", split="train")]))
+    assert (found["subset", "python_cff"], found["subset", "java_cff"]) == (0, 1)
+    assert ("all", "all") not in found
+
+
+def test_languages_stand_side_by_side() -> None:
+    found = means(sliced([item("python_cff"), item("python_cfr"), item("java_cff")]))
+    assert (found["language", "python"], found["language", "java"]) == (1 / 2, 2)
+    assert found["all", "all"] == 1
+
+
+@pytest.mark.parametrize(
+    ("n_candidates", "band"),
+    [(1, "1-4"), (4, "1-4"), (5, "5-9"), (9, "5-9"), (10, "10-14"), (14, "10-14"), (15, "15-19"), (19, "15-19"),
+     (20, "20+"), (400, "20+")],
+)  # fmt: skip
+def test_bands_of_candidates(n_candidates: int, band: str) -> None:
+    other = 1 if band != "1-4" else 20
+    found = means(sliced([item(n_candidates=n_candidates), item(n_candidates=other)]))
+    assert found["band", band] == 0
+
+
+def test_benchmarks_without_candidates_have_no_such_slices() -> None:
+    items = [item(subset, level=level, n_candidates=None, difficulty=None, source=None, context="2k")
+             for subset, level in (("function-2k", "function"), ("line-2k", "line"))]  # fmt: skip
+    names = {name for name, _ in means(sliced([one | {"language": "python"} for one in items]))}
+    assert names == {"all", "subset", "level", "repo"}
+
+
+def test_nothing_measured_has_no_mean_of_any_kind() -> None:
+    # Sums of nothing are stored where a share is not defined; their ratio is no number either.
+    found = sliced([item(), item()], [None, None])
+    assert found.select("macro", "micro", "by_repo").unique().rows() == [(None, None, None)]
+    assert found["n_not_applicable"].unique().to_list() == [2]
