@@ -9,6 +9,7 @@ import polars as pl
 from evaluate.asked import Asked
 from evaluate.chance import expected_random
 from evaluate.lines import LineAxis
+from evaluate.measuring import reads_pool
 from evaluate.protocols import Protocol
 from evaluate.ranking import LINES, RANKING
 from evaluate.scoring import score
@@ -66,16 +67,10 @@ _POOL = {
     "line_start": pl.Int64(),
     "line_end": pl.Int64(),
 }
-_OF_THE_POOL = {"n_relevant", "gains"}
-"""What a metric reads when it compares a list with the whole pool."""
 
 
 def _without(scores: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:
     """The scores without a value for metrics that compare a list with a pool that is not known."""
-    unknown = [
-        metric.name
-        for metric, k in protocol.requested()
-        if metric.shape == "ranked" and _OF_THE_POOL & set(metric.at(k).denominator.meta.root_names())
-    ]
+    unknown = [metric.name for metric, k in protocol.requested() if reads_pool(metric, k)]
     known = ~pl.col("metric").is_in(unknown)
     return scores.with_columns(pl.when(known).then(pl.col("value", "numerator", "denominator")))

@@ -129,6 +129,9 @@ class Work:
         )
         for run_id, chunker in runs.select("run_id", "chunker").sort("run_id").collect().iter_rows():
             for protocol in self.protocols:
+                if chunker is None and RELEVANCE[protocol.relevance].similarity:
+                    # Which chunks are like the gold is measured on chunks, and nobody said how these were cut.
+                    continue
                 for asked in self.asked:
                     self._score(run_id, protocol, asked, chunker)
                 self._aggregate(run_id, protocol, None)
