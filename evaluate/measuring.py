@@ -44,7 +44,9 @@ def measure(
     """
     depths = [k for _, k in requested]
     ranked, found, pooled = ([one for one in requested if one[0].shape == shape] for shape in BY_HITS)
-    seen = relevant if 0 in depths else relevant.filter(pl.col("rank").fill_null(0) <= max(depths, default=0))
+    # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
+    rank = pl.col("rank").fill_null(0) if found else pl.col("rank")
+    seen = relevant if 0 in depths else relevant.filter(rank <= max(depths, default=0))
     counted = seen.group_by(key).agg(*_numerators([*ranked, *found]), *_denominators(found))
     without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *found] if not metric.is_absent_null]
     without += [f"{label(metric, k)}/d" for metric, k in found]
