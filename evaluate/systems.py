@@ -10,11 +10,9 @@ from evaluate.protocols import Protocol
 from evaluate.retrievers import BASELINE, Retriever
 from evaluate.tasks import Task
 from lake.code import code_digest
+from lake.declarations import CHUNKER_ALIASES
 from lake.errors import unknown_name
 from lake.fingerprint import fingerprint
-
-ALIASES: Mapping[str, str] = {"code-chunk-fixed": "fixed-nws-1500", "code-chunk-ast": "syntax-1500"}
-"""The brief's names of chunkers."""
 
 
 @dataclass(frozen=True)
@@ -134,4 +132,4 @@ def _named(patterns: Sequence[str], retriever: str) -> bool:
 
 def _aliased(pattern: str) -> str:
     chunker, plus, retriever = pattern.partition("+")
-    return f"{ALIASES.get(chunker, chunker)}{plus}{retriever}"
+    return f"{CHUNKER_ALIASES.get(chunker, chunker)}{plus}{retriever}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -13,15 +13,9 @@ import polars as pl
 
 import ingest.chunkers
 from ingest.chunkers import Chunker, Cut, Document, LineRange
-from lake.declarations import Resolved, discover, resolve
+from lake.declarations import CHUNKER_ALIASES, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.tables import table
-
-ALIASES: Mapping[str, str] = {
-    "code-chunk-fixed": "fixed-nws-1500",
-    "code-chunk-ast": "syntax-1500",
-}
-"""Names other people's configurations use → ours."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -43,7 +37,7 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
     Raises:
         GoldspanError: A name is unknown ("did you mean"), or its numbers make no sense.
     """
-    wanted = dict.fromkeys(ALIASES.get(name, name) for name in names)
+    wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in names)
     return [_resolve(name) for name in wanted]
 
 
@@ -52,7 +46,7 @@ def _resolve(name: str) -> Resolved[Chunker]:
     try:
         found = resolve(kind, name, known)
     except GoldspanError:
-        raise unknown_name(kind, name, [*known, *default_chunkers(), *ALIASES]) from None
+        raise unknown_name(kind, name, [*known, *default_chunkers(), *CHUNKER_ALIASES]) from None
     check = found.declaration.check
     wrong = check(**found.parameters) if check else ""
     if wrong:

@@ -23,6 +23,9 @@ class Named(Protocol):
 
 D = TypeVar("D", bound=Named)
 
+CHUNKER_ALIASES: Mapping[str, str] = {"code-chunk-fixed": "fixed-nws-1500", "code-chunk-ast": "syntax-1500"}
+"""Names that others' configurations use → the chunkers of that kind here, which every stage calls by its own name."""
+
 _PARAMETER = re.compile(r"<(\w+)>")
 
 

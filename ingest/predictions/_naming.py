@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from ingest.chunking import ALIASES
+from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 
@@ -69,7 +69,7 @@ def known_chunker(lake: Lake, name: str) -> str | None:
     """
     if not name:
         return None
-    wanted, known = ALIASES.get(name, name), [part.name for part in lake.parts("chunkers")]
+    wanted, known = CHUNKER_ALIASES.get(name, name), [part.name for part in lake.parts("chunkers")]
     if wanted not in known:
         kind = "chunker of this lake"
         raise unknown_name(kind, name, known)
