@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from tests.evaluate.repobench_plain import Chunk, Number, Row, rows_of
+from tests.evaluate.score.repobench_plain import Chunk, Number, Row, rows_of
 from tests.tiny import command
 
 CHUNKERS = ("whole-file", "fixed-nws-1500")

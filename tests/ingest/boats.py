@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.ingest.git_remotes import Remote
+from tests.ingest.sources.git_remotes import Remote
 from tests.tiny import Row, put
 
 PLANK = """\

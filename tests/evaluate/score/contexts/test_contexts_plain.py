@@ -1,0 +1,134 @@
+"""Whole answers held against plain definitions of both readings: sets of lines and bytes, ranges merged in loops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.score.contexts.gathered import Material
+from tests.evaluate.score.contexts.contexts_world import CONTEXTS, PUBLISHED, View, answer, scored, world
+
+FILES = {"a.py": "one\n\nthree\nfour and more\n" * 3, "b.py": "\n\nno end", "empty.py": ""}
+GOLD = [("a.py", 2, 5), ("a.py", 4, 9), ("b.py", 1, 4), ("gone.py", 1, 3)]
+_VIEW = st.builds(View, st.sampled_from([*FILES, "nowhere.py"]), st.integers(-2, 16), st.integers(-2, 16))
+_VIEWS = st.lists(_VIEW, max_size=6)
+
+Ranges = list[tuple[int, int]]
+
+
+@pytest.fixture(scope="module")
+def material() -> Material:
+    return world(FILES, GOLD)
+
+
+def docs_lines(views: Sequence[View]) -> set[tuple[str, int]]:
+    """The lines that are there."""
+    length = {path: text.count("\n") + (not text.endswith("\n") and text != "") for path, text in FILES.items()}
+    return {
+        (v.path, n) for v in views for n in range(v.start or 0, (v.end or 0) + 1) if 1 <= n <= length.get(v.path, 0)
+    }
+
+
+def docs_bytes(views: Sequence[View]) -> set[tuple[str, int]]:
+    starts = {path: [0, *(at + 1 for at, one in enumerate(text) if one == "\n")] for path, text in FILES.items()}
+    return {
+        (path, byte)
+        for path, line in docs_lines(views)
+        for byte in range(starts[path][line - 1], ([*starts[path][1:], len(FILES[path])])[line - 1])
+    }
+
+
+def merged(ranges: Ranges) -> Ranges:
+    """Published: inclusive ranges in order, one that begins at most behind the last one joining it."""
+    out: Ranges = []
+    for start, end in sorted(ranges):
+        if out and start <= out[-1][1] + 1:
+            out[-1] = (out[-1][0], max(out[-1][1], end))
+        else:
+            out.append((start, end))
+    return out
+
+
+def published_lines(views: Sequence[View]) -> dict[str, Ranges]:
+    found: dict[str, Ranges] = {}
+    for view in views:
+        if view.path in FILES and (view.start or 0) > 0 and (view.end or 0) > 0:
+            found.setdefault(view.path, []).append((view.start or 0, view.end or 0))
+    return {path: merged(ranges) for path, ranges in found.items()}
+
+
+def size(held: dict[str, Ranges]) -> int:
+    return sum(end - start + 1 for ranges in held.values() for start, end in ranges)
+
+
+def shared(held: dict[str, Ranges], gold: dict[str, Ranges]) -> int:
+    pairs = [(one, other) for path in held for one in held[path] for other in gold.get(path, [])]
+    return sum(max(0, min(one[1], other[1]) - max(one[0], other[0]) + 1) for one, other in pairs)
+
+
+def published_bytes(views: Sequence[View]) -> set[tuple[str, int]]:
+    found = set()
+    for view in views:
+        lines = FILES.get(view.path, "").split("\n")
+        first, last = max(1, view.start or 0), min(view.end or 0, len(lines))
+        if view.path in FILES and first <= last:
+            start = sum(len(line) + 1 for line in lines[: first - 1])
+            end = min(len(FILES[view.path]), sum(len(line) + 1 for line in lines[:last]))
+            found |= {(view.path, byte) for byte in range(start, max(end, start + 1))}
+    return found
+
+
+GOLD_VIEWS = [View(*span) for span in GOLD]
+
+
+@settings(max_examples=60)
+@given(st.lists(_VIEWS, max_size=4), _VIEWS)
+def test_docs_sizes_are_those_of_sets(material: Material, steps: list[list[View]], final: list[View]) -> None:
+    found = scored(CONTEXTS, material, answer(final, steps))
+    for granularity, as_set in (("line", docs_lines), ("span", docs_bytes)):
+        gold = as_set(GOLD_VIEWS)
+        rows = found.steps.filter(granularity=granularity).select(
+            "n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit"
+        )
+        seen: list[View] = []
+        for step, row in zip(steps, rows.iter_rows(), strict=True):
+            seen += step
+            here, so_far = as_set(step), as_set(seen)
+            assert row == (len(gold), len(here), len(here & gold), len(so_far), len(so_far & gold))
+        precision = found.scores.filter(metric=f"{granularity}_precision", k=0).row(0, named=True)
+        held = as_set(final)
+        assert (precision["numerator"], precision["denominator"]) == (len(held & gold), len(held))
+
+
+@settings(max_examples=60)
+@given(st.lists(_VIEWS, max_size=4), _VIEWS)
+def test_published_sizes_are_those_of_merged_ranges(
+    material: Material, steps: list[list[View]], final: list[View]
+) -> None:
+    found = scored(PUBLISHED, material, answer([*final, View("a.py")], steps))
+    gold = {"a.py": [(2, 9)], "b.py": [(1, 4)], "gone.py": [(1, 3)]}
+    rows = found.steps.filter(granularity="line").select(
+        "n_gold", "n_pred", "n_hit", "n_cumulative", "n_cumulative_hit"
+    )
+    seen: list[View] = []
+    for step, row in zip(steps or [final], rows.iter_rows(), strict=True):
+        seen += step
+        here, so_far = published_lines(step), published_lines(seen)
+        assert row == (15, size(here), shared(here, gold), size(so_far), shared(so_far, gold))
+    held = published_lines(final)
+    precision = found.scores.filter(metric="line_precision", k=0).row(0, named=True)
+    assert (precision["numerator"], precision["denominator"]) == (shared(held, gold), size(held))
+    assert precision["value"] == (shared(held, gold) / size(held) if size(held) > 0 else 1.0)
+
+
+@settings(max_examples=60)
+@given(_VIEWS)
+def test_published_bytes_are_those_of_the_split_text(material: Material, final: list[View]) -> None:
+    found = scored(PUBLISHED, material, answer([*final, View("a.py")]))
+    held, gold = published_bytes(final), published_bytes(GOLD_VIEWS)
+    precision = found.scores.filter(metric="span_precision", k=0).row(0, named=True)
+    assert (precision["numerator"], precision["denominator"]) == (len(held & gold), len(held))
+    assert found.steps.filter(granularity="span")["n_gold"].to_list() == [len(gold)]

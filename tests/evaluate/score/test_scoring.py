@@ -1,0 +1,220 @@
+"""Scores of a run over chunks: by hand, against sets of lines, and the same whatever the number of threads."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.metrics import metrics_of
+from evaluate.score.conformance import protocol_hash
+from evaluate.score.scoring import score
+from lake.catalog.protocols import protocol_named
+from lake.lines import LineAxis
+from lake.store import check
+from lake.tables import table
+
+CHUNKING = protocol_named("repoeval@chunking-v1")
+ROOT = Path(__file__).parents[3]
+NO_FILES = LineAxis.of(pl.DataFrame(schema={"pool_id": pl.String, "path": pl.String, "n_nws": pl.List(pl.Int64)}))
+
+Span = tuple[str, int, int]
+
+
+def scored(
+    items: Mapping[str, str],
+    hits: Mapping[str, list[Span]],
+    gold: Mapping[str, list[Span]],
+    pool: Mapping[str, list[Span]],
+) -> pl.DataFrame:
+    """Scores of a run given as plain spans (path, first line, line after the last); items maps an item to its pool."""
+    span = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+    ranking = [(item, rank, *hit) for item, found in hits.items() for rank, hit in enumerate(found, start=1)]
+    chunks = [(name, number, *chunk) for name, held in pool.items() for number, chunk in enumerate(held)]
+    return score(
+        CHUNKING,
+        run_id="run",
+        hits=pl.LazyFrame(ranking, {"item_id": pl.String, "rank": pl.Int64, **span}, orient="row"),
+        items=pl.LazyFrame(
+            list(items.items()), {"item_id": pl.String, "pool_id": pl.String}, orient="row"
+        ).with_columns(target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)),
+        gold=pl.LazyFrame(
+            [(item, *place) for item, spans in gold.items() for place in spans],
+            {"item_id": pl.String, **span},
+            orient="row",
+        ),
+        pool=pl.LazyFrame(chunks, {"pool_id": pl.String, "chunk_no": pl.Int64, **span}, orient="row"),
+        axis=NO_FILES,
+    ).collect()
+
+
+def value(scores: pl.DataFrame, item: str, metric: str, k: int) -> tuple[float, float | None, float | None]:
+    row = scores.row(
+        by_predicate=(pl.col("item_id") == item) & (pl.col("metric") == metric) & (pl.col("k") == k), named=True
+    )
+    return row["value"], row["numerator"], row["denominator"]
+
+
+def test_three_items_by_hand() -> None:
+    ten = [("a.py", start, start + 10) for start in range(0, 50, 10)]
+    scores = scored(
+        items={"x": "repo", "y": "repo", "z": "repo"},
+        # x: gold 12..31 (half-open 12, 32) lies in the chunks 10-20, 20-30, 30-40; found are 40-50, 20-30, 10-20.
+        hits={"x": [ten[4], ten[2], ten[1]], "y": [("b.py", 12, 32)]},
+        gold={"x": [("a.py", 12, 32)], "y": [("a.py", 12, 32)], "z": [("a.py", 0, 1)]},
+        pool={"repo": [*ten, ("b.py", 12, 32)]},
+    )
+    assert value(scores, "x", "precision", 5) == (2 / 5, 2, 5)
+    assert value(scores, "x", "precision", 10) == (2 / 10, 2, 10)
+    assert value(scores, "x", "recall", 5) == (2 / 3, 2, 3)
+    assert value(scores, "x", "hit", 5) == (1, 1, 1)
+    assert value(scores, "x", "mrr", 10) == (1 / 2, None, None)
+    # Chunk 20-30 shares 10 lines, and gold has 20: 10 / 20. Chunk 10-20 shares 8 of 22.
+    assert value(scores, "x", "iou", 5) == (10 / 20, None, None)
+    # y's only hit has the right lines of another file.
+    assert value(scores, "y", "recall", 5) == (0, 0, 3)
+    assert value(scores, "y", "mrr", 10) == (0, None, None)
+    # Nothing was returned for z, which has one relevant chunk.
+    assert value(scores, "z", "recall", 5) == (0, 0, 1)
+    assert value(scores, "z", "ndcg", 10) == (0, None, None)
+
+
+def test_a_chunk_that_ends_where_gold_starts_is_not_relevant() -> None:
+    scores = scored(
+        items={"x": "repo"},
+        hits={"x": [("a.py", 0, 10), ("a.py", 20, 30)]},
+        gold={"x": [("a.py", 10, 20)]},
+        pool={"repo": [("a.py", 0, 10), ("a.py", 10, 20), ("a.py", 20, 30)]},
+    )
+    assert value(scores, "x", "recall", 5) == (0, 0, 1)
+
+
+def test_a_chunk_over_two_gold_spans_counts_once() -> None:
+    scores = scored(
+        items={"x": "repo"},
+        hits={"x": [("a.py", 0, 20)]},
+        # Two spans that overlap one another, 2..8 together, and one apart: nine gold lines in reach of twenty.
+        gold={"x": [("a.py", 2, 6), ("a.py", 4, 9), ("a.py", 15, 17)]},
+        pool={"repo": [("a.py", 0, 20), ("a.py", 20, 40)]},
+    )
+    assert value(scores, "x", "recall", 5) == (1, 1, 1)
+    assert value(scores, "x", "iou", 5) == (9 / 20, None, None)
+
+
+def test_every_item_has_every_metric_and_fits_the_table() -> None:
+    scores = scored({"x": "repo", "y": "nowhere"}, {}, {}, {})
+    check(table("scores"), scores)
+    assert scores.height == 2 * len(metrics_of(CHUNKING))
+    # Only the rank of the first relevant result has no value where there is none.
+    assert scores.filter(pl.col("metric") != "found_rank")["value"].unique().to_list() == [0]
+    assert scores.filter(pl.col("metric") == "found_rank")["value"].unique().to_list() == [None]
+    assert scores["protocol_hash"].unique().to_list() == [protocol_hash(CHUNKING)]
+    assert scores.equals(scores.sort(table("scores").key))
+
+
+def test_pools_are_kept_apart() -> None:
+    same = [("a.py", 0, 10)]
+    scores = scored(
+        {"x": "one", "y": "two"}, {"x": same}, {"x": same, "y": same}, {"one": same, "two": [*same, ("a.py", 5, 15)]}
+    )
+    assert value(scores, "x", "recall", 5) == (1, 1, 1)
+    assert value(scores, "y", "recall", 5) == (0, 0, 2)
+
+
+spans = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 12), st.integers(0, 8)).map(
+    lambda span: (span[0], span[1], span[1] + span[2])
+)
+
+
+def lines(*spans: Span) -> set[tuple[str, int]]:
+    return {(path, line) for path, start, end in spans for line in range(start, end)}
+
+
+@settings(max_examples=60)
+@given(
+    chunks=st.lists(spans, unique=True, max_size=14),
+    order=st.permutations(range(14)),
+    depth=st.integers(0, 14),
+    gold=st.lists(spans, max_size=4),
+)
+def test_scores_are_those_of_sets_of_lines(chunks: list[Span], order: list[int], depth: int, gold: list[Span]) -> None:
+    ranking = [chunks[place] for place in order if place < len(chunks)][:depth]
+    scores = scored({"x": "repo"}, {"x": ranking}, {"x": gold}, {"repo": chunks})
+    relevant = [bool(lines(hit) & lines(*gold)) for hit in ranking]
+    n_relevant = sum(bool(lines(chunk) & lines(*gold)) for chunk in chunks)
+    alike = [
+        len(lines(hit) & lines(*gold))
+        / len(lines(hit) | {place for place in lines(*gold) if place[0] == hit[0]} or {0})
+        for hit in ranking
+    ]
+    for k in (5, 10):
+        hits = sum(relevant[:k])
+        assert value(scores, "x", "precision", k)[0] == pytest.approx(hits / k, abs=1e-15)
+        assert value(scores, "x", "recall", k)[0] == pytest.approx(hits / n_relevant if n_relevant else 0, abs=1e-15)
+        assert value(scores, "x", "hit", k)[0] == float(hits > 0)
+        assert value(scores, "x", "iou", k)[0] == pytest.approx(max(alike[:k], default=0), abs=1e-15)
+
+
+_MANY = """
+import sys, hashlib, io, random
+import polars as pl
+from evaluate.statistics.means import aggregate
+from lake.lines import LineAxis
+from lake.catalog.protocols import protocol_named
+from evaluate.score.scoring import score, score_judged
+assert pl.thread_pool_size() == int(sys.argv[1])
+draw = random.Random(0)
+items = [f"i{number:04}" for number in range(700)]
+draw.shuffle(items)
+spans = [("a.py", start, start + 7) for start in range(0, 400, 5)]
+pool = pl.LazyFrame([("repo", number, *span) for number, span in enumerate(spans)],
+                    schema=["pool_id", "chunk_no", "path", "line_start", "line_end"], orient="row")
+gold = pl.LazyFrame([(item, "a.py", start, start + 40) for item in items for start in draw.sample(range(400), 3)],
+                    schema=["item_id", "path", "line_start", "line_end"], orient="row")
+hits = [(item, rank, *span) for item in items for rank, span in enumerate(draw.sample(spans, 20), start=1)]
+draw.shuffle(hits)
+hits = pl.LazyFrame(hits, schema=["item_id", "rank", "path", "line_start", "line_end"], orient="row")
+about = pl.LazyFrame({"item_id": items}).with_columns(
+    pl.lit("repo").alias("pool_id"), repo=pl.col("item_id").str.tail(1), context=pl.lit("2k"), level=pl.lit("function"),
+    subset=pl.lit("function-2k"), target_path=pl.lit("a.py"), query_line_start=pl.lit(30), target_line=pl.lit(90))
+rules = protocol_named("repoeval@chunking-v1")
+n_nws = [draw.randrange(70) for _ in range(410)]
+axis = LineAxis.of(pl.DataFrame({"pool_id": ["repo"], "path": ["a.py"], "n_nws": [n_nws]}))
+scores = score(rules, run_id="r", hits=hits, items=about, gold=gold, pool=pool, axis=axis).collect()
+ranked = pl.LazyFrame([(str(q), str(d), r) for q in range(3000) for r, d in enumerate(draw.sample(range(30), 12), 1)],
+                      schema=["query", "document", "rank"], orient="row")
+qrels = [(str(q), str(d)) for q in range(3000) for d in range(9)]
+qrels = pl.LazyFrame(qrels, schema=["query", "document"], orient="row")
+judged = score_judged(ranked, qrels, ["ndcg@10", "precision@5", "mrr"]).collect()
+for frame in (scores, aggregate(scores.lazy(), about).collect(), judged):
+    written = io.BytesIO()
+    frame.write_parquet(written)
+    print(hashlib.sha256(written.getvalue()).hexdigest())
+"""
+
+
+def test_scores_are_equal_byte_for_byte_on_one_thread_and_two() -> None:
+    outputs = [
+        subprocess.run(
+            [sys.executable, "-c", _MANY, threads],
+            env={**os.environ, "POLARS_MAX_THREADS": threads, "PYTHONPATH": str(ROOT)},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        for threads in ("1", "2", "2")
+    ]
+    assert [output.stderr for output in outputs] == ["", "", ""]
+    first, *others = [output.stdout.split() for output in outputs]
+    assert len(first) == 3
+    assert all(len(digest) == len(hashlib.sha256().hexdigest()) for digest in first)
+    assert others == [first, first]

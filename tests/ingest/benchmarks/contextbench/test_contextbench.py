@@ -1,0 +1,285 @@
+"""ContextBench from a folder into the lake: items, gold, pools, patches, subsets, and what stands."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.sources.repository import MAX_SEARCHED_BYTES
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
+from lake.store import Lake
+from tests.ingest.benchmarks.contextbench.context_cases import (
+    BURN,
+    COMMIT,
+    ENGINE,
+    FILES,
+    OTHER_COMMIT,
+    PATCH,
+    build,
+    gold,
+    ingested,
+    items,
+    parquet,
+    rejected,
+    repo_parquet,
+    row,
+    span,
+    upstream,
+    why_not,
+)
+from tests.tiny import command, put, stored
+
+POOL = f"contextbench/acme/rockets@{COMMIT}"
+THREE = [row("acme__rockets-1"), row("acme__rockets-2"), row("acme__boats-3", repo="boats", base_commit=OTHER_COMMIT)]
+
+
+def files(lake: Path) -> dict[str, list[str]]:
+    """Pool → its paths in order."""
+    frame = Lake(lake).read("files").sort("pool_id", "position")
+    return {str(pool): part["path"].to_list() for (pool,), part in frame.group_by("pool_id", maintain_order=True)}
+
+
+def test_a_row_becomes_an_item_with_its_question_and_repository(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "source"))
+    [item] = items(tmp_path / "lake").values()
+    assert {name: value for name, value in item.items() if value is not None} == {
+        "benchmark": "contextbench",
+        "item_id": "acme__rockets-1",
+        "upstream_id": upstream("acme__rockets-1"),
+        "subset": "full",
+        "source": "Made",
+        "language": "python",
+        "repo": "acme/rockets",
+        "commit": COMMIT,
+        "pool_id": POOL,
+        "query_sha256": sha256_of(b"acme__rockets-1 burns too little"),
+        "problem_statement": "acme__rockets-1 burns too little",
+        "patch": PATCH,
+        "gold_flags": [],
+        "scorable": True,
+    }
+    assert rejected(tmp_path / "lake") == []
+
+
+def test_gold_stands_under_both_rules(tmp_path: Path) -> None:
+    spans = [BURN, span("src/engine.py", 6, 9), span(".github/workflow.yml", 1, 1), span("gone.py", 1, 2), BURN]
+    ingested(tmp_path / "lake", build(tmp_path / "source", [row("acme__rockets-1", spans)]))
+    lake, item = tmp_path / "lake", "acme__rockets-1"
+    assert gold(lake) == [
+        (item, ".github/workflow.yml", 0, 1, 1),
+        (item, "src/engine.py", 1, 3, 2),
+        (item, "src/engine.py", 5, 7, 1),
+    ]
+    assert gold(lake, "context-official") == [
+        (item, "github/workflow.yml", 0, 1, 1),
+        (item, "gone.py", 0, 2, 1),
+        (item, "src/engine.py", 1, 3, 2),
+        (item, "src/engine.py", 5, 9, 1),
+    ]
+    flags = items(lake)[item]["gold_flags"]
+    assert flags == [
+        "content-differs:2",
+        "ends-past-eof:1",
+        "file-missing:1",
+        "file-not-searched:1",
+        "duplicate-spans:1",
+    ]
+    cut = Lake(lake).read("gold_spans").filter(gold="context", line_start=5)
+    assert ENGINE.encode()[cut["byte_start"].item() : cut["byte_end"].item()] == b"def main():\n    pass\n"
+
+
+def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp_path: Path) -> None:
+    large = "x = 1\n" * (MAX_SEARCHED_BYTES // 6 + 1)
+    beside = {**FILES, "src/large.py": large, "src/Makefile": "all:\n", "logo.py": "\0binary", "src/a.HPP": ""}
+    done = ingested(
+        tmp_path / "lake", build(tmp_path / "source", files={"acme__rockets-1.parquet": repo_parquet(beside)})
+    )
+    assert files(tmp_path / "lake") == {
+        POOL: ["src/a.HPP", "src/engine.py"],
+        f"{POOL}#rest": [".github/workflow.yml", "README.md", "src/Makefile", "src/large.py"],
+    }
+    parts = {part.name for part in Lake(tmp_path / "lake").parts("files")}
+    assert parts == {f"contextbench.acme__rockets@{COMMIT}", f"contextbench-rest.acme__rockets@{COMMIT}"}
+    assert "ContextBench full: left out of the repositories: 1 binary file" in done.notes
+
+
+def test_only_what_is_searched_is_cut(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "source"), chunkers=True)
+    assert Lake(tmp_path / "lake").read("chunks")["sha256"].to_list() == [sha256_of(ENGINE.encode())]
+
+
+def test_a_commit_that_items_share_and_a_content_that_commits_share_are_stored_once(tmp_path: Path) -> None:
+    beside = {"acme__rockets-2.parquet": repo_parquet(), "acme__boats-3.parquet": repo_parquet()}
+    ingested(tmp_path / "lake", build(tmp_path / "source", THREE, files=beside))
+    assert why_not(tmp_path / "lake") == dict.fromkeys([str(one["original_inst_id"]) for one in THREE])
+    assert len(files(tmp_path / "lake")) == 4
+    blobs = Lake(tmp_path / "lake").read("blobs")
+    assert blobs.height == blobs["sha256"].n_unique() == len(FILES)
+
+
+def test_an_item_whose_repository_is_not_at_hand_is_named_and_the_others_go_on(tmp_path: Path) -> None:
+    done = ingested(tmp_path / "lake", build(tmp_path / "source", THREE))
+    reason = f"its repository is not at hand: acme/boats at {OTHER_COMMIT[:12]}"
+    assert why_not(tmp_path / "lake") == {"acme__boats-3": reason, "acme__rockets-1": None, "acme__rockets-2": None}
+    assert items(tmp_path / "lake")["acme__boats-3"]["gold_flags"] is None
+    assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1", "acme__rockets-2"}
+    assert "ContextBench full: 2 of 3 can be scored" in done.notes
+    assert any("1 item without a repository's files" in note and "acme__boats-3" in note for note in done.notes)
+    assert (done.n_items, done.n_scorable, done.n_rejected) == (3, 2, 0)
+
+
+def test_gold_patches_stand_as_the_lines_they_edit(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "source", [row(), row("acme__rockets-2", patch=None)]))
+    edits = Lake(tmp_path / "lake").read("edits", benchmark="contextbench", run_id="gold")
+    assert edits.select("item_id", "reading", "path", "line", "kind").rows() == [
+        ("acme__rockets-1", "docs", "src/engine.py", 2, "deleted"),
+        ("acme__rockets-1", "official", "src/engine.py", 2, "deleted"),
+    ]
+
+
+def test_a_patch_with_a_fault_is_reported(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "source", [row(patch=PATCH[:-20])]))
+    [(source, position, reason)] = rejected(tmp_path / "lake")
+    assert (source, position) == ("rows.parquet", "row 1, patch")
+    assert reason.startswith("acme__rockets-1: line 3 of the patch")
+
+
+def test_nothing_is_read_again_while_all_stands(tmp_path: Path) -> None:
+    lake, source = tmp_path / "lake", build(tmp_path / "source")
+    assert ingested(lake, source).n_cached == 0
+    before = stored(lake)
+    assert ingested(lake, source).n_cached == 1
+    assert stored(lake) == before
+
+
+@pytest.mark.parametrize(
+    "lost",
+    [
+        ("items", "part-full"),
+        ("edits", "part-full"),
+        ("gold_spans", "part-full"),
+        ("files", "part-contextbench."),
+        ("files", "part-contextbench-rest."),
+        ("blobs", "part-"),
+        ("rejects", "part-ingest-contextbench-full"),
+    ],
+)
+def test_what_was_deleted_is_made_again_to_the_same_bytes(tmp_path: Path, lost: tuple[str, str]) -> None:
+    lake, source = tmp_path / "lake", build(tmp_path / "source")
+    ingested(lake, source)
+    before = stored(lake)
+    table, name = lost
+    gone = [file for file in (lake / table).rglob("*.parquet") if file.name.startswith(name)]
+    assert gone
+    for file in gone:
+        file.unlink()
+    assert ingested(lake, source).n_cached == 0
+    # What is in a part of contents depends on which of them were there.
+    assert {path: data for path, data in stored(lake).items() if "blobs" not in path} == {
+        path: data for path, data in before.items() if "blobs" not in path
+    }
+    assert Lake(lake).read("blobs")["sha256"].n_unique() == len(FILES)
+
+
+def test_a_repository_that_changed_is_read_again(tmp_path: Path) -> None:
+    lake, source = tmp_path / "lake", build(tmp_path / "source")
+    ingested(lake, source)
+    changed = repo_parquet({**FILES, "src/engine.py": "class Engine:\n    pass\n"})
+    put(source / "contextbench/repo_files/acme__rockets-1.parquet", changed)
+    assert ingested(lake, source).n_cached == 0
+    assert gold(lake) == [("acme__rockets-1", "src/engine.py", 1, 2, 1)]
+    assert items(lake)["acme__rockets-1"]["gold_flags"] == ["content-differs:1", "ends-past-eof:1"]
+
+
+def test_a_limit_draws_items_and_reads_their_repositories_alone(tmp_path: Path) -> None:
+    beside = {"acme__rockets-1.parquet": repo_parquet(), "acme__boats-3.parquet": repo_parquet()}
+    source = build(tmp_path / "source", THREE, files=beside)
+    ingested(tmp_path / "lake", source, limit=1)
+    drawn = items(tmp_path / "lake")
+    assert len(drawn) == 1
+    assert set(files(tmp_path / "lake")) == {
+        f"{one['pool_id']}{end}" for one in drawn.values() for end in ("", "#rest")
+    }
+    ingested(tmp_path / "more", source, limit=2)
+    assert {one["repo"] for one in items(tmp_path / "more").values()} == {"acme/rockets", "acme/boats"}
+    assert {item for item, *_ in gold(tmp_path / "more")} == set(items(tmp_path / "more"))
+
+
+def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", THREE)
+    put(source / "contextbench/contextbench_verified.parquet", parquet(THREE[1:2]))
+    ingested(tmp_path / "lake", source, subsets=["verified"])
+    assert {name: one["subset"] for name, one in items(tmp_path / "lake").items()} == {"acme__rockets-2": "verified"}
+    ingested(tmp_path / "all", source)
+    assert {one["subset"] for one in items(tmp_path / "all").values()} == {"full"}
+    assert len(items(tmp_path / "all")) == 3
+
+
+def test_a_folder_of_the_verified_alone_is_never_called_full(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", name="contextbench_verified.parquet")
+    with pytest.raises(GoldspanError, match="holds the verified subset alone"):
+        ingested(tmp_path / "lake", source)
+    said = command(
+        "ingest", "contextbench", "--source", source, "--chunkers", "whole-file", "--lake", tmp_path / "lake"
+    )
+    assert said.code == Exit.DONE
+    assert items(tmp_path / "lake")["acme__rockets-1"]["subset"] == "verified"
+
+
+def test_the_selection_is_by_either_id_and_counts_what_is_absent(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", THREE)
+    with pytest.raises(GoldspanError, match=r"selected_500_instances.csv is not in"):
+        ingested(tmp_path / "lake", source, subsets=["selected-500"])
+    listed = "instance_id,original_inst_id\nMade__python__acme__rockets_1,\nx,acme__boats-3\ny,acme__absent-9\n"
+    put(source / "contextbench/selected_500_instances.csv", listed.encode())
+    done = ingested(tmp_path / "lake", source, subsets=["selected-500"])
+    assert set(items(tmp_path / "lake")) == {"acme__rockets-1", "acme__boats-3"}
+    assert any("1 of the 3 selected instances are not among the rows at hand" in note for note in done.notes)
+
+
+def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
+    lake, source = tmp_path / "lake", build(tmp_path / "source", THREE)
+    put(source / "contextbench/contextbench_verified.parquet", parquet(THREE[:1]))
+    with pytest.raises(GoldspanError, match="full, verified hold the same items and are never pooled") as caught:
+        ingested(lake, source, subsets=["full", "verified"])
+    assert caught.value.code == Exit.USAGE
+    ingested(lake, source)
+    done = ingested(lake, source, subsets=["verified"])
+    assert "ContextBench full made way for verified: never pooled" in done.notes
+    assert set(items(lake)) == {"acme__rockets-1"}
+    assert {part.name for part in Lake(lake).parts("edits")} == {"verified"}
+    assert not [part.name for part in Lake(lake).parts("rejects") if "full" in part.name]
+
+
+def test_another_source_takes_all_of_the_first_away(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "one"))
+    other = build(
+        tmp_path / "two", [row("acme__boats-3", repo="boats")], files={"acme__boats-3.parquet": repo_parquet()}
+    )
+    ingested(tmp_path / "lake", other)
+    assert {pool.partition("#")[0] for pool in files(tmp_path / "lake")} == {f"contextbench/acme/boats@{COMMIT}"}
+    assert Lake(tmp_path / "lake").read("edits")["item_id"].unique().to_list() == ["acme__boats-3"]
+
+
+def test_it_is_found_by_its_folders_name_and_read_where_no_benchmark_is_asked_for(tmp_path: Path) -> None:
+    source = build(tmp_path / "source")
+    (source / "contextbench").rename(source / "contextbench-tiny")
+    ingested(tmp_path / "lake", source)
+    assert Lake(tmp_path / "lake").read("benchmarks").select("name", "tags").row(0) == ("contextbench", ["tiny"])
+    assert command("ingest", "--source", source, "--lake", tmp_path / "other").code == Exit.DONE
+    assert Lake(tmp_path / "other").read("benchmarks")["name"].to_list() == ["contextbench"]
+
+
+def test_rows_beside_other_files_are_told_from_them(tmp_path: Path) -> None:
+    source = build(tmp_path / "source")
+    home = source / "contextbench"
+    put(home / "trajectories/run/one.traj.json", b'{"gold_context": "x"}')
+    put(home / "parity/run/unified.jsonl", b'{"instance_id": "x", "gold_context": "y"}')
+    put(home / "parity/run/rows.parquet", parquet([row("acme__rockets-9")]))
+    put(home / "data/more.jsonl", pl.DataFrame([row("acme__rockets-2")]).write_ndjson().encode())
+    ingested(tmp_path / "lake", source)
+    assert set(items(tmp_path / "lake")) == {"acme__rockets-1", "acme__rockets-2"}
+    assert rejected(tmp_path / "lake") == []

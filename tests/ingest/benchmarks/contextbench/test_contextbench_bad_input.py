@@ -1,0 +1,189 @@
+"""What may be wrong with ContextBench's files: reported with its place, and the rest goes on."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from tests.ingest.benchmarks.contextbench.context_cases import (
+    BURN,
+    COMMIT,
+    FILES,
+    Row,
+    blob_id,
+    build,
+    gold,
+    ingested,
+    items,
+    parquet,
+    rejected,
+    repo_parquet,
+    row,
+    span,
+    why_not,
+)
+from tests.tiny import command, put
+
+SOUND = row("acme__rockets-1")
+
+
+def jsonl(root: Path, *rows: Row) -> Path:
+    """A source of a sound row in Parquet and others in JSON Lines, where a column may hold anything."""
+    source = build(root, [SOUND])
+    put(source / "contextbench/more.jsonl", b"".join(json.dumps(one).encode() + b"\n" for one in rows))
+    return source
+
+
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ("[{", "not JSON"),
+        ("", "it is an empty text"),
+        (math.nan, "it has none of gold_context"),
+        ([span("src/engine.py", 3, 2)], "ends at line 2, before it starts at line 3"),
+        ([{"file": "src/engine.py"}], "span 1 has no `start_line`, `end_line`"),
+    ],
+)
+def test_gold_that_cannot_be_decoded_is_a_reject_and_never_empty(tmp_path: Path, given: object, reason: str) -> None:
+    ingested(tmp_path / "lake", jsonl(tmp_path / "source", row("acme__rockets-2", given)))
+    found = items(tmp_path / "lake")["acme__rockets-2"]
+    assert found["scorable"] is False
+    assert "its gold cannot be decoded" in str(found["why_not"])
+    assert reason in str(found["why_not"])
+    [(source, position, why)] = rejected(tmp_path / "lake")
+    assert (source, position) == ("more.jsonl", "line 1")
+    assert reason in why
+    assert {item for item, *_ in gold(tmp_path / "lake", "context-official")} == {"acme__rockets-1"}
+
+
+def test_gold_that_names_nothing_or_nothing_that_is_there_is_not_scored(tmp_path: Path) -> None:
+    rows = [row("acme__rockets-2", []), row("acme__rockets-3", [span("../../etc/passwd", 1, 2), span("gone.py", 1, 1)])]
+    ingested(tmp_path / "lake", jsonl(tmp_path / "source", *rows))
+    assert why_not(tmp_path / "lake") == {
+        "acme__rockets-1": None,
+        "acme__rockets-2": "its gold names nothing",
+        "acme__rockets-3": "none of its gold files is in its repository",
+    }
+    assert items(tmp_path / "lake")["acme__rockets-3"]["gold_flags"] == ["file-missing:2"]
+    assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1"}
+
+
+def test_missing_keys_cost_their_rows_alone(tmp_path: Path) -> None:
+    whole = row("acme__rockets-2")
+    broken = [{name: value for name, value in whole.items() if name != key} for key in whole]
+    for place, one in enumerate(broken):
+        one.update({"original_inst_id": f"acme__rockets-{place + 10}"} if "original_inst_id" in one else {})
+    ingested(tmp_path / "lake", jsonl(tmp_path / "source", *broken))
+    asked = {
+        key: str(one.get("original_inst_id", one.get("instance_id"))) for key, one in zip(whole, broken, strict=True)
+    }
+    reasons = why_not(tmp_path / "lake")
+    said = {key: reasons[name] for key, name in asked.items()}
+    unharmed = {"instance_id", "original_inst_id", "repo", "language", "patch", "source"}
+    assert {key for key, reason in said.items() if reason is None} == unharmed
+    assert "base_commit" in str(said["base_commit"])
+    assert "problem_statement" in str(said["problem_statement"])
+    assert "gold" in str(said["gold_context"])
+
+
+def test_a_repository_cut_short_or_of_other_columns_leaves_its_items_unscored(tmp_path: Path) -> None:
+    rows = [SOUND, row("acme__boats-2", repo="boats"), row("acme__cars-3", repo="cars")]
+    beside = {
+        "acme__rockets-1.parquet": repo_parquet(),
+        "acme__boats-2.parquet": repo_parquet()[:-50],
+        "acme__cars-3.parquet": parquet({"name": ["a"], "content": ["b"]}),
+    }
+    done = ingested(tmp_path / "lake", build(tmp_path / "source", rows, files=beside))
+    found = why_not(tmp_path / "lake")
+    assert found["acme__rockets-1"] is None
+    assert "the Parquet cannot be read" in str(found["acme__boats-2"])
+    assert "it has no column path" in str(found["acme__cars-3"])
+    assert [(source, position) for source, position, _ in rejected(tmp_path / "lake")] == [
+        ("repository acme/boats", f"commit {COMMIT}"),
+        ("repository acme/cars", f"commit {COMMIT}"),
+    ]
+    assert "ContextBench full: 1 of 3 can be scored" in done.notes
+
+
+def test_a_null_content_and_a_path_that_climbs_out_cost_their_files_alone(tmp_path: Path) -> None:
+    frame = {
+        "path": [*FILES, "null.py", "../out.py", "src/wrong.py"],
+        "blob_sha": [*(blob_id(text.encode()) for text in FILES.values()), None, None, "0" * 40],
+        "content": [*FILES.values(), None, "x", "y"],
+    }
+    source = build(tmp_path / "source", [SOUND], files={"acme__rockets-1.parquet": parquet(frame)})
+    ingested(tmp_path / "lake", source)
+    assert set(Lake(tmp_path / "lake").read("files")["path"]) == set(FILES)
+    assert [(position, reason) for _, position, reason in rejected(tmp_path / "lake")] == [
+        ("path ../out.py", "the path leaves the repository"),
+        ("path null.py", "its content is missing"),
+        ("path src/wrong.py", "its content is not what blob_sha says"),
+    ]
+    assert why_not(tmp_path / "lake") == {"acme__rockets-1": None}
+
+
+def test_crlf_and_a_byte_order_mark_leave_lines_where_they_are(tmp_path: Path) -> None:
+    files = {"src/engine.py": "\ufeffone\r\ntwo\r\nthree\r\n"}
+    rows = [
+        row("acme__rockets-1", [span("src/engine.py", 2, 3, "two\nthree"), span("src/engine.py", 1, 1, "\ufeffone")])
+    ]
+    source = build(tmp_path / "source", rows, files={"acme__rockets-1.parquet": repo_parquet(files)})
+    ingested(tmp_path / "lake", source)
+    spans = Lake(tmp_path / "lake").read("gold_spans").filter(gold="context")
+    assert spans.select("line_start", "line_end", "byte_start", "byte_end").rows() == [(0, 1, 0, 8), (1, 3, 8, 20)]
+    assert items(tmp_path / "lake")["acme__rockets-1"]["gold_flags"] == []
+    assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["crlf"]]
+
+
+def test_text_that_had_been_decoded_with_replacement_says_so(tmp_path: Path) -> None:
+    frame = {"path": ["src/engine.py"], "blob_sha": [blob_id(b"a\nb\xff\nc\n")], "content": ["a\nb\ufffd\nc\n"]}
+    source = build(tmp_path / "source", files={"acme__rockets-1.parquet": parquet(frame)})
+    done = ingested(tmp_path / "lake", source)
+    assert Lake(tmp_path / "lake").read("blobs")["flags"].to_list() == [["not-utf8"]]
+    assert any("decoded with replacement before, and flagged not-utf8: 1 file" in note for note in done.notes)
+
+
+def test_an_empty_file_and_an_empty_repository_are_files_and_a_repository(tmp_path: Path) -> None:
+    rows = [row("acme__rockets-1", [span("empty.py", 1, 1)]), row("acme__boats-2", [BURN], repo="boats")]
+    nothing = parquet({"path": [""], "blob_sha": [""], "content": [""]})
+    beside = {"acme__rockets-1.parquet": repo_parquet({"empty.py": ""}), "acme__boats-2.parquet": nothing}
+    ingested(tmp_path / "lake", build(tmp_path / "source", rows, files=beside))
+    assert gold(tmp_path / "lake") == [("acme__rockets-1", "empty.py", 0, 0, 1)]
+    assert items(tmp_path / "lake")["acme__rockets-1"]["gold_flags"] == ["ends-past-eof:1", "starts-past-eof:1"]
+    assert why_not(tmp_path / "lake")["acme__boats-2"] == "none of its gold files is in its repository"
+
+
+@pytest.mark.parametrize(
+    ("listed", "reason"),
+    [(b"", "the selection cannot be read"), (b"name,repo\na,b\n", "neither a column original_inst_id nor instance_id")],
+)
+def test_a_selection_that_is_none_is_an_error(tmp_path: Path, listed: bytes, reason: str) -> None:
+    source = build(tmp_path / "source")
+    put(source / "contextbench/selected_500_instances.csv", listed)
+    with pytest.raises(GoldspanError, match=reason) as caught:
+        ingested(tmp_path / "lake", source, subsets=["selected-500"])
+    assert caught.value.code == Exit.INVALID
+
+
+def test_a_folder_without_rows_says_what_was_looked_for(tmp_path: Path) -> None:
+    put(tmp_path / "contextbench/repo_files/acme__rockets-1.parquet", repo_parquet())
+    said = command("ingest", "contextbench", "--source", tmp_path, "--lake", tmp_path / "lake")
+    assert said.code == Exit.MISSING
+    assert "no file of rows" in said.err
+    with pytest.raises(GoldspanError, match=r"no file called \*verified\*"):
+        ingested(tmp_path / "lake", build(tmp_path), subsets=["verified"])
+
+
+def test_a_file_in_which_no_row_is_sound_is_told_and_is_no_traceback(tmp_path: Path) -> None:
+    put(tmp_path / "contextbench/rows.parquet", parquet([SOUND])[:100])
+    said = command(
+        "ingest", "contextbench", "--source", tmp_path, "--chunkers", "whole-file", "--lake", tmp_path / "lake"
+    )
+    assert said.code not in (Exit.DONE, Exit.ERROR)
+    assert "Traceback" not in said.err
+    assert rejected(tmp_path / "lake")[0][:2] == ("rows.parquet", "the whole file")

@@ -1,0 +1,191 @@
+"""Gold contexts in every published form, and what cannot be decoded."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.benchmarks.contextbench.gold_contexts import (
+    GoldSpan,
+    UndecodableGoldError,
+    decode_gold,
+    docs_path,
+    gold_of,
+    official_path,
+)
+from tests.ingest.benchmarks.contextbench.context_cases import Row, span
+
+TWO: list[Row] = [span("src/a.py", 1, 4, "one\n"), span("/testbed/b.go", 10, 10, "func b() {")]
+PLACES = [("src/a.py", 1, 4), ("/testbed/b.go", 10, 10)]
+
+# The colon after the number is U+FF1A, as published.
+BLOCKS = """\
+context0\uff1a
+file: src/a.py
+start_line: 1
+end_line: 4
+one
+
+context1\uff1a
+file: /testbed/b.go
+start_line: 10
+end_line: 10
+func b() {
+"""
+
+
+def places(value: object) -> list[tuple[str, int, int]]:
+    return [one[:3] for one in decode_gold(value)]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        json.dumps(TWO),
+        "\ufeff \n" + json.dumps(TWO),
+        TWO,
+        tuple(TWO),
+        {"file": ["src/a.py", "/testbed/b.go"], "start_line": [1, 10], "end_line": [4, 10]},
+        {"init_ctx": TWO[:1], "add_ctx": TWO[1:]},
+        json.dumps({"gold_ctx": TWO}),
+        BLOCKS,
+        "\ufeff\n" + BLOCKS,
+        BLOCKS.replace("\n", "\r\n"),
+        BLOCKS.replace("\uff1a", ":"),
+        BLOCKS.replace("context1", "context2").replace("context0", "context1"),
+    ],
+    ids=[
+        "json",
+        "json-bom",
+        "list",
+        "tuple",
+        "lists",
+        "object",
+        "json-object",
+        "text",
+        "bom",
+        "crlf",
+        "ascii",
+        "from-1",
+    ],
+)
+def test_every_form_names_the_same_spans(value: object) -> None:
+    assert places(value) == PLACES
+
+
+def test_a_row_has_its_gold_under_either_name() -> None:
+    assert [one[:3] for one in gold_of({"gold_context": BLOCKS, "gold_ctx": []})] == PLACES
+    assert [one[:3] for one in gold_of({"init_ctx": TWO[:1], "add_ctx": json.dumps(TWO[1:])})] == PLACES
+    assert [one[:3] for one in gold_of({"init_ctx": [], "add_ctx": [], "gold_ctx": TWO})] == PLACES
+    assert [one[:3] for one in gold_of({"gold_context": None, "init_ctx": math.nan, "gold_ctx": TWO})] == PLACES
+
+
+def test_content_is_kept_beside_the_lines() -> None:
+    assert decode_gold(TWO)[0] == GoldSpan("src/a.py", 1, 4, "one\n")
+    assert decode_gold(BLOCKS)[0].content == "one\n\n"
+    assert decode_gold([{"file": "a", "start_line": 1, "end_line": 1}])[0].content is None
+
+
+def test_a_line_of_code_that_looks_like_a_head_is_content() -> None:
+    text = BLOCKS.replace("func b() {", "context7:\n    with open(name) as file:")
+    assert places(text) == PLACES
+    assert "context7:" in str(decode_gold(text)[1].content)
+
+
+def test_an_empty_list_names_nothing_and_is_no_fault() -> None:
+    assert decode_gold("[]") == decode_gold([]) == gold_of({"init_ctx": [], "add_ctx": []}) == []
+
+
+def test_numbers_may_be_texts_or_whole_floats() -> None:
+    assert places([span("a", "3", 4.0)]) == [("a", 3, 4)]
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (math.nan, "it is nan"),
+        (7, "it is 7"),
+        ("", "an empty text"),
+        ("  \n", "an empty text"),
+        (json.dumps(TWO)[:-9], "not JSON .* cut off"),
+        ("[" * 200_000, "not JSON"),
+        ("see the patch", "neither a JSON list nor text blocks"),
+        ("preface\n" + BLOCKS, "neither a JSON list nor text blocks"),
+        (BLOCKS.replace("context1", "context2"), "context2 is block 2: a block before it is missing"),
+        (BLOCKS.replace("context0", "context4").replace("context1", "context5"), "context4 is block 1"),
+        (BLOCKS.replace("end_line: 10\n", ""), "context1 has no `end_line`"),
+        (BLOCKS[: BLOCKS.index("start_line: 10")], "context1 has no `start_line`, `end_line`"),
+        (["src/a.py"], "span 1 is 'src/a.py', not an object"),
+        ([TWO[0], None], "span 2 is a NoneType"),
+        ([{"file": "a", "start_line": 1}], "span 1 has no `end_line`"),
+        ([span("a", 1, math.nan)], "span 1 has no `end_line`"),
+        ([span("a", 0, 4)], "`start_line` is 0, not a line's number"),
+        ([span("a", -3, 4)], "`start_line` is -3"),
+        ([span("a", 1.5, 4)], "`start_line` is 1.5"),
+        ([span("a", True, 4)], "`start_line` is True"),
+        ([span("a", "first", 4)], "`start_line` is 'first'"),
+        ([span("a", 1, 10**12)], "`end_line` is 1000000000000"),
+        ([span("a", 1, math.inf)], "`end_line` is inf"),
+        ([span("a", 9, 4)], "ends at line 4, before it starts at line 9"),
+        ([span("", 1, 4)], "`file` is '', not a path"),
+        ([span("/testbed/", 1, 4)], "not a path"),
+        ([{**TWO[0], "file": 3}], "`file` is 3"),
+        ([span("a\ud800", 1, 4)], "half a surrogate pair"),
+        ([span("a\0", 1, 4)], "zero byte"),
+        ({"file": ["a", "b"], "start_line": [1], "end_line": [1, 2]}, "not equally long"),
+    ],
+)
+def test_what_cannot_be_decoded_says_why(value: object, reason: str) -> None:
+    with pytest.raises(UndecodableGoldError, match=reason):
+        decode_gold(value)
+
+
+def test_a_row_without_gold_says_what_was_looked_for() -> None:
+    with pytest.raises(UndecodableGoldError, match="none of gold_context, init_ctx"):
+        gold_of({"gold_context": None, "patch": "x"})
+    with pytest.raises(UndecodableGoldError, match="none of gold_context"):
+        gold_of({"gold_context": math.nan})
+
+
+@pytest.mark.parametrize("form", ["json", "blocks"])
+def test_fifty_megabytes_of_gold_are_decoded(form: str) -> None:
+    n, content = 50_000, "x" * 1_000
+    head = "file: src/a.py\nstart_line: 1\nend_line: 4\n"
+    blocks = "".join(f"context{place}\uff1a\n{head}{content}\n\n" for place in range(n))
+    value = json.dumps([span("src/a.py", 1, 4, content)] * n) if form == "json" else blocks
+    assert len(value) >= 50_000_000
+    assert places(value) == [("src/a.py", 1, 4)] * n
+
+
+@pytest.mark.parametrize(
+    ("given_path", "docs", "official"),
+    [
+        ("src/a.py", "src/a.py", "src/a.py"),
+        ("./src/a.py", "src/a.py", "src/a.py"),
+        ("/src/a.py", "src/a.py", "src/a.py"),
+        ("/testbed/src/a.py", "src/a.py", "src/a.py"),
+        ("/workspace/acme__rockets__0.1/src/a.py", "src/a.py", "src/a.py"),
+        ("/workspace/run_test.js", "run_test.js", "run_test.js"),
+        ("src\\a.py", "src/a.py", "src/a.py"),
+        # A dotfile keeps its dot; the published code takes it away from relative paths alone.
+        (".github/a.yml", ".github/a.yml", "github/a.yml"),
+        ("./.eslintrc.js", ".eslintrc.js", "eslintrc.js"),
+        ("/.eslintrc.js", ".eslintrc.js", ".eslintrc.js"),
+        ("/testbed/.eslintrc.js", ".eslintrc.js", ".eslintrc.js"),
+        ("/workspace/x/.eslintrc.js", ".eslintrc.js", ".eslintrc.js"),
+        ("../a.py", "../a.py", "a.py"),
+    ],
+)
+def test_gold_paths_under_both_rules(given_path: str, docs: str, official: str) -> None:
+    assert (docs_path(given_path), official_path(given_path)) == (docs, official)
+
+
+@given(st.text(st.sampled_from("./ab"), min_size=1))
+def test_a_path_is_normalised_once_and_for_all(path: str) -> None:
+    once = docs_path(path)
+    assert docs_path(once) == once
+    assert not once.startswith(("/", "./"))

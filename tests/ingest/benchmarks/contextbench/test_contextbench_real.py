@@ -1,0 +1,136 @@
+"""ContextBench's published test split and the repositories at hand: counts that are known, and the published sizes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.benchmarks.contextbench.gold_audit import n_duplicates
+from ingest.benchmarks.contextbench.rows import Instance, read_instances
+from ingest.outcome import Ingested
+from ingest.sources.tree import Entry
+from lake.rejects import Rejects
+from lake.store import Lake
+from tests.ingest.benchmarks.contextbench.context_cases import ingested, items, rejected
+
+BOTH = ("contextbench_verified_test.parquet", "test.parquet")
+
+
+def instances(folder: Path, *names: str) -> list[Instance]:
+    rejects, notes = Rejects(), list[str]()
+    files = [Entry(name, -1, (folder / name).read_bytes) for name in names]
+    found = read_instances(files, rejects, notes)
+    assert len(rejects) == 0
+    return found
+
+
+@pytest.fixture(scope="module")
+def filled(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ingested]:
+    """A lake with the 50 rows and the 21 repositories."""
+    lake = tmp_path_factory.mktemp("contextbench") / "lake"
+    return lake, ingested(lake, shared)
+
+
+def test_both_encodings_give_the_same_391_spans(shared: Path) -> None:
+    json_lists, text_blocks = (instances(shared / "contextbench", name) for name in BOTH)
+    assert [one.item_id for one in json_lists] == [one.item_id for one in text_blocks]
+    for one, other in zip(json_lists, text_blocks, strict=True):
+        assert [span[:3] for span in one.gold] == [span[:3] for span in other.gold]
+    assert (len(json_lists), sum(len(one.gold) for one in json_lists)) == (50, 391)
+    both = instances(shared / "contextbench", *BOTH)
+    assert [(one.item_id, one.why_not) for one in both] == [(one.item_id, None) for one in json_lists]
+
+
+def test_every_owner_is_told_and_every_commit_is_one(shared: Path) -> None:
+    found = {one.item_id: one.repo for one in instances(shared / "contextbench", BOTH[0])}
+    assert all("/" in repo for repo in found.values())
+    assert found["cli__cli-5973"] == "cli/cli"
+    assert {repo for item, repo in found.items() if item.startswith("instance_")} == {
+        "ansible/ansible", "internetarchive/openlibrary", "NodeBB/NodeBB",
+    }  # fmt: skip
+
+
+def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, filled: tuple[Path, Ingested]) -> None:
+    lake, done = filled
+    at_hand = set(json.loads((shared / "contextbench/instances_with_files.json").read_text()))
+    found = items(lake)
+    assert {name for name, one in found.items() if one["scorable"]} == at_hand
+    assert (len(found), len(at_hand)) == (50, 21)
+    assert all("is not at hand" in str(found[name]["why_not"]) for name in set(found) - at_hand)
+    assert "ContextBench full: 21 of 50 can be scored" in done.notes
+    assert rejected(lake) == []
+
+
+def test_what_is_odd_about_the_gold_at_hand(shared: Path, filled: tuple[Path, Ingested]) -> None:
+    lake, _ = filled
+    flags = Lake(lake).read("items")["gold_flags"].explode().drop_nulls()
+    counted = flags.str.split_exact(":", 1).struct.unnest()
+    totals = dict(counted.group_by("field_0").agg(pl.col("field_1").cast(pl.Int64).sum()).rows())
+    assert totals == {
+        "content-differs": 17,
+        "ends-past-eof": 13,
+        "file-not-searched": 2,
+        "duplicate-spans": 1,
+    }
+    scorable = {name for name, one in items(lake).items() if one["scorable"]}
+    checked = [one for one in instances(shared / "contextbench", BOTH[0]) if one.item_id in scorable]
+    assert sum(len(one.gold) for one in checked) == 108
+    assert sum(n_duplicates(one.gold) for one in checked) == 1
+
+
+def test_gold_under_the_published_rule_has_the_published_sizes(shared: Path, filled: tuple[Path, Ingested]) -> None:
+    lake, _ = filled
+    sizes = {}
+    for run in sorted((shared / "contextbench/parity").iterdir()):
+        for line in (run / "official.jsonl").read_text().splitlines():
+            row = json.loads(line)
+            if "final" in row:
+                final = row["final"]
+                sizes[row["instance_id"]] = (final["file"]["gold_size"], final["line"]["gold_size"])
+    assert len(sizes) == 20
+    lines: dict[str, set[tuple[str, int]]] = {}
+    for item, path, start, end in (
+        Lake(lake).read("gold_spans").filter(gold="context-official")
+        .select("item_id", "path", "line_start", "line_end").iter_rows()
+    ):  # fmt: skip
+        lines.setdefault(item, set()).update((path, n) for n in range(start, end))
+    assert {item: (len({path for path, _ in lines[item]}), len(lines[item])) for item in sizes} == sizes
+
+
+def test_gold_bytes_are_the_lines_they_stand_for(filled: tuple[Path, Ingested]) -> None:
+    lake = Lake(filled[0])
+    spans = (
+        lake.read("gold_spans").filter(gold="context")
+        .join(lake.read("items").select("item_id", "pool_id"), on="item_id")
+    )  # fmt: skip
+    files = lake.read("files").with_columns(pl.col("pool_id").str.strip_suffix("#rest"))
+    found = spans.join(files, on=["pool_id", "path"]).join(lake.read("blobs").select("sha256", "text"), on="sha256")
+    assert found.height == spans.height == 107
+    for one in found.iter_rows(named=True):
+        lines = one["text"].split("\n")
+        whole = "".join(f"{line}\n" for line in lines[one["line_start"] : one["line_end"]])
+        cut = one["text"].encode()[one["byte_start"] : one["byte_end"]].decode()
+        assert cut in (whole, whole[:-1])
+
+
+def test_every_file_at_hand_is_searched_or_lies_beside(shared: Path, filled: tuple[Path, Ingested]) -> None:
+    files = Lake(filled[0]).read("files")
+    beside = sorted((shared / "contextbench/repo_files").iterdir())
+    assert files.height == sum(pl.scan_parquet(file).select(pl.len()).collect().item() for file in beside) == 24_737
+    searched = files.filter(~pl.col("pool_id").str.ends_with("#rest"))
+    assert searched["pool_id"].n_unique() == 21
+    endings = set(searched["path"].str.split(".").list.last())
+    assert endings.isdisjoint({"md", "rst", "json", "xml", "svelte", "toml"})
+    assert {"py", "go", "rs", "ts", "js", "java", "c"} <= endings
+
+
+def test_all_fifty_are_of_the_selection(shared: Path, tmp_path: Path) -> None:
+    (tmp_path / "contextbench").mkdir()
+    for name in (*BOTH, "selected_500_instances.csv"):
+        (tmp_path / "contextbench" / name).write_bytes((shared / "contextbench" / name).read_bytes())
+    done = ingested(tmp_path / "lake", tmp_path, subsets=["selected-500"])
+    assert (done.n_items, done.n_scorable) == (50, 0)
+    assert any("450 of the 500 selected instances are not among" in note for note in done.notes)

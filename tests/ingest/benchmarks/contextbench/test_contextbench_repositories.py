@@ -1,0 +1,188 @@
+"""Repositories as Parquet files beside the rows, or from git: what is read, and what is rejected."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.sources.clones import ClonedRepository
+from ingest.sources.repository import (
+    RepositoryFiles,
+    RepositoryParquet,
+    RepositoryUnreadableError,
+    TreeFile,
+    git_blob_id,
+)
+from ingest.sources.tree import Entry, UnreadableEntryError
+from lake.rejects import Rejects
+from lake.store import Lake
+from tests.ingest.benchmarks.contextbench.context_cases import (
+    COMMIT,
+    FILES,
+    File,
+    blob_id,
+    build,
+    entry,
+    ingested,
+    parquet,
+    repo_parquet,
+    upstream,
+)
+from tests.ingest.sources.git_remotes import Remote, repositories
+from tests.tiny import stored
+
+
+def read(data: bytes, only: set[str] | None = None) -> tuple[list[TreeFile], list[tuple[str, str]]]:
+    rejects = Rejects()
+    repository = RepositoryParquet(entry("acme.parquet", data), "repo_files")
+    files = sorted(repository.files(rejects, only))
+    assert all(one.source == "repo_files/acme.parquet" for one in rejects)
+    return files, [(one.position, one.reason) for one in rejects]
+
+
+def rows(*given: File) -> bytes:
+    kind = pl.Binary if any(isinstance(content, bytes) for _, _, content in given) else pl.String
+    frame = pl.DataFrame(given, schema={"path": pl.String, "blob_sha": pl.String, "content": kind}, orient="row")
+    return parquet(frame.to_dict(as_series=True))
+
+
+def test_files_come_with_their_bytes() -> None:
+    files, rejects = read(repo_parquet())
+    assert files == [TreeFile(path, FILES[path].encode()) for path in sorted(FILES)]
+    assert rejects == []
+
+
+def test_some_files_alone_can_be_asked_for() -> None:
+    files, _ = read(repo_parquet(), {"README.md", "not/there"})
+    assert [file.path for file in files] == ["README.md"]
+    assert read(repo_parquet(), set())[0] == []
+
+
+def test_git_ids_are_those_of_git() -> None:
+    assert git_blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
+    # `git hash-object` in a repository of sha256 objects.
+    assert git_blob_id(b"hello\n", 64) == "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"
+
+
+@pytest.mark.parametrize(
+    ("path", "content", "reason"),
+    [
+        ("../a.py", "x", "the path leaves the repository"),
+        ("src/../../a.py", "x", "the path leaves the repository"),
+        ("/etc/passwd", "x", "the path leaves the repository"),
+        ("./a.py", "x", "not a path as git has them"),
+        ("src//a.py", "x", "not a path as git has them"),
+        ("", "x", "not a path as git has them"),
+        (None, "x", "a row without a path"),
+        ("a.py", None, "its content is missing"),
+    ],
+)
+def test_a_file_that_is_not_as_it_should_be_is_rejected_alone(path: str, content: str | None, reason: str) -> None:
+    files, rejects = read(rows((path, None, content), ("b.py", None, "y")))
+    assert files == [TreeFile("b.py", b"y")]
+    assert rejects == [(f"path {path}", reason)]
+
+
+def test_a_folder_called_dot_dot_dot_is_inside() -> None:
+    files, rejects = read(rows(("samples/.../a.py", None, "x"), ("a..b.py", None, "y")))
+    assert [file.path for file in files] == ["a..b.py", "samples/.../a.py"]
+    assert rejects == []
+
+
+def test_a_path_that_stands_there_again_is_rejected() -> None:
+    files, rejects = read(rows(("a.py", None, "first"), ("b.py", None, ""), ("a.py", None, "second")))
+    assert [(file.path, file.data) for file in files] == [("a.py", b"first"), ("b.py", b"")]
+    assert rejects == [("path a.py", "stands there more than once; the first is read")]
+
+
+def test_content_is_held_against_its_git_id() -> None:
+    files, rejects = read(rows(("a.py", blob_id(b"x"), "x"), ("b.py", blob_id(b"x"), "y"), ("c.py", "no id", "z")))
+    assert files == [TreeFile("a.py", b"x")]
+    assert rejects == [(f"path {path}", "its content is not what blob_sha says") for path in ("b.py", "c.py")]
+
+
+def test_text_that_was_decoded_with_replacement_is_kept_and_marked() -> None:
+    files, rejects = read(rows(("a.py", blob_id(b"\xff"), "\ufffd"), ("b.py", blob_id("\ufffd".encode()), "\ufffd")))
+    assert [(file.path, file.is_replaced) for file in files] == [("a.py", True), ("b.py", False)]
+    assert rejects == []
+
+
+def test_bytes_are_read_as_they_are_and_no_ids_are_needed() -> None:
+    files, rejects = read(rows(("a.py", blob_id(b"\xff\0"), b"\xff\0")))
+    assert (files, rejects) == ([TreeFile("a.py", b"\xff\0")], [])
+    assert read(parquet({"path": ["a.py"], "content": ["x"]}))[0] == [TreeFile("a.py", b"x")]
+    assert read(parquet({"path": ["a.py"], "content": ["x"], "blob_sha": [None]}))[0] == [TreeFile("a.py", b"x")]
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"", "the Parquet cannot be read"),
+        (repo_parquet()[:-40], "the Parquet cannot be read"),
+        (repo_parquet()[:200] + b"\0" * 400 + repo_parquet()[600:], "the Parquet cannot be read"),
+        (parquet({"path": ["a.py"], "text": ["x"]}), "has no column content"),
+        (parquet({"file": ["a.py"], "text": ["x"]}), "has no column path, it has no column content"),
+        (parquet({"path": [1], "content": ["x"]}), "path is Int64"),
+        (parquet({"path": ["a"], "content": [["x"]]}), r"content is List\(String\)"),
+        (parquet({"path": ["a"], "content": ["x"], "blob_sha": [7]}), "blob_sha is Int64"),
+    ],
+)
+def test_a_parquet_file_that_is_none_or_another_says_so(data: bytes, reason: str) -> None:
+    with pytest.raises(RepositoryUnreadableError, match=reason):
+        read(data)
+
+
+def test_a_file_that_cannot_be_opened_says_so() -> None:
+    def fails() -> bytes:
+        location = "repo_files"
+        raise UnreadableEntryError(location, "acme.parquet", "Input/output error")
+
+    repository = RepositoryParquet(Entry("acme.parquet", 1, fails), "repo_files")
+    with pytest.raises(RepositoryUnreadableError, match="Input/output error"):
+        list(repository.files(Rejects()))
+
+
+@pytest.mark.parametrize(
+    "name", ["acme__rockets-1", upstream("acme__rockets-1"), f"acme__rockets@{COMMIT}", "inside/acme__rockets-1"]
+)
+def test_a_repository_is_found_by_an_instance_or_by_its_own_name(name: str) -> None:
+    beside = RepositoryFiles.of([entry(f"{name}.parquet", b""), entry("other__thing-1.parquet", b"")], "repo_files")
+    found = beside.find(["acme__rockets-1", upstream("acme__rockets-1")], "acme/rockets", COMMIT)
+    assert found is not None
+    assert found.where == f"repo_files/{name}.parquet"
+    assert beside.find(["acme__rockets-2"], "acme/rockets", "c" * 40) is None
+
+
+def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "remotes", "acme/rockets")
+    link = ("120000", "link.py", b"src/engine.py")
+    commit = remote.commit(*(("100644", path, text.encode()) for path, text in FILES.items()), link)
+    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/rockets", commit)
+    assert list(cloned.files(Rejects())) == read(repo_parquet())[0]
+    assert [file.path for file in cloned.files(Rejects(), {"README.md", "link.py"})] == ["README.md"]
+    assert cloned.where == f"acme/rockets@{commit}"
+
+
+def test_a_repository_that_git_cannot_have_says_so(tmp_path: Path) -> None:
+    commit = Remote(tmp_path / "remotes", "acme/rockets").commit(("100644", "a.py", b"x"))
+    git = repositories(tmp_path / "cache", tmp_path / "remotes")
+    with pytest.raises(RepositoryUnreadableError, match="has no commit"):
+        list(ClonedRepository(git, "acme/rockets", "c" * 40).files(Rejects()))
+    with pytest.raises(RepositoryUnreadableError, match="boats"):
+        list(ClonedRepository(git, "acme/boats", commit).files(Rejects()))
+
+
+def test_a_repository_is_stored_alike_whatever_is_in_memory_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    build(tmp_path / "source")
+    ingested(tmp_path / "whole", tmp_path / "source")
+    monkeypatch.setattr("ingest.contents.blobs.BATCH_BYTES", 1)
+    ingested(tmp_path / "pieces", tmp_path / "source")
+    whole, pieces = (stored(tmp_path / name, "files", "items", "gold_spans") for name in ("whole", "pieces"))
+    assert whole == pieces
+    texts = [Lake(tmp_path / name).read("blobs").sort("sha256") for name in ("whole", "pieces")]
+    assert texts[0].equals(texts[1])
+    assert len(Lake(tmp_path / "pieces").parts("blobs")) == len(FILES)

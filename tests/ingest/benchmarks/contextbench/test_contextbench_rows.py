@@ -1,0 +1,211 @@
+"""Rows of every file form as instances: ids, repositories, and rows that meet."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from ingest.benchmarks.contextbench.rows import Instance, read_instances, repository_of
+from lake.rejects import Rejects
+from tests.ingest.benchmarks.contextbench.context_cases import (
+    BURN,
+    COMMIT,
+    OTHER_COMMIT,
+    entry,
+    parquet,
+    row,
+    span,
+    upstream,
+)
+
+TEXT_GOLD = "context0\uff1a\nfile: /testbed/src/engine.py\nstart_line: 2\nend_line: 3\nburn\n"
+
+
+def read(**files: bytes) -> tuple[list[Instance], list[tuple[str, str, str]], list[str]]:
+    """The instances of files `rows_json=…`, what was rejected, and what was noted."""
+    rejects, notes = Rejects(), list[str]()
+    entries = [entry(name.replace("_", ".", 1), data) for name, data in files.items()]
+    found = read_instances(entries, rejects, notes)
+    return found, [(one.source, one.position, one.reason) for one in rejects], notes
+
+
+def test_parquet_json_and_json_lines_give_the_same_instances() -> None:
+    rows = [row("acme__rockets-1"), row("acme__rockets-2", [])]
+    lines = b"".join(json.dumps(one).encode() + b"\r\n" for one in rows)
+    texts = {"a_parquet": parquet(rows), "a_json": json.dumps(rows).encode(), "a_jsonl": b"\xef\xbb\xbf" + lines}
+    found = {name: read(**{name: data}) for name, data in texts.items()}
+    for instances, rejects, notes in found.values():
+        assert (rejects, notes) == ([], [])
+        assert [one.ids for one in instances] == [
+            [f"acme__rockets-{n}", upstream(f"acme__rockets-{n}")] for n in (1, 2)
+        ]
+        assert [one.gold[:1] and one.gold[0][:3] for one in instances] == [("/testbed/src/engine.py", 2, 3), []]
+        assert [one.why_not for one in instances] == [None, "its gold names nothing"]
+        assert {one.pool_id for one in instances} == {f"contextbench/acme/rockets@{COMMIT}"}
+
+
+def test_native_lists_of_structs_are_read() -> None:
+    instances, rejects, _ = read(a_parquet=parquet([{**row(), "gold_context": [BURN]}]))
+    assert instances[0].gold[0][:3] == ("/testbed/src/engine.py", 2, 3)
+    assert rejects == []
+
+
+def test_one_object_alone_is_a_row() -> None:
+    annotation = {"inst_id": "acme__rockets-1", "commit": COMMIT, "repo_url": "https://github.com/Acme/Rockets.git",
+                  "problem_statement": "it burns", "init_ctx": [BURN], "add_ctx": [span("a.py", 1, 1)]}  # fmt: skip
+    [one], rejects, _ = read(a_json=json.dumps(annotation).encode())
+    assert (one.item_id, one.upstream_id, one.repo, one.commit) == ("acme__rockets-1", None, "Acme/Rockets", COMMIT)
+    assert len(one.gold) == 2
+    assert (one.language, one.source, one.patch) == ("unknown", None, None)
+    assert rejects == []
+
+
+def test_one_id_in_both_encodings_is_one_instance() -> None:
+    instances, rejects, notes = read(a_parquet=parquet([row()]), b_parquet=parquet([row("acme__rockets-1", TEXT_GOLD)]))
+    assert [(one.item_id, one.where, one.why_not) for one in instances] == [
+        ("acme__rockets-1", ("a.parquet", "row 1"), None)
+    ]
+    assert rejects == []
+    assert notes == ["1 row with an id that an earlier row has; each id is one item"]
+
+
+@pytest.mark.parametrize(
+    ("again", "what"),
+    [
+        (row("acme__rockets-1", [span("a.py", 1, 2)]), "gold"),
+        (row("acme__rockets-1", base_commit=OTHER_COMMIT), "commit"),
+    ],
+)
+def test_rows_of_one_id_that_disagree_cannot_be_scored_and_both_are_named(again: dict[str, object], what: str) -> None:
+    [one], [(source, position, reason)], _ = read(a_parquet=parquet([row()]), b_parquet=parquet([again]))
+    assert one.why_not == f"two rows disagree on its {what}: a.parquet row 1 and b.parquet row 1"
+    assert (source, position) == ("b.parquet", "row 1")
+    assert reason == f"acme__rockets-1: {one.why_not}"
+
+
+@pytest.mark.parametrize("first_is_broken", [True, False])
+def test_gold_that_cannot_be_decoded_gives_way_to_gold_that_can(first_is_broken: bool) -> None:
+    rows = [row("acme__rockets-1", "[{"), row()]
+    one_file, other = (parquet([one]) for one in (rows if first_is_broken else reversed(rows)))
+    [one], [reject], _ = read(a_parquet=one_file, b_parquet=other)
+    assert one.why_not is None
+    assert len(one.gold) == 1
+    assert reject[0] == ("a.parquet" if first_is_broken else "b.parquet")
+    assert "gold cannot be decoded" in reject[2]
+
+
+@pytest.mark.parametrize(
+    ("item_id", "columns", "repo"),
+    [
+        ("cli__cli-5973", {"repo": "cli"}, "cli/cli"),
+        ("tokio-rs__tracing-1236", {"repo": "tracing"}, "tokio-rs/tracing"),
+        ("scikit-learn__scikit-learn-25232", {"repo": "scikit-learn/scikit-learn"}, "scikit-learn/scikit-learn"),
+        (f"instance_NodeBB__NodeBB-{COMMIT}-v{OTHER_COMMIT}", {"repo": None}, "NodeBB/NodeBB"),
+        (f"instance_qutebrowser__qutebrowser-{COMMIT}-vnan", {}, "qutebrowser/qutebrowser"),
+        (f"instance_ansible__ansible-{COMMIT}", {"repo": "ansible"}, "ansible/ansible"),
+        ("acme__my_own.thing-2-3", {}, "acme/my_own.thing-2"),
+        ("fasterxml__jackson-core-1016", {"repo": "FasterXML/jackson-core"}, "FasterXML/jackson-core"),
+        # A wrong `repo` is overruled, as in the published evaluator.
+        ("mui__material-ui-1", {"repo": "mui/material"}, "mui/material-ui"),
+        ("task-7", {"repo": "acme/rockets"}, "acme/rockets"),
+        ("task-7", {"repo": "rockets", "repo_url": "https://github.com/acme/rockets/"}, "acme/rockets"),
+        ("task-7", {"repo": "rockets"}, "rockets"),
+    ],
+)
+def test_the_owner_comes_from_the_id(item_id: str, columns: dict[str, object], repo: str) -> None:
+    assert repository_of(columns, item_id) == repo
+
+
+def test_a_row_without_an_owner_or_a_commit_or_a_question_says_so() -> None:
+    rows = [
+        {**row("task-7"), "repo": "rockets"},
+        {**row("acme__rockets-2"), "base_commit": "main; rm -rf"},
+        {**row("acme__rockets-3"), "base_commit": None},
+        {**row("acme__rockets-4"), "problem_statement": None},
+        {**row("acme__rockets-5"), "gold_context": None},
+        {**row(""), "instance_id": None},
+    ]
+    instances, rejects, _ = read(a_parquet=parquet(rows))
+    reasons = [str(one.why_not) for one in instances]
+    assert "its repository cannot be told" in reasons[0]
+    assert "`base_commit` is 'main; rm -rf', not a commit's id" in reasons[1]
+    assert reasons[2:4] == ["`base_commit` is missing", "`problem_statement` is missing or no text"]
+    assert "its gold cannot be decoded: it has none of" in reasons[4]
+    assert [(position, reason.partition(":")[0]) for _, position, reason in rejects] == [
+        ("row 1", "task-7"),
+        *((f"row {n}", f"acme__rockets-{n}") for n in (2, 3, 4, 5)),
+        ("row 6", "it has no id"),
+    ]
+
+
+def test_not_a_number_is_no_text_and_no_gold() -> None:
+    nan = b'{"original_inst_id": "acme__rockets-1", "gold_context": NaN, "problem_statement": NaN, "base_commit": NaN}'
+    [one], [reject], _ = read(a_jsonl=nan)
+    assert str(one.why_not).count(";") == 2
+    assert reject[:2] == ("a.jsonl", "line 1")
+
+
+def test_half_a_surrogate_pair_can_be_stored() -> None:
+    lone = json.dumps({**row(), "problem_statement": "it \ud83d burns"}).encode()
+    [one], _, _ = read(a_jsonl=lone)
+    assert one.problem_statement == "it ? burns"
+
+
+def test_a_json_file_of_something_else_is_passed_over_and_noted() -> None:
+    instances, rejects, notes = read(ids_json=b'["acme__rockets-1"]', runs_jsonl=b'{"instance_id": "a"}\n')
+    assert (instances, rejects) == ([], [])
+    assert notes == [f"{name} holds no rows with gold; it is passed over" for name in ("ids.json", "runs.jsonl")]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "reason"),
+    [
+        ("a_json", b"", "it is empty"),
+        ("a_jsonl", b" \r\n", "it is empty"),
+        ("a_parquet", b"", "the Parquet cannot be read"),
+        ("a_parquet", parquet([row()])[:-20], "the Parquet cannot be read"),
+        ("a_parquet", parquet({"id": [1], "context": ["x"]}), "it has none of the columns original_inst_id"),
+        ("a_parquet", parquet({"instance_id": ["x"]}), "it has none of the columns gold_context"),
+        ("a_json", json.dumps([row()]).encode()[:-30], "not JSON .* cut off"),
+        ("a_json", b"\xff\xfe", "not JSON"),
+        ("a_jsonl", b'{"gold_context": ', "not JSON"),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_rejected_and_the_rest_goes_on(name: str, data: bytes, reason: str) -> None:
+    instances, [reject], notes = read(**{name: data, "z_parquet": parquet([row()])})
+    assert [one.item_id for one in instances] == ["acme__rockets-1"]
+    assert pl.Series([reject[2]]).str.contains(reason).all()
+    assert reject[0] == name.replace("_", ".")
+    assert notes == []
+
+
+def test_an_element_that_is_no_row_is_rejected_alone() -> None:
+    instances, rejects, _ = read(a_json=json.dumps([row(), "x"]).encode())
+    assert len(instances) == 1
+    assert rejects == [("a.json", "row 2", "a str, not an object")]
+
+
+@pytest.mark.parametrize(
+    ("columns", "reason"),
+    [
+        ({"repo": "file:///srv/private"}, "rows name owner/name alone"),
+        ({"repo": "https://127.0.0.1:8443/a/b"}, "rows name owner/name alone"),
+        ({"repo": None, "repo_url": "https://example.org/acme/boats"}, "rows name owner/name alone"),
+        ({"repo": "boats", "repo_url": "file:///acme/boats"}, "it is not owner/name"),
+        ({"repo": "../boats"}, "it climbs"),
+        ({"repo": "acme/-boats"}, "begins with -"),
+        ({"repo": f"acme/{'b' * 230}"}, "it has 235 characters"),
+    ],
+)
+def test_a_row_names_its_repository_and_no_server(columns: dict[str, object], reason: str) -> None:
+    rejects = Rejects()
+    [one] = read_instances([entry("rows.parquet", parquet([row("odd", **columns)]))], rejects, [])
+    assert reason in str(one.why_not)
+    assert [reject.reason for reject in rejects] == [f"odd: {one.why_not}"]
+
+
+def test_a_url_of_githubs_names_a_repository() -> None:
+    for url in ("https://github.com/acme/boats", "https://github.com/acme/boats.git", "https://github.com/acme/boats/"):
+        assert repository_of({"repo": "boats", "repo_url": url}, "odd") == "acme/boats"

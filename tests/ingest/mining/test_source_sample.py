@@ -1,0 +1,252 @@
+"""The sample: the same on every machine, and in every row what RepoEval's own rows have."""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib.metadata
+import json
+import os
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import TypedDict
+
+import pytest
+
+from ingest.mining.repobench_sample import RepoBenchSample
+from ingest.mining.repoeval_sample import CONTEXTS, MAX_PER_PACKAGE, RepoEvalSample
+from ingest.mining.sample import PACKAGES, SampleSource, open_sample
+from ingest.mining.targets import BODY_LINES, is_own_code
+from ingest.open_source import open_source
+from ingest.sources.tree import UNKNOWN_SIZE, Tree
+from lake.errors import Exit, GoldspanError
+from lake.text import regex_tokens, split_lines
+from tests.tiny import command, stored
+
+ROOT = Path(__file__).parents[3]
+
+RECORDED = (
+    "attrs==26.1.0 click==8.5.1 fsspec==2026.9.0 gitpython==3.2.1 httpx2==2.16.2 jinja2==3.1.6 jsonschema==4.26.0 "
+    "markdown-it-py==4.3.0 packaging==26.3 python-dateutil==4.0.0 rich==15.0.0",
+    "a21fd55df15bee7f4f1291d691aebc1d400e8c1af536d3efc80a8478d16c48a7",
+)
+"""What the sample was cut from when its digest was recorded. Record both anew when a pin moves."""
+
+DIGEST = """
+import hashlib
+from ingest.mining.sample import open_sample
+source, digest = open_sample("repoeval"), hashlib.sha256()
+for path in ("datasets", "repositories/function_level"):
+    for entry in source.tree(path).entries:
+        digest.update(entry.path.encode() + b"\\0" + hashlib.sha256(entry.read()).digest())
+print(source.revision, digest.hexdigest(), sep="\\n")
+"""
+
+
+class Metadata(TypedDict, total=False):
+    task_id: str
+    ground_truth: str
+    fpath_tuple: list[str]
+    context_start_lineno: int
+    lineno: int
+    line_no: int
+    function_name: str
+
+
+class Row(TypedDict):
+    prompt: str
+    metadata: Metadata
+
+
+def _tree(source: SampleSource, path: str) -> Tree:
+    tree = source.tree(path)
+    assert tree is not None
+    return tree
+
+
+@pytest.fixture(scope="module")
+def source() -> SampleSource:
+    return open_sample("repoeval")
+
+
+@pytest.fixture(scope="module")
+def rows(source: SampleSource) -> dict[str, list[Row]]:
+    files = {entry.path: entry.read() for entry in _tree(source, "datasets").entries}
+    assert all(data.count(b"\n") == data.count(b"\r\n") and data.endswith(b"\r\n") for data in files.values())
+    return {name: [json.loads(line) for line in data.decode().splitlines()] for name, data in files.items()}
+
+
+@pytest.fixture(scope="module")
+def code(source: SampleSource) -> dict[str, list[str]]:
+    read = {entry.path: entry.read().decode() for entry in _tree(source, "repositories/function_level").entries}
+    return {path: split_lines(text.replace("\r\n", "\n")) for path, text in read.items()}
+
+
+def _function(rows: dict[str, list[Row]], context: str = "2k") -> list[Row]:
+    return rows[f"function_level_completion_{context}_context_codex.test.jsonl"]
+
+
+def _line(rows: dict[str, list[Row]], context: str = "2k") -> list[Row]:
+    return rows[f"line_level_completion_{context}_context_codex.test.jsonl"]
+
+
+def test_there_are_enough_questions_and_no_package_dominates(rows: dict[str, list[Row]]) -> None:
+    for found in (_function(rows), _line(rows)):
+        per_package = Counter(row["metadata"]["fpath_tuple"][0] for row in found)
+        assert len(found) >= 300
+        assert len(per_package) == len(PACKAGES) >= 8
+        assert max(per_package.values()) <= MAX_PER_PACKAGE
+        assert min(per_package.values()) >= 20
+
+
+def test_there_are_a_few_hundred_files_as_upstream_lays_them_out(source: SampleSource) -> None:
+    paths = [entry.path for entry in _tree(source, "repositories/function_level").entries]
+    assert 300 <= sum(path.endswith(".py") for path in paths) <= 450
+    assert {path.split("/")[0] for path in paths} == {"function_level"}
+    assert "function_level/pallets_click/click/core.py" in paths
+    assert "function_level/pallets_click/LICENSE.txt" in paths
+    assert paths == sorted(paths)
+    other = [entry.path for entry in _tree(source, "repositories/line_and_api_level").entries]
+    assert other == [path.replace("function_level", "line_and_api_level", 1) for path in paths]
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_every_function_row_has_the_facts_of_the_real_rows(
+    rows: dict[str, list[Row]], code: dict[str, list[str]], context: str
+) -> None:
+    for row in _function(rows, context):
+        metadata, prompt = row["metadata"], row["prompt"]
+        assert list(row) == ["prompt", "metadata"]
+        assert list(metadata) == [
+            "task_id", "ground_truth", "fpath_tuple", "context_start_lineno", "lineno", "function_name",
+        ]  # fmt: skip
+        lines = code["/".join(["function_level", *metadata["fpath_tuple"]])]
+        start, hole, truth = metadata["context_start_lineno"], metadata["lineno"], metadata["ground_truth"]
+        n = truth.count("\n")
+        assert n in BODY_LINES
+        assert truth == "".join(lines[hole : hole + n])
+        assert truth.endswith("\n")
+        whole = "".join(lines[start:hole]).rstrip()
+        assert whole.endswith(prompt)
+        assert len(whole) - len(prompt) < len(lines[start])
+        assert prompt == prompt.rstrip()
+        assert len(regex_tokens(prompt)) <= CONTEXTS[context]
+        assert start == 0 or len(regex_tokens(prompt)) == CONTEXTS[context]
+        assert start > 0 or prompt == whole or len(regex_tokens(prompt)) == CONTEXTS[context]
+        assert metadata["task_id"] == metadata["fpath_tuple"][0].replace("_", "--", 1) + "/idx"
+        assert re.search(rf"def {re.escape(metadata['function_name'])}\b", "".join(lines[:hole]))
+
+
+@pytest.mark.parametrize("context", CONTEXTS)
+def test_every_line_row_asks_for_one_line_of_code(
+    rows: dict[str, list[Row]], code: dict[str, list[str]], context: str
+) -> None:
+    for row in _line(rows, context):
+        metadata = row["metadata"]
+        assert list(metadata) == ["task_id", "ground_truth", "fpath_tuple", "context_start_lineno", "line_no"]
+        lines = code["/".join(["function_level", *metadata["fpath_tuple"]])]
+        start, hole = metadata["context_start_lineno"], metadata["line_no"]
+        assert f"{metadata['ground_truth']}\n" == lines[hole]
+        assert metadata["ground_truth"].strip()
+        assert "".join(lines[start:hole]).rstrip().endswith(row["prompt"])
+        assert len(regex_tokens(row["prompt"])) <= CONTEXTS[context]
+
+
+def test_the_contexts_of_a_level_ask_the_same_questions(rows: dict[str, list[Row]]) -> None:
+    for level in (_function, _line):
+        asked = [
+            [{**row["metadata"], "context_start_lineno": 0} for row in level(rows, context)] for context in CONTEXTS
+        ]
+        assert asked[0] == asked[1] == asked[2]
+        short, long = level(rows, "1k"), level(rows, "4k")
+        assert all(b["prompt"].endswith(a["prompt"]) for a, b in zip(short, long, strict=True))
+        assert any(a["prompt"] != b["prompt"] for a, b in zip(short, long, strict=True))
+
+
+def test_no_question_is_asked_twice_and_none_of_a_test(rows: dict[str, list[Row]]) -> None:
+    for found, key in ((_function(rows), "lineno"), (_line(rows), "line_no")):
+        places = Counter((*row["metadata"]["fpath_tuple"], row["metadata"].get(key)) for row in found)
+        assert max(places.values()) == 1
+        answers = Counter((row["metadata"]["fpath_tuple"][0], row["metadata"]["ground_truth"].strip()) for row in found)
+        assert max(answers.values()) == 1
+        assert all(is_own_code("/".join(row["metadata"]["fpath_tuple"][1:])) for row in found)
+    numbers = [row["metadata"]["task_id"] for row in _line(rows)]
+    assert numbers[:2] == ["python-attrs_attrs/0", "python-attrs_attrs/1"]
+    assert len(set(numbers)) == len(numbers)
+
+
+def test_the_sample_is_the_same_in_every_process_and_on_every_machine() -> None:
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", DIGEST],
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": seed, "LC_ALL": "C", "TZ": zone},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for seed, zone in (("1", "UTC"), ("2", "Asia/Tokyo"))
+    ]
+    runs = [process.communicate()[0] for process in started]
+    assert [process.returncode for process in started] == [0, 0]
+    assert runs[0] == runs[1]
+    revision, digest = runs[0].split("\n", 1)
+    assert (revision, digest.strip()) == RECORDED, "a pin, the grammar or a rule changed: record the digest anew"
+
+
+def test_files_are_the_installed_ones_byte_for_byte(source: SampleSource) -> None:
+    entry = _tree(source, "repositories/function_level").get("function_level/pallets_click/click/core.py")
+    assert entry is not None
+    data = Path(str(importlib.metadata.distribution("click").locate_file("click/core.py"))).read_bytes()
+    assert (entry.read(), entry.size) == (data, len(data))
+
+
+def test_task_files_are_made_only_when_they_are_read() -> None:
+    made = open_sample("repoeval")
+    entries = _tree(made, "datasets").entries
+    assert len(entries) == 6
+    assert {entry.size for entry in entries} == {UNKNOWN_SIZE}
+    assert entries[0].read() is entries[0].read()
+
+
+def test_the_sample_says_what_it_is(source: SampleSource, tmp_path: Path) -> None:
+    assert (source.name, source.label) == ("sample", "sample")
+    assert source.revision.split()[1] == f"click=={importlib.metadata.version('click')}"
+    assert len(source.licences) == len(PACKAGES)
+    assert source.licences["pallets_click"] == "BSD-3-Clause"
+    assert all(re.search("MIT|BSD|Apache", licence) for licence in source.licences.values())
+    assert source.tree("nowhere") is None
+    assert open_source("sample", "repoeval", cache=tmp_path).revision == source.revision
+    assert open_source("sample", "contextbench", cache=tmp_path).label == "sample"
+    with pytest.raises(GoldspanError, match="no sample of another") as caught:
+        open_source("sample", "another", cache=tmp_path)
+    assert caught.value.code == Exit.MISSING
+
+
+@pytest.mark.parametrize("benchmark", ["repoeval", "repobench-r"])
+def test_what_is_current_is_known_without_cutting_the_sample(
+    benchmark: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = (benchmark, "--chunkers", "whole-file", "--limit", "5", "--lake", tmp_path)
+    assert command("ingest", *arguments).code == 0
+    before = stored(tmp_path)
+
+    def cut(*_: object) -> bytes:
+        message = "the sample is cut again"
+        raise AssertionError(message)
+
+    monkeypatch.setattr(RepoEvalSample, "_task_file", cut)
+    monkeypatch.setattr(RepoBenchSample, "_file", cut)
+    assert command("ingest", *arguments).code == 0
+    assert stored(tmp_path) == before
+
+
+def test_another_release_of_a_package_makes_other_task_files(source: SampleSource) -> None:
+    package = source.packages[0]
+    name, file = next(iter(package.files.items()))
+    released = dataclasses.replace(package, files={**package.files, name: dataclasses.replace(file, digest="sha256=x")})
+    layouts = [RepoEvalSample(packages).entries("datasets") for packages in ([package], [released])]
+    assert layouts[0]
+    assert layouts[1]
+    assert layouts[0][0].made_from != layouts[1][0].made_from

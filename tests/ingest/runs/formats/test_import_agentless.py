@@ -1,0 +1,146 @@
+"""Agentless' locations: files, elements and lines, all in one step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.formats.agentless import recognise, trajectories
+from ingest.runs.input_file import InputFile
+from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from tests.ingest.runs.formats.recorded_sessions import one, read, rows
+from tests.tiny import put
+
+MERGED = {
+    "instance_id": "acme__rockets-1",
+    "found_files": ["src/a.py", "src/b.py"],
+    "found_related_locs": {"src/a.py": ["function: Engine.burn\nclass: Engine", "variable: FUEL"], "src/b.py": [""]},
+    "found_edit_locs": {"src/a.py": ["function: Engine.burn\nline: 12\nlines: 20-18"], "src/b.py": ["line: 3"]},
+}
+RUN = {
+    "1_model_selected_files": ["x.py"],
+    "3_final_combined_files": ["src/a.py"],
+    "4_related_elements": {"src/a.py": ["class: Engine"]},
+    "5_sampled_edit_locs_and_patches": [
+        {"edit_locs": {"src/a.py": ["function: Engine.burn"]}, "patch": "p"},
+        {"edit_locs": {"src/a.py": ["function: Engine.burn\nline: 12"]}},
+        {"edit_locs": {"src/a.py": ["line: 99"]}},
+    ],
+    "6_final_selected_patch": "diff --git a/src/a.py b/src/a.py",
+}
+
+
+def test_files_elements_and_edit_locations_are_one_step(tmp_path: Path) -> None:
+    found = one(trajectories, tmp_path, rows(MERGED))
+    step = (
+        View("src/a.py"),
+        View("src/b.py"),
+        View("src/a.py", symbol="Engine.burn"),
+        View("src/a.py", symbol="Engine"),
+        View("src/a.py", symbol="FUEL"),
+        View("src/a.py", 12, 12),
+        View("src/a.py", 18, 20),
+        View("src/b.py", 3, 3),
+    )
+    assert (found.item, found.steps, found.final, found.patch) == ("acme__rockets-1", (step,), step, None)
+
+
+def test_samples_of_edit_locations_are_joined(tmp_path: Path) -> None:
+    samples = [{"a.py": ["line: 1"]}, {"a.py": ["line: 1\nline: 5"]}]
+    found = one(trajectories, tmp_path, rows({"instance_id": "x", "found_edit_locs": samples}))
+    assert found.final == (View("a.py", 1, 1), View("a.py", 5, 5))
+
+
+def test_of_a_whole_run_the_first_sample_with_lines_counts(tmp_path: Path) -> None:
+    found = one(trajectories, tmp_path, rows(RUN), "acme__rockets-1_traj.json")
+    assert found.item == "acme__rockets-1"
+    assert found.final == (View("src/a.py"), View("src/a.py", symbol="Engine"), View("src/a.py", 12, 12))
+    assert found.patch == "diff --git a/src/a.py b/src/a.py"
+
+
+def test_embedded_files_stand_in_for_the_combined(tmp_path: Path) -> None:
+    run = {"instance_id": "x", "2_embedding_selected_files": ["c.py"], "3_final_combined_files": []}
+    assert one(trajectories, tmp_path, rows(run)).final == (View("c.py"),)
+
+
+def test_nothing_found_is_no_context(tmp_path: Path) -> None:
+    found = one(trajectories, tmp_path, rows({"instance_id": "x", "found_files": [], "found_edit_locs": {}}))
+    assert (found.steps, found.final, found.notes) == ((), None, ())
+
+
+def test_what_is_of_another_type_is_noted(tmp_path: Path) -> None:
+    odd = {"instance_id": "x", "found_files": ["a.py", 7, ""], "found_edit_locs": 7}
+    first, second = read(trajectories, tmp_path, rows(odd, {"instance_id": "y", "found_files": "a.py"}))
+    assert first.final == (View("a.py"),)
+    assert first.notes == (
+        "found_files names 2 files that may not be read: empty, or no text",
+        "found_edit_locs holds what is no object by file",
+    )
+    assert second.notes == ("found_files is no list",)
+
+
+@pytest.mark.parametrize(
+    ("head", "is_so"),
+    [
+        (rows(MERGED), True),
+        (rows(RUN), True),
+        (rows(MERGED)[:60], True),
+        (rows({"instance_id": "x", "files": []}), False),
+        (rows({"text": '"found_files": []'}), False),
+    ],
+)
+def test_the_format_is_known_by_its_keys(head: bytes, is_so: bool) -> None:
+    assert recognise(head, "a.jsonl") == is_so
+
+
+def opened(folder: Path, **files: bytes) -> dict[str, TrajectoryFile]:
+    """Files by their paths, `__` standing for a folder's end."""
+    every: dict[str, TrajectoryFile] = {}
+    for name, data in files.items():
+        path = f"{name.replace('__', '/')}.jsonl"
+        every[path] = TrajectoryFile(path, InputFile(put(folder / path, data)).opened, every)
+    return every
+
+
+def test_patches_are_of_the_same_instance_in_a_file_beside_or_above(tmp_path: Path) -> None:
+    locations = rows({"instance_id": "x", "found_files": ["a.py"]}, {"instance_id": "y", "found_files": ["b.py"]})
+    beside = rows({"instance_id": "x", "model_patch": "first"}, {"instance_id": "y", "model_patch": ""})
+    above = rows({"instance_id": "x", "model_patch": "second"}, {"instance_id": "y", "model_patch": "third"})
+    files = opened(tmp_path, run__base_loc=locations, run__base_repair=beside, all_preds=above)
+    assert [one.patch for one in trajectories(files["run/base_loc.jsonl"])] == ["first", "third"]
+
+
+def test_patches_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
+    files = opened(
+        tmp_path, loc=rows({"instance_id": "x", "found_files": ["a.py"]}), all_preds=b'{"instance_id": "x", '
+    )
+    (found,) = trajectories(files["loc.jsonl"])
+    assert found.patch is None
+    assert [note.startswith("patches are lost: all_preds.jsonl: not JSON") for note in found.notes] == [True]
+
+
+def test_lists_beside_the_files_are_read_as_agentless_had_them_before_1_5(tmp_path: Path) -> None:
+    old = {
+        "instance_id": "x",
+        "found_files": ["a.py", "b.py", "c.py"],
+        "found_related_locs": [["class: A"], ["function: f\nclass: "]],
+        "found_edit_locs": [[["line: 3"], [""]], [["line: 4-6"], ["line: 9 (new code)\nline: (somewhere)"]]],
+    }
+    merged = {**old, "found_edit_locs": ["line: 3", "line: 9"]}
+    first, second = read(trajectories, tmp_path, rows(old, merged))
+    named = tuple(View(path) for path in ("a.py", "b.py", "c.py"))
+    symbols = (View("a.py", symbol="A"), View("b.py", symbol="f"))
+    assert first.final == (*named, *symbols, View("a.py", 3, 3), View("a.py", 4, 6), View("b.py", 9, 9))
+    assert second.final == (*named, *symbols, View("a.py", 3, 3), View("b.py", 9, 9))
+
+
+def test_the_published_reading_of_a_whole_run_knows_strict_rows_alone(tmp_path: Path) -> None:
+    locations = {"a.py": ["line: 3\nline: 4 (here)\nlines: 8-6\nline: 9-10"]}
+    samples = [{"edit_locs": locations}]
+    run = {"instance_id": "x", "3_final_combined_files": ["a.py"], "5_sampled_edit_locs_and_patches": samples}
+    found = one(trajectories, tmp_path, rows(run))
+    assert found.final == (View("a.py"), *(View("a.py", a, b) for a, b in ((3, 3), (4, 4), (6, 8), (9, 10))))
+    assert found.published is not None
+    assert found.published.final == (View("a.py"), View("a.py", 3, 3), View("a.py", 6, 8))

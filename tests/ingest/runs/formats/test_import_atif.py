@@ -1,0 +1,272 @@
+"""ATIF: what the tool calls of an agent's steps showed, whichever agent it was."""
+
+from __future__ import annotations
+
+import json
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.runs.formats.atif import companions, recognise, trajectories
+from ingest.runs.trajectories.terminal_screens import printed_on
+from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, read, rows, turn
+
+
+def test_a_step_is_a_call_that_showed_something(tmp_path: Path) -> None:
+    steps = [
+        {"step_id": 1, "source": "user", "message": "Fix it", "tool_calls": [{"function_name": "bash"}]},
+        turn("Read", "    7→x\n    8→y", file_path="/testbed/src/a.py"),
+        turn("execute_bash", "x", command="cat src/b.py"),
+        turn("str_replace_editor", "     1\tx\n     2\ty", command="view", path="/testbed/c.py", view_range=[1, 500]),
+        turn("str_replace_editor", "The file was edited", command="str_replace", path="/testbed/c.py"),
+        turn("bash_command", "x", keystrokes="head -3 d.py\n"),
+        turn(message="I think."),
+    ]
+    found = one(trajectories, tmp_path, rows(atif(*steps)), "trajectory.json")
+    assert found.steps == (
+        (View("/testbed/src/a.py", 7, 8),),
+        (View("src/b.py", 1, None),),
+        (View("/testbed/c.py", 1, 2),),
+        (View("d.py", 1, 3),),
+    )
+    assert found.final == tuple(view for step in found.steps for view in step)
+    assert found.notes == ()
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        "ERROR:\nInvalid `path` parameter",
+        "Error: no such file",
+        "File does not exist.",
+        "Here's the files and directories up to 2 levels deep in /testbed",
+    ],
+)
+def test_an_error_or_a_listing_shows_nothing(tmp_path: Path, shown: str) -> None:
+    document = atif(turn("str_replace_editor", shown, command="view", path="/testbed/a.py"))
+    assert one(trajectories, tmp_path, rows(document)).steps == ()
+
+
+def test_a_step_without_an_observation_shows_what_was_asked_for(tmp_path: Path) -> None:
+    steps = [turn("view", path="a.py", view_range=[5, -1]), turn("bash", command="cat b.py"), turn("grep", pattern="x")]
+    found = one(trajectories, tmp_path, rows(atif(*steps)))
+    assert found.steps == ((View("a.py", 5, None),), (View("b.py", 1, None),))
+
+
+def test_a_result_that_names_no_call_is_of_the_only_one(tmp_path: Path) -> None:
+    step = turn("Grep", "", pattern="x")
+    step["observation"] = {"results": [{"content": [{"type": "text", "text": "a.py:3:x"}]}]}
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("a.py", 3, 3),),)
+
+
+def test_calls_without_a_result_among_others_are_counted(tmp_path: Path) -> None:
+    step = turn("bash", "x", command="cat a.py")
+    step["tool_calls"] = [
+        {"tool_call_id": "c1", "function_name": "bash", "arguments": {"command": "cat a.py"}},
+        {"tool_call_id": "c2", "function_name": "bash", "arguments": '{"command": "cat b.py"}'},
+    ]
+    found = one(trajectories, tmp_path, rows(atif(step)))
+    assert (found.steps, found.unread) == (((View("a.py", 1, None),),), {"call without a result": 1})
+
+
+def test_a_final_context_that_the_agent_names_is_taken(tmp_path: Path) -> None:
+    text = "<PATCH_CONTEXT>File: /testbed/src/a.py\nLines: 5-6</PATCH_CONTEXT>"
+    asked = {"step_id": 1, "source": "user", "message": text.replace("5", "1")}
+    document = atif(asked, turn("bash", "x", command="cat b.py"), turn(message=text))
+    assert one(trajectories, tmp_path, rows(document)).final == (View("src/a.py", 5, 6),)
+
+
+@pytest.mark.parametrize(
+    ("path", "extra", "item"),
+    [
+        ("trajectory.json", {"instance_id": "x"}, "x"),
+        ("trajectory.json", {"task_id": "y"}, "y"),
+        ("jobs/acme__rockets-1__AbC123x/agent/trajectory.json", {}, "acme__rockets-1"),
+        ("acme__rockets-1/trajectory.json", {}, ""),
+    ],
+)
+def test_the_item_is_named_inside_or_by_a_trials_folder(
+    tmp_path: Path, path: str, extra: dict[str, object], item: str
+) -> None:
+    assert one(trajectories, tmp_path, rows(atif(extra=extra)), path).item == item
+
+
+def test_the_patch_is_beside_the_file_or_inside(tmp_path: Path) -> None:
+    assert one(trajectories, tmp_path, rows(atif()), patch=b"diff").patch == "diff"
+    assert one(trajectories, tmp_path, rows(atif(extra={"model_patch": "p"})), patch=b"diff").patch == "p"
+
+
+def typed(*keystrokes: str, screen: str) -> Json:
+    """A step of terminus: keys typed into a terminal, and one screen."""
+    step = turn()
+    step["tool_calls"] = [
+        {"tool_call_id": f"c{n}", "function_name": "bash_command", "arguments": {"keystrokes": one}}
+        for n, one in enumerate(keystrokes)
+    ]
+    step["observation"] = {"results": [{"content": f"New Terminal Output:\n{screen}"}]}
+    return step
+
+
+AT = "root@0a1b:/srv/repo"
+
+
+def test_a_screen_shows_each_of_its_commands_where_its_prompt_is(tmp_path: Path) -> None:
+    screen = (
+        f"the end of another{AT}# cd src\n{AT}/src# cat a.py\nx\n{AT}/src# cat b.py\n"
+        f"cat: b.py: No such file or directory\n{AT}/src# grep -n burn c.py\n3:burn\n{AT}/src# less d.p\ny\n"
+        f"bash: less: command not found\n{AT}/src#"
+    )
+    first = typed("cd src\n", "cat a.py\n", "cat b.py\n", "grep -n burn c.py\n", "less d.py\n", screen=screen)
+    later = typed("cat e.py\n", screen="the last lines of what was too long")
+    found = one(trajectories, tmp_path, rows(atif(first, later)))
+    views = [View("src/a.py", 1, None), View("src/c.py", 3, 3), View("src/e.py", 1, None)]
+    assert found.steps == tuple((view,) for view in views)
+
+
+@pytest.mark.parametrize(
+    ("screen", "output", "folder"),
+    [
+        (f"{AT}/src# cat a.py\nx\n{AT}/src#", "\nx\n", "/srv/repo/src"),
+        (f"(venv) {AT}$ cat a.p\ny\nx", "\nx", "/srv/repo"),
+        ("[root@0a1b repo]# cat a.py\nx\n[root@0a1b repo]#", "\nx\n", ""),
+        ("me@host:~$ cat a.py\nx", "\nx", ""),
+        (f"{AT}# cat a.pyc\nx\n", None, ""),
+        (f"{AT}# ls\nx\n{AT}#", None, ""),
+        ("x", "x", ""),
+        ("a" * 500_000 + "@b:/" * 1_000, "a" * 500_000 + "@b:/" * 1_000, ""),
+    ],
+)
+def test_what_a_command_printed_stands_after_it_however_a_prompt_looks(
+    screen: str, output: str | None, folder: str
+) -> None:
+    (found,) = printed_on(screen, ["cat a.py\n"])
+    assert (found.output, found.folder) == (output, folder)
+
+
+def test_keys_that_end_no_line_are_no_command(tmp_path: Path) -> None:
+    steps = [typed("cat a.py", screen=f"{AT}# cat a.py"), typed("cat b.py", screen=f"{AT}# cat b.py\nx\n{AT}#")]
+    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((View("b.py", 1, None),),)
+
+
+def test_a_terminal_without_prompts_stays_where_it_was_brought_to(tmp_path: Path) -> None:
+    steps = [turn("bash", "", command="cd src"), turn("bash", "x", command="cat a.py")]
+    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((View("src/a.py", 1, None),),)
+    anew = atif(*steps, agent={"name": "mini-swe-agent"})
+    assert one(trajectories, tmp_path, rows(anew)).steps == ((View("a.py", 1, None),),)
+
+
+def test_what_an_agent_was_refused_beside_commands_that_ended_shows_nothing(tmp_path: Path) -> None:
+    ended = "<returncode>{}</returncode>\n<output>\n{}</output>"
+    steps = [
+        turn("bash_command", "Please always provide EXACTLY ONE action", command="cat a.py"),
+        turn("bash_command", ended.format(0, "x\n"), command="cd /srv/repo && cat src/b.py"),
+        turn("bash_command", ended.format(1, ""), command="cat src/b.py"),
+        turn("bash_command", ended.format(0, "x\n"), command="head -3 src/b.py"),
+    ]
+    found = one(trajectories, tmp_path, rows(atif(*steps, agent={"name": "mini-swe-agent"})))
+    assert found.steps == ((View("src/b.py", 1, None),), (View("src/b.py", 1, 3),))
+
+
+def test_results_without_ids_are_of_calls_in_their_order(tmp_path: Path) -> None:
+    step = turn()
+    step["tool_calls"] = [
+        {"function_name": "bash", "arguments": {"command": command}} for command in ("cat a.py", "cat b.py")
+    ]
+    step["observation"] = {"results": [{"content": "cat: a.py: No such file"}, {"content": "x"}]}
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("b.py", 1, None),),)
+    step["observation"] = {"results": [{"content": "cat: a.py: No such file"}]}
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("b.py", 1, None),),)
+    step["observation"] = {"results": [{"content": "no", "is_error": True}, {"content": "no", "is_error": []}]}
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("b.py", 1, None),),)
+
+
+@pytest.mark.parametrize("place", ["a/agent/", "a/"])
+def test_the_item_is_the_task_of_a_trials_result(tmp_path: Path, place: str) -> None:
+    name = f"{place}trajectory.json"
+    assert "a/result.json" in companions(name)
+    files = {name: rows(atif()), "a/result.json": b'{"task_name": "acme__rockets-1"}'}
+    (found,) = trajectories(opened(tmp_path, name, files))
+    assert found.item == "acme__rockets-1"
+
+
+def test_what_continues_in_another_file_and_what_subagents_did_is_read_where_it_is_named(tmp_path: Path) -> None:
+    asks = turn("Task", "Done")
+    result = {"content": "Done", "subagent_trajectory_ref": [{"trajectory_path": "sub.json"}, {"session_id": "t"}]}
+    asks["observation"] = {"results": [result]}
+    inside = {"session_id": "t", "steps": [turn("bash", "x", command="cat c.py")]}
+    start = atif(
+        asks, turn("bash", "x", command="cat d.py"), continued_trajectory_ref="trajectory.cont-1.json",
+        subagent_trajectories=[inside],
+    )  # fmt: skip
+    copied = {**turn("bash", "x", command="cat d.py"), "is_copied_context": True}
+    files = {
+        "trajectory.json": rows(start),
+        "sub.json": rows(atif(turn("bash", "x", command="cat b.py"))),
+        "trajectory.cont-1.json": rows(atif(copied, turn("bash", "x", command="cat e.py"))),
+    }
+    (found,) = trajectories(opened(tmp_path, "trajectory.json", files))
+    assert [step[0].path for step in found.steps] == ["b.py", "c.py", "d.py", "e.py"]
+    assert not recognise(files["trajectory.cont-1.json"], "trajectory.cont-1.json")
+    assert "trajectory.cont-1.json" in companions("trajectory.json")
+    (alone,) = trajectories(opened(tmp_path / "alone", "trajectory.json", {"trajectory.json": rows(start)}))
+    assert alone.unread == {"file sub.json": 1, "file trajectory.cont-1.json": 1}
+
+
+def test_a_document_without_steps_has_failed(tmp_path: Path) -> None:
+    assert (
+        one(trajectories, tmp_path, rows({**atif(), "steps": "x"})).failed == "it has no list of steps: steps is a text"
+    )
+
+
+def test_a_document_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
+    data = json.dumps(atif(turn("bash", "x", command="cat a.py")), indent=1).encode()
+    with pytest.raises(DamagedError, match="is it cut off"):
+        read(trajectories, tmp_path, data[:-20], "a.json")
+
+
+@pytest.mark.parametrize(
+    ("head", "is_so"),
+    [
+        (rows(atif()), True),
+        (rows(atif(), atif()), True),
+        (rows([atif()]), True),
+        (json.dumps(atif(), indent=2).encode()[:80], True),
+        (rows({"schema_version": "1", "agent": "ATIF"}), False),
+        (b"ATIF", False),
+    ],
+)
+def test_the_format_is_known_by_its_version(head: bytes, is_so: bool) -> None:
+    assert recognise(head, "a.json") == is_so
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-1, 3)
+    | st.sampled_from(["", "x", "cat a.py\n", f"{AT}# cat a.py\ny", "t"]),
+    lambda inner: (
+        st.lists(inner, max_size=2)
+        | st.dictionaries(st.sampled_from(["content", "session_id", "is_error", "keystrokes", "steps", "text"]), inner)
+    ),
+    max_leaves=4,
+)
+
+
+@given(VALUES, VALUES, VALUES, VALUES)
+def test_any_step_is_read(arguments: object, result: object, extra: object, named: object) -> None:
+    call = {"tool_call_id": named, "function_name": "bash_command", "arguments": arguments}
+    given_back = {"source_call_id": named, "content": result, "is_error": extra, "subagent_trajectory_ref": [result]}
+    step: Json = {
+        "source": "agent",
+        "tool_calls": [call, extra, call],
+        "observation": {"results": [given_back, result]},
+    }
+    document = atif(step, subagent_trajectories=[extra, result], extra=extra, continued_trajectory_ref=named)
+    file = TrajectoryFile("a.json", lambda: BytesIO(json.dumps(document).encode()))
+    (found,) = trajectories(file)
+    assert all(view.path for views in found.steps for view in views)

@@ -1,0 +1,304 @@
+"""Claude Code's sessions: what `Read`, `Grep` and `Bash` showed, by what their results say they showed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.formats.claude_code import recognise, trajectories
+from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory_file import DamagedError
+from lake.store import Lake
+from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
+from tests.ingest.runs.formats.recorded_sessions import Json, gave, one, opened, read, rows, said_by_claude, used
+from tests.tiny import put
+
+__all__ = ["issues_once", "lake"]
+
+
+def steps(folder: Path, *events: object) -> tuple[tuple[View, ...], ...]:
+    return one(trajectories, folder, rows(*events)).steps
+
+
+def test_a_read_shows_the_lines_that_its_result_numbers(tmp_path: Path) -> None:
+    shown = "    41→def burn(fuel):\n    42→\treturn 1\n    43→\n\n<system-reminder>…</system-reminder>"
+    assert steps(tmp_path, used("Read", file_path="/testbed/src/a.py", offset=41, limit=500), gave(shown)) == (
+        (View("src/a.py", 41, 43),),
+    )
+
+
+def test_what_stands_beside_the_result_says_it_more_exactly(tmp_path: Path) -> None:
+    events = [
+        used("Read", file_path="/testbed/a.py"),
+        gave("text", file={"startLine": 5, "numLines": 3, "totalLines": 9}),
+    ]
+    assert steps(tmp_path, *events) == ((View("a.py", 5, 7),),)
+
+
+@pytest.mark.parametrize(
+    ("asked", "view"),
+    [
+        ({}, View("a.py", 1, None)),
+        ({"offset": 7}, View("a.py", 7, None)),
+        ({"offset": 7, "limit": 3}, View("a.py", 7, 9)),
+        ({"limit": 3}, View("a.py", 1, 3)),
+        ({"offset": "7", "limit": None}, View("a.py", 7, None)),
+    ],
+)
+def test_without_numbers_it_is_what_was_asked_for(tmp_path: Path, asked: dict[str, object], view: View) -> None:
+    assert steps(tmp_path, used("Read", "c1", file_path="/testbed/a.py", **asked), gave("no numbers")) == ((view,),)
+
+
+def test_a_read_that_failed_is_no_step(tmp_path: Path) -> None:
+    events = [
+        used("Read", "c1", file_path="/testbed/a.py"), gave("File does not exist.", "c1", error=True),
+        used("Read", "c2", file_path="/testbed/b.py"), gave("<tool_use_error>No.</tool_use_error>", "c2"),
+    ]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(*events))
+    assert (found.steps, found.final, found.notes) == ((), None, ())
+
+
+def test_a_search_shows_the_lines_that_it_lists(tmp_path: Path) -> None:
+    listed = "src/a.py:3:def burn\nsrc/a.py-4-    pass\nsrc/b.py:9:burn()"
+    events = [used("Grep", pattern="burn", output_mode="content"), gave(listed)]
+    assert steps(tmp_path, *events) == ((View("src/a.py", 3, 4), View("src/b.py", 9, 9)),)
+
+
+def test_a_search_of_one_file_lists_lines_without_its_name(tmp_path: Path) -> None:
+    events = [used("Grep", pattern="burn", path="/testbed/src/a.py", output_mode="content"), gave("3:burn\n9:burn")]
+    assert steps(tmp_path, *events) == ((View("src/a.py", 3, 3), View("src/a.py", 9, 9)),)
+
+
+def test_a_search_without_lines_names_files_alone(tmp_path: Path) -> None:
+    events = [used("Grep", pattern="burn"), gave("Found 2 files\n/testbed/src/a.py\n/testbed/src/b.py")]
+    assert steps(tmp_path, *events) == ((View("src/a.py"), View("src/b.py")),)
+    assert steps(tmp_path, used("Grep", pattern="burn"), gave("No files found")) == ()
+
+
+def test_a_listing_of_files_shows_none_of_them(tmp_path: Path) -> None:
+    assert steps(tmp_path, used("Glob", pattern="**/*.py"), gave("/testbed/a.py\n/testbed/b.py")) == ()
+
+
+def test_a_command_starts_from_the_folder_the_session_is_in(tmp_path: Path) -> None:
+    call = {**used("Bash", command="sed -n '1,5p' a.py && cat ../b.py"), "cwd": "/testbed/src"}
+    first = said_by_claude("I begin.")
+    assert steps(tmp_path, first, call, gave("…")) == ((View("src/a.py", 1, 5), View("b.py", 1, None)),)
+
+
+def test_the_final_context_is_the_union_of_the_steps(tmp_path: Path) -> None:
+    events = [
+        used("Bash", "c1", command="cat a.py"), gave("x", "c1"),
+        used("Bash", "c2", command="cat a.py; head -3 b.py"), gave("x", "c2"),
+    ]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(*events))
+    assert found.final == (View("a.py", 1, None), View("b.py", 1, 3))
+
+
+def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path: Path) -> None:
+    template = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": "<PATCH_CONTEXT>File: t.py\nLines: 1-2</PATCH_CONTEXT>"}}  # fmt: skip  # noqa: E501  # one event
+    answer = said_by_claude("Done.\n<PATCH_CONTEXT>\nFile: /testbed/src/a.py\nLines: 10-30\n</PATCH_CONTEXT>")
+    seen = [used("Bash", command="cat b.py"), gave("x")]
+    found = one(trajectories, tmp_path, rows(template, *seen, answer))
+    assert (found.steps, found.final) == (((View("b.py", 1, None),),), (View("src/a.py", 10, 30),))
+    assert one(trajectories, tmp_path, rows(template, *seen)).final == (View("b.py", 1, None),)
+
+
+def test_the_patch_lies_beside_the_session_or_its_events(tmp_path: Path) -> None:
+    events = [used("Bash", command="cat a.py"), gave("x")]
+    assert one(trajectories, tmp_path, rows(*events)).patch is None
+    assert one(trajectories, tmp_path, rows(*events), patch=b"diff").patch == "diff"
+    held = {"instance_id": "acme__rockets-1", "model_patch": "change", "events": events}
+    found = one(trajectories, tmp_path, rows(held), patch=b"diff")
+    assert (found.item, found.patch, found.steps) == ("acme__rockets-1", "change", ((View("a.py", 1, None),),))
+
+
+def test_what_is_printed_as_one_list_is_one_session(tmp_path: Path) -> None:
+    printed = [{**used("Bash", command="cat a.py"), "session_id": "s"}, gave("x"), {"type": "result", "result": "Done"}]
+    found = one(trajectories, tmp_path, rows(printed), "a.json")
+    assert found.steps == ((View("a.py", 1, None),),)
+
+
+def test_a_message_recorded_twice_is_one_call(tmp_path: Path) -> None:
+    call = used("Bash", command="cat a.py")
+    assert steps(tmp_path, call, call, gave("x")) == ((View("a.py", 1, None),),)
+
+
+def test_calls_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
+    events = [
+        used("mcp__serena__find_symbol", "c1"), gave("x", "c1"), used("mcp__serena__find_symbol", "c2"),
+        gave("x", "c2"), used("Bash", "c3", command="cat a.py"),
+    ]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(*events))
+    assert found.steps == ()
+    assert found.unread == {"tool mcp__serena__find_symbol": 2, "call without a result": 1}
+
+
+def subagent(prompt: str, *events: Json) -> bytes:
+    """What a subagent's own file records: its task, then its events."""
+    task: Json = {"type": "user", "sessionId": "s", "message": {"role": "user", "content": prompt}}
+    return rows(*({**event, "isSidechain": True, "agentId": "a1f"} for event in (task, *events)))
+
+
+@pytest.mark.parametrize("place", ["s/subagents/agent-a1f.jsonl", "agent-a1f.jsonl"])
+@pytest.mark.parametrize(
+    "result",
+    [
+        gave("Done.", "t1", agentId="a1f", status="completed"),
+        gave("Started.\nagentId: a1f (to go on with it)", "t1"),
+        {**gave("Done.", "t1"), "agentId": "a1f"},
+    ],
+)
+def test_a_subagents_file_is_read_where_its_call_stands(tmp_path: Path, place: str, result: Json) -> None:
+    seen = [used("Read", "r1", file_path="/testbed/b.py"), gave("     3\u2192x", "r1"), said_by_claude(FINAL)]
+    session = [
+        used("Bash", "c1", command="cat a.py"), gave("x", "c1"), used("Task", "t1", prompt="Look."), result,
+        used("Bash", "c2", command="cat c.py"), gave("x", "c2"),
+    ]  # fmt: skip
+    files = {"s.jsonl": rows(*session), place: subagent("Look.", *seen)}
+    (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
+    views = (View("a.py", 1, None),), (View("b.py", 3, 3),), (View("c.py", 1, None),)
+    assert (found.steps, found.final, found.unread) == (views, tuple(view for (view,) in views), {})
+
+
+SEEN = used("Read", "r1", file_path="a.py"), gave("1\tx", "r1")
+FINAL = "<PATCH_CONTEXT>File: no.py\nLines: 1-2</PATCH_CONTEXT>"
+"""What a subagent says is no answer of the session."""
+
+
+def test_a_subagent_whose_file_is_not_there_is_counted_unless_it_is_recorded_here(tmp_path: Path) -> None:
+    events = [used("Task", "t1", prompt="Look."), gave("Done.", "t1", agentId="a1f")]
+    assert one(trajectories, tmp_path, rows(*events)).unread == {"subagent whose file is not there": 1}
+    seen = [{**event, "isSidechain": True, "agentId": "a1f"} for event in SEEN]
+    found = one(trajectories, tmp_path, rows(*events[:1], *seen, *events[1:]))
+    assert (found.steps, found.unread) == (((View("a.py", 1, 1),),), {})
+
+
+def test_files_that_were_shown_without_a_call_are_counted(tmp_path: Path) -> None:
+    events = [
+        {"type": "attachment", "sessionId": "s", "attachment": {"type": kind}} for kind in ("file", "todo_reminder")
+    ]
+    assert one(trajectories, tmp_path, rows(used("Bash", command="ls"), *events)).unread["attachment file"] == 1
+
+
+def test_the_subagents_of_a_workflow_are_read_where_it_was_begun(tmp_path: Path) -> None:
+    session = [used("Workflow", "w1"), gave("Launched.", "w1", transcriptDir="s/subagents/workflows/wf_1")]
+    files = {
+        "s.jsonl": rows(*session),
+        "s/subagents/workflows/wf_1/agent-1.jsonl": subagent("Look.", *SEEN),
+        "s/subagents/workflows/wf_2/agent-2.jsonl": subagent("Look.", *SEEN),
+    }
+    (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
+    assert (found.steps, found.unread) == (((View("a.py", 1, 1),),), {"file agent-2.jsonl": 1})
+
+
+def test_a_subagent_without_an_id_is_known_by_its_task_and_others_are_counted(tmp_path: Path) -> None:
+    session = [used("Task", "t1", prompt="Look."), gave("Done.", "t1"), used("Agent", "t2", prompt="Stop.")]
+    seen = [used("Bash", "b1", command="cat b.py"), gave("x", "b1")]
+    files = {
+        "s.jsonl": rows(*session),
+        "s/subagents/agent-1.jsonl": subagent("Else.", *seen),
+        "s/subagents/agent-2.jsonl": subagent("Look.", *seen) + b"{",
+        "s/subagents/agent-3.jsonl": subagent("Stop."),
+        "s/subagents/agent-2.meta.json": b"{}",
+    }
+    (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
+    assert found.steps == ((View("b.py", 1, None),),)
+    assert found.unread == {"file agent-1.jsonl": 1, "call without a result": 1}
+    assert len(found.notes) == 1
+    assert found.notes[0].startswith("s/subagents/agent-2.jsonl, line 4 is lost: not JSON")
+
+
+def test_what_lies_in_a_sessions_folder_is_no_session_by_itself(lake: Lake) -> None:
+    files = {
+        f"{ROCKETS}.jsonl": rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1")),
+        f"{ROCKETS}/subagents/agent-1.jsonl": subagent(
+            "Look.", used("Read", "r1", file_path="a.py"), gave("1\tx", "r1")
+        ),
+        f"{ROCKETS}/tool-results/r2.txt": b"x",
+    }
+    tally = counts(imported(lake, zipped(files), name="a.zip"))
+    assert (tally.n_steps, tally.n_skipped, tally.n_done) == (1, 0, 1)
+
+
+def test_a_session_given_alone_is_read_with_its_subagents_and_patch(lake: Lake, tmp_path: Path) -> None:
+    put(
+        tmp_path / f"{ROCKETS}/subagents/agent-1.jsonl", subagent("Look.", used("Read", file_path="a.py"), gave("1\tx"))
+    )
+    put(tmp_path / f"{ROCKETS}.patch", b"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n")
+    session = rows(used("Task", "t1", prompt="Look."), gave("Done.", "t1"))
+    tally = counts(imported(lake, put(tmp_path / f"{ROCKETS}.jsonl", session)))
+    assert (tally.n_steps, tally.n_no_patch) == (1, 0)
+
+
+def test_subagents_given_without_their_session_are_a_trajectory(lake: Lake, tmp_path: Path) -> None:
+    put(tmp_path / f"given/{ROCKETS}/subagents/agent-1.jsonl", subagent("Look.", *SEEN))
+    tally = counts(imported(lake, tmp_path / "given"))
+    assert (tally.n_steps, tally.n_skipped) == (1, 0)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "No matches found", "No files found", "<system-reminder>The file is shorter.</system-reminder>",
+        "File unchanged since last read. Refer to it above.", "",
+        "File content (28375 tokens) exceeds maximum allowed tokens (25000).",
+    ],
+)  # fmt: skip
+def test_what_nothing_was_found_for_or_is_not_shown_again_is_no_step(tmp_path: Path, text: str) -> None:
+    tool = "Grep" if text.startswith("No ") else "Read"
+    found = one(trajectories, tmp_path, rows(used(tool, path="/testbed/a.py", file_path="/testbed/a.py"), gave(text)))
+    assert (found.steps, found.unread) == ((), {})
+    assert [event.reads for event in found.events] == [True]
+
+
+def test_a_search_of_one_file_that_has_no_ending_lists_its_lines(tmp_path: Path) -> None:
+    events = [used("Grep", pattern="burn", path="Makefile", output_mode="content"), gave("3:burn\n4-x")]
+    assert steps(tmp_path, *events) == ((View("Makefile", 3, 4),),)
+
+
+def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) -> None:
+    calls = [used("Read", "c1", file_path="E:\\r\\src\\a.py"), used("Edit", "c2", file_path="E:\\r\\b.py"),
+             used("Bash", "c3", command="cat src/c.py"), used("Bash", "c4", command="cat /e/r/d.py"),
+             used("PowerShell", "c5", command="Get-Content src\\e.py -TotalCount 5")]  # fmt: skip
+    given = (gave("1\tx", "c1"), gave("ok", "c2"), *(gave("x", f"c{number}") for number in (3, 4, 5)))
+    events = [{**event, "cwd": "E:\\r"} for event in (*calls, *given)]
+    found = one(trajectories, tmp_path, rows(*events))
+    assert found.steps[:2] == ((View("src/a.py", 1, 1),), (View("src/c.py", 1, None),))
+    assert found.steps[2:] == ((View("d.py", 1, None),), (View("src/e.py", 1, 5),))
+    assert found.edited == ("b.py",)
+
+
+def test_files_that_were_changed_are_named_once(tmp_path: Path) -> None:
+    events = [
+        used("Write", "c1", file_path="/testbed/src/a.py"), gave("File created", "c1"),
+        used("Edit", "c2", file_path="/testbed/b.py"), gave("<tool_use_error>No.</tool_use_error>", "c2", error=True),
+        used("MultiEdit", "c3", file_path="/testbed/src/a.py"), gave("ok", "c3"),
+        used("NotebookEdit", "c4", notebook_path="/else/c.ipynb"), gave("ok", "c4"), used("Write", "c5", file_path="d"),
+    ]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(*events))
+    assert (found.steps, found.edited) == ((), ("src/a.py", "/else/c.ipynb"))
+
+
+def test_a_session_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
+    whole = rows(used("Bash", command="cat a.py"), gave("x"))
+    with pytest.raises(DamagedError, match=r"line 2: not JSON .* is it cut off"):
+        read(trajectories, tmp_path, whole[:-9])
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "is_so"),
+    [
+        (rows({"type": "summary", "summary": "x", "leafUuid": "y"}, used("Read")), "a.jsonl", True),
+        (rows(used("Read"))[:-40], "a.jsonl", True),
+        (rows([used("Read")]), "a.json", True),
+        (rows({"instance_id": "x", "events": [used("Read")]}), "a.jsonl", True),
+        (rows({"type": "system", "subtype": "init", "session_id": "s"}), "a.jsonl", True),
+        (rows({**used("Read"), "isSidechain": True}), "x/agent-1f2e.jsonl", False),
+        (rows({**used("Read"), "isSidechain": True}), "subagents/agent-1f2e.jsonl", True),
+        (rows({"type": "assistant", "message": {}}), "a.jsonl", False),
+        (b"\xff{", "a.jsonl", False),
+    ],
+)
+def test_the_format_is_known_by_its_events(head: bytes, name: str, is_so: bool) -> None:
+    assert recognise(head, name) == is_so

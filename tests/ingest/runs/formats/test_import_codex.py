@@ -1,0 +1,318 @@
+"""Codex's sessions, as rollouts and as `codex exec --json` prints them: what shell commands showed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.formats.codex import recognise, trajectories
+from ingest.runs.trajectories.json_values import object_of
+from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory_file import DamagedError
+from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
+
+
+def printed(command: str, output: str = "x", exit_code: int | None = 0) -> dict[str, object]:
+    item = {
+        "id": "item_1",
+        "type": "command_execution",
+        "command": f"bash -lc {command!r}",
+        "aggregated_output": output,
+    }
+    return {"type": "item.completed", "item": {**item, "exit_code": exit_code, "status": "completed"}}
+
+
+def test_a_step_is_what_a_command_printed_of_files(tmp_path: Path) -> None:
+    calls = [*shell("sed -n '3,9p' src/a.py", "x", "c1"), *shell("rg -n burn", "src/b.py:7:burn", "c2"),
+             *shell("ls", "src", "c3")]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(META, *calls))
+    assert found.steps == ((View("src/a.py", 3, 9),), (View("src/b.py", 7, 7),))
+    assert found.final == (View("src/a.py", 3, 9), View("src/b.py", 7, 7))
+    assert found.notes == ()
+
+
+def test_events_as_they_are_printed_say_the_same(tmp_path: Path) -> None:
+    started = {"type": "item.started", "item": {**printed("cat a.py")["item"], "status": "in_progress"}}  # type: ignore[dict-item]  # an object
+    events = [{"type": "thread.started", "thread_id": "t"}, started, printed("cat a.py"), printed("cat b.py", "", 1)]
+    assert one(trajectories, tmp_path, rows(*events)).steps == ((View("a.py", 1, None),),)
+
+
+@pytest.mark.parametrize(
+    ("output", "n_steps"),
+    [
+        ("x = 1", 1),
+        (json.dumps({"output": "x", "metadata": {"exit_code": 0}}), 1),
+        (json.dumps({"output": "cat: a.py: No such file", "metadata": {"exit_code": 1}}), 0),
+        ({"content": "x", "success": True}, 1),
+        ({"content": "x", "success": False}, 0),
+        ("Exit code: 0\nWall time: 0 seconds\nOutput:\nx", 1),
+        ("Exit code: 1\nWall time: 0 seconds\nOutput:\ncat: a.py: No such file", 0),
+        ("Chunk ID: 1\nProcess exited with code 2\nOutput:\n", 0),
+        ([{"type": "output_text", "text": "x"}], 1),
+        (None, 1),
+    ],
+)
+def test_what_failed_shows_nothing(tmp_path: Path, output: object, n_steps: int) -> None:
+    call = rollout(type="function_call", name="exec_command", arguments='{"cmd": "cat a.py"}', call_id="c")
+    events = [META, call, rollout(type="function_call_output", call_id="c", output=output)]
+    assert len(one(trajectories, tmp_path, rows(*events)).steps) == n_steps
+
+
+HEAD = "Command: /bin/zsh -lc 'cat\n a.py'\nChunk ID: 1\nWall time: 0 seconds\n"
+
+
+def given(output: object, name: str = "exec_command", call: str = "c", **arguments: object) -> list[Json]:
+    """A call of a rollout, by default `cat a.py`, and what it gave."""
+    said = json.dumps(arguments or {"cmd": "cat a.py"})
+    return [
+        rollout(type="function_call", name=name, arguments=said, call_id=call),
+        rollout(type="function_call_output", call_id=call, output=output),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("output", "n_steps"),
+    [
+        ("failed in sandbox LinuxSeccomp with execution error: denied, exit code: 1, stdout: , stderr: no", 0),
+        ("execution error: Io(Os { code: 2 })", 0),
+        ("aborted by user after 3.1s", 0),
+        (f"{HEAD}Process exited with code 0\nOutput:\nx", 1),
+        (f"{HEAD}Process exited with code 1\nOutput:\nx", 0),
+        ("Chunk ID: 1\nProcess exited with code 0\nOutput:\nTotal output lines: 1\n\n", 0),
+        ("", 0),
+    ],
+)
+def test_what_is_told_at_the_head_of_an_output_is_none_of_it(tmp_path: Path, output: str, n_steps: int) -> None:
+    assert len(one(trajectories, tmp_path, rows(META, *given(output, cmd="head -3 a.py"))).steps) == n_steps
+
+
+def test_an_output_that_was_cut_off_in_its_head_shows_what_was_asked_for_but_no_hits(tmp_path: Path) -> None:
+    cut = "Command: /bin/zsh -lc 'rg -n a.py:3: src'\nChunk ID: 1\nWall ti"
+    events = [*given(cut), *given(cut, call="d", cmd="rg -n a.py:3: src")]
+    assert one(trajectories, tmp_path, rows(META, *events)).steps == ((View("a.py", 1, None),),)
+
+
+def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Path) -> None:
+    def part(text: str, code: str) -> str:
+        return f"Chunk ID: 1\nWall time: 1 seconds\n{code}\nOutput:\n{text}"
+
+    goes_on = "Process running with session ID 7"
+    events = [
+        *given(part("src/a.py:3:x\n", goes_on), call="c", cmd="rg -n x src"),
+        *given(part("", "Process running with session ID 8"), call="d", cmd="cat b.py"),
+        *given(part("src/b.py:4:x\n", goes_on), "write_stdin", "e", session_id=7, chars=""),
+        *given(part("src/c.py:5:x\n", "Process exited with code 0"), "write_stdin", "f", session_id=7),
+        *given(part("cat: b.py: No such file", "Process exited with code 1"), "write_stdin", "g", session_id=8),
+    ]
+    found = one(trajectories, tmp_path, rows(META, *events))
+    assert found.steps == ((View("src/a.py", 3, 3), View("src/b.py", 4, 4), View("src/c.py", 5, 5)),)
+    assert found.unread == {}
+
+
+def test_commands_in_a_folder_of_windows_are_powershells(tmp_path: Path) -> None:
+    meta = {"type": "session_meta", "payload": {"id": "s", "cwd": "C:\\w\\r"}}
+    commands = ["Get-Content src\\a.py -TotalCount 5", "type C:\\w\\r\\b.py", "rg -n x src", "cd src; gc c.py -Raw"]
+    outputs = ["x", "x", "src\\d.py:7:x\r\n", "x"]
+    calls = [given(f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{output}", "shell_command", str(n), command=command)
+             for n, (command, output) in enumerate(zip(commands, outputs, strict=True))]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(meta, *(event for call in calls for event in call)))
+    assert [view for (view,) in found.steps] == [
+        View("src/a.py", 1, 5), View("b.py", 1, None), View("src/d.py", 7, 7), View("src/c.py", 1, None),
+    ]  # fmt: skip
+
+
+def test_rows_without_a_payload_are_the_items_themselves(tmp_path: Path) -> None:
+    said = "<environment_context>\n  <cwd>/testbed</cwd>\n</environment_context>"
+    message = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": said}]}
+    first = {"id": "s", "timestamp": "2025-09-10T02:47:38.812Z", "instructions": None}
+    items = [object_of(row["payload"]) for row in shell("cat /testbed/src/a.py", "x")]
+    data = rows(first, {"record_type": "state"}, message, {"record_type": "state"}, *items)
+    assert recognise(data, "a.jsonl")
+    found = one(trajectories, tmp_path, data)
+    assert (found.steps, found.unread) == (((View("src/a.py", 1, None),),), {})
+
+
+def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) -> None:
+    script = """
+    const a = await tools.exec_command({cmd: 'rg -n x src', workdir: '/testbed'});
+    await tools.update_plan({plan: []});
+    for (const f of ['b.py', 'c.py']) text((await tools.exec_command({cmd: `sed -n '2,3p' ${f}`})).output);
+    """
+    head = "Script completed\nWall time 0.1 seconds\nOutput:\n"
+    texts = [head, "src/a.py:3:x", json.dumps({"output": "y", "exit_code": 0}), "sed: c.py: No such file"]
+    call = rollout(type="custom_tool_call", name="exec", input=script, call_id="c")
+    output = [{"type": "input_text", "text": text} for text in texts]
+    events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output=output)]
+    found = one(trajectories, tmp_path, rows(*events))
+    assert found.steps == ((View("src/a.py", 3, 3),), (View("b.py", 2, 3),))
+    assert [event.reads for event in found.events] == [True, False, True, True]
+    failed = [{"type": "input_text", "text": head.replace("completed", "failed")}, {"type": "input_text", "text": "no"}]
+    events[-1] = rollout(type="custom_tool_call_output", call_id="c", output=failed)
+    assert one(trajectories, tmp_path, rows(*events)).steps == ()
+
+
+def test_a_script_that_calls_no_tool_is_counted(tmp_path: Path) -> None:
+    call = rollout(type="custom_tool_call", name="exec", input="text(1 + 1)", call_id="c")
+    events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output="2")]
+    assert one(trajectories, tmp_path, rows(*events)).unread == {"tool exec": 1}
+
+
+def test_calls_at_once_are_shown_what_all_of_them_gave(tmp_path: Path) -> None:
+    uses = [{"recipient_name": "functions.exec_command", "parameters": {"cmd": f"head -3 {name}.py"}} for name in "ab"]
+    found = one(trajectories, tmp_path, rows(META, *given("x", "multi_tool_use.parallel", tool_uses=uses)))
+    assert found.steps == ((View("a.py", 1, 3),), (View("b.py", 1, 3),))
+
+
+def test_a_rollout_that_goes_on_from_another_repeats_its_calls(tmp_path: Path) -> None:
+    assert len(one(trajectories, tmp_path, rows(META, *given("x"), *given("x"))).steps) == 1
+
+
+CHILD = "019f713d-a26a-7520-87c7-bd499a71f76f"
+
+
+def test_a_subagents_rollout_is_read_where_the_call_stands_that_began_it(tmp_path: Path) -> None:
+    meta = {"id": CHILD, "cwd": "/testbed/src", "source": {"subagent": {"thread_spawn": {"depth": 1}}}}
+    said = rollout(type="message", role="assistant", content=[{"type": "output_text", "text": FINAL}])
+    child = rows(
+        {"type": "session_meta", "payload": meta}, *shell("cat b.py", "x", "c2", workdir="/testbed/src"), said, 7
+    )
+    answer = rollout(type="message", role="assistant", content=[{"type": "output_text", "text": "Done."}])
+    session = [META, *given("x"), *given(json.dumps({"agent_id": CHILD}), "spawn_agent", "s", message="Look."),
+               *given("x", call="e", cmd="cat c.py"), answer]  # fmt: skip
+    files = {"rollout-1.jsonl": rows(*session), f"rollout-2-{CHILD}.jsonl": child}
+    (found,) = trajectories(opened(tmp_path, "rollout-1.jsonl", files))
+    assert found.steps == ((View("a.py", 1, None),), (View("src/b.py", 1, None),), (View("c.py", 1, None),))
+    assert found.final == tuple(view for (view,) in found.steps)
+    assert found.notes == (f"rollout-2-{CHILD}.jsonl, line 5 is lost: it is a number, not an object",)
+    assert not recognise(child, f"rollout-2-{CHILD}.jsonl")
+    (alone,) = read(trajectories, tmp_path, rows(*session))
+    assert alone.unread == {"subagent whose file is not there": 1}
+
+
+FINAL = "<PATCH_CONTEXT>File: no.py\nLines: 1-2</PATCH_CONTEXT>"
+PATCH = """*** Begin Patch
+*** Update File: src/a.py
+@@
+-x
++y
+*** Move to: b.py
+*** Add File: /testbed/c.py
++x
+*** End Patch"""
+
+
+def test_files_that_a_patch_names_were_changed(tmp_path: Path) -> None:
+    changes = {"type": "patch_apply_end", "success": True, "changes": {"/testbed/d.py": {"type": "add"}}}
+    events = [
+        rollout(type="custom_tool_call", name="apply_patch", call_id="p", input=PATCH),
+        rollout(type="custom_tool_call_output", call_id="p", output="Success. Updated the following files:"),
+        *given("apply_patch verification failed: no", "apply_patch", "q", input=PATCH.replace("src/a.py", "no.py")),
+        {"type": "event_msg", "payload": changes},
+        {"type": "event_msg", "payload": {**changes, "success": False, "changes": {"/testbed/no.py": {}}}},
+        {
+            "type": "item.completed",
+            "item": {"type": "file_change", "changes": [{"path": "e.py"}], "status": "completed"},
+        },
+    ]
+    found = one(trajectories, tmp_path, rows(META, *events))
+    assert (found.steps, found.edited, found.unread) == ((), ("src/a.py", "b.py", "c.py", "d.py", "e.py"), {})
+
+
+def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
+    def printed_as(kind: str, **more: object) -> Json:
+        return {"id": "1", "msg": {"type": kind, **more}}
+
+    begin = printed_as("exec_command_begin", call_id="c", command=["bash", "-lc", "cat a.py"], cwd="/testbed/src")
+    data = rows(
+        {"sandbox": "read-only", "workdir": "/testbed", "model": "m"}, {"prompt": "Look."}, begin,
+        printed_as("exec_command_end", call_id="c", stdout="x", stderr="", exit_code=0),
+        {**begin, "msg": {**object_of(begin["msg"]), "call_id": "d"}},
+        printed_as("exec_command_end", call_id="d", stdout="", stderr="No.", exit_code=1),
+        printed_as("patch_apply_begin", changes={"/testbed/b.py": {"update": {}}}), printed_as("patch_apply_end"),
+        printed_as("agent_message", message="<PATCH_CONTEXT>File: b.py\nLines: 1-2</PATCH_CONTEXT>"),
+    )  # fmt: skip
+    assert recognise(data, "a.jsonl")
+    found = one(trajectories, tmp_path, data)
+    assert found.steps == ((View("src/a.py", 1, None),),)
+    assert (found.edited, found.final, found.unread) == (("b.py",), (View("b.py", 1, 2),), {})
+
+
+def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:
+    events = [
+        rollout(type="web_search_call", action={"type": "search"}), rollout(type="look_call", id="x"),
+        {"type": "item.completed", "item": {"type": "mcp_tool_call", "server": "serena", "tool": "find_symbol"}},
+    ]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(META, *events))
+    assert found.unread == {"item look_call": 1, "tool serena.find_symbol": 1}
+
+
+def test_a_local_shell_call_names_its_words_and_folder(tmp_path: Path) -> None:
+    action = {"type": "exec", "command": ["head", "-n", "3", "a.py"], "working_directory": "/testbed/src"}
+    call = rollout(type="local_shell_call", call_id="c", status="completed", action=action)
+    events = [META, call, rollout(type="function_call_output", call_id="c", output="x")]
+    assert one(trajectories, tmp_path, rows(*events)).steps == ((View("src/a.py", 1, 3),),)
+
+
+def test_changes_show_nothing_and_unknown_tools_are_counted(tmp_path: Path) -> None:
+    patch = rollout(type="custom_tool_call", name="apply_patch", call_id="c", input="*** Begin Patch")
+    other = rollout(type="function_call", name="look", call_id="d", arguments="{")
+    outputs = [rollout(type="custom_tool_call_output", call_id=call, output="{}") for call in "cd"]
+    lost = rollout(type="function_call", name="shell", call_id="e", arguments="{}")
+    found = one(trajectories, tmp_path, rows(META, patch, other, *outputs, lost))
+    assert (found.steps, found.final) == ((), None)
+    assert found.unread == {"tool look": 1, "call without a result": 1}
+
+
+def test_a_final_context_that_the_assistant_names_is_taken(tmp_path: Path) -> None:
+    text = "<PATCH_CONTEXT>File: src/a.py\nLines: 5-6</PATCH_CONTEXT>"
+    asked = rollout(type="message", role="user", content=[{"type": "input_text", "text": text.replace("5", "1")}])
+    said = rollout(type="message", role="assistant", content=[{"type": "output_text", "text": text}])
+    assert one(trajectories, tmp_path, rows(META, asked, *shell("cat b.py", "x"), said)).final == (
+        View("src/a.py", 5, 6),
+    )
+    event = {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
+    assert one(trajectories, tmp_path, rows(printed("cat b.py"), event)).final == (View("src/a.py", 5, 6),)
+
+
+def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: Path) -> None:
+    held = [{"instance_id": name, "model_patch": "diff", "events": [printed("cat a.py"), 7]} for name in ("x", "y")]
+    first, second = read(trajectories, tmp_path, rows(*held))
+    assert (first.item, first.position, first.patch, first.notes) == (
+        "x",
+        "line 1",
+        "diff",
+        ("1 events that are no objects",),
+    )
+    assert (second.item, second.position, second.steps) == ("y", "line 2", ((View("a.py", 1, None),),))
+
+
+def test_a_rollout_that_is_cut_off_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(DamagedError, match="line 3: not JSON"):
+        read(trajectories, tmp_path, rows(META, *shell("cat a.py", "x"))[:-9])
+
+
+def test_a_patch_that_cannot_be_read_is_noted(tmp_path: Path) -> None:
+    events = rows(META, *shell("cat a.py", "x"))
+    assert one(trajectories, tmp_path, events, patch=b"diff").patch == "diff"
+    found = one(trajectories, tmp_path, events, patch=b"\x1f\x8b\x08cut off")
+    assert found.patch is None
+    assert "the patch is lost: a.patch" in found.notes[0]
+
+
+@pytest.mark.parametrize(
+    ("head", "is_so"),
+    [
+        (rows(META), True),
+        (rows(META)[:-20], True),
+        (rows({"type": "thread.started", "thread_id": "t"}), True),
+        (rows(printed("ls")), True),
+        (rows({"instance_id": "x", "events": [META]}), True),
+        (rows({"type": "response_item"}), False),
+        (rows({"type": "item.completed"}), False),
+        (b'{"type": ', False),
+    ],
+)
+def test_the_format_is_known_by_its_events(head: bytes, is_so: bool) -> None:
+    assert recognise(head, "a.jsonl") == is_so

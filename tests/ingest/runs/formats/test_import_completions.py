@@ -1,0 +1,179 @@
+"""Completions made elsewhere: each found by the hole it fills, whatever its task is called."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.runs.test_import import ITEMS, imported, lake, once, refused
+from tests.tiny import ENGINE, TASKS, Row, build, ingested, task
+
+__all__ = ["lake", "once"]
+
+NO_PATH = "line 2: `fpath_tuple` is to be a repository and the parts of a path in it"
+NO_LINE = "line 2: `lineno` (or `line_no`) is to be a whole number from 0"
+
+
+def metadata_of(row: Row) -> Row:
+    found = row["metadata"]
+    assert isinstance(found, dict)
+    return found
+
+
+def predictions(rows: Sequence[Row] = TASKS, **metadata: object) -> bytes:
+    lines = [
+        {"prompt": row["prompt"], "choices": [{"text": f"answer {n}"}, {"text": "another"}],
+         "metadata": {**metadata_of(row), **metadata}}
+        for n, row in enumerate(rows)
+    ]  # fmt: skip
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def changed(n: int, **other: object) -> bytes:
+    """All predictions, the `n`-th of them changed at its top level."""
+    lines = [json.loads(line) for line in predictions().splitlines()]
+    lines[n] |= other
+    return "".join(json.dumps(line) + "\n" for line in lines).encode()
+
+
+def test_the_first_choice_fills_the_hole_of_its_path_and_line(lake: Lake) -> None:
+    result = imported(lake, predictions())
+    found = lake.read("run_items").sort("item_id").select("item_id", "status", "completion").rows()
+    # Tasks are numbered per repository, so 0, 2 and 3 of the file are those of the first.
+    answers = [f"answer {n}" for n in (0, 2, 3, 1, 4)]
+    assert found == [(item, "done", answer) for item, answer in zip(ITEMS, answers, strict=True)]
+    run = lake.read("runs").row(0, named=True)
+    assert (run["task"], run["status"], run["origin"]) == ("repoeval/completion", "complete", "imported")
+    assert result.run_id.startswith("repoeval.completion--mine--")
+    assert lake.parts("hits") == []
+
+
+def test_one_task_id_for_all_and_paths_as_a_python_repr_are_read(lake: Lake) -> None:
+    rows = [
+        {**row, "metadata": {**metadata_of(row), "fpath_tuple": repr(metadata_of(row)["fpath_tuple"])}} for row in TASKS
+    ]
+    assert imported(lake, predictions(rows, task_id="x/idx")).tally.n_done == 5
+
+
+def test_line_no_is_read_as_lineno(lake: Lake) -> None:
+    rows: list[Row] = []
+    for row in TASKS:
+        metadata = metadata_of(row).copy()
+        metadata["line_no"] = metadata.pop("lineno")
+        rows.append({**row, "metadata": metadata})
+    assert imported(lake, predictions(rows)).tally.n_done == 5
+
+
+def test_a_hole_without_completion_is_missing(lake: Lake) -> None:
+    result = imported(lake, predictions(TASKS[1:]))
+    assert (result.tally.n_missing, result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
+    first = lake.read("run_items").sort("item_id").row(0, named=True)
+    assert (first["status"], first["error"], first["completion"]) == ("missing", "no completion in given.txt", None)
+
+
+def test_an_empty_completion_is_an_answer(lake: Lake) -> None:
+    assert imported(lake, changed(0, choices=[{"text": ""}])).tally.n_done == 5
+    assert lake.read("run_items").sort("item_id")["completion"][0] == ""
+
+
+def test_a_hole_filled_twice_is_refused_by_its_lines(lake: Lake) -> None:
+    error = refused(lake, predictions([*TASKS, TASKS[0]]))
+    assert error.what == "a hole that is filled twice: 2 lines"
+    assert error.examples[1] == "line 6: acme_rockets/rockets/engine.py, line 8 from 0"
+
+
+def test_a_hole_that_no_item_has_is_refused_or_left_out(lake: Lake) -> None:
+    other: Row = {**TASKS[0], "metadata": {**metadata_of(TASKS[0]), "lineno": 3}}
+    data = predictions([*TASKS, other])
+    assert refused(lake, data).examples == ("line 6: 'acme_rockets/rockets/engine.py#L4'",)
+    assert imported(lake, data, skip_unknown=True).n_unknown == 1
+
+
+@pytest.fixture
+def both(tmp_path: Path) -> Lake:
+    """Two contexts of the same five holes: in the longer one, the third prompt starts earlier."""
+    longer: Row = {
+        "prompt": TASKS[2]["prompt"],
+        "metadata": {**metadata_of(TASKS[2]), "context_start_lineno": 3},
+    }
+    source = build(build(tmp_path / "source"), [*TASKS[:2], longer, *TASKS[3:]], context="4k")
+    ingested(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
+    return Lake(tmp_path / "lake")
+
+
+def test_the_context_is_the_one_whose_prompts_start_alike(both: Lake) -> None:
+    assert imported(both, predictions()).n_items == 5
+    assert [part.name for part in both.parts("run_items")] == ["function-2k"]
+    longer: Row = {**TASKS[2], "metadata": {**metadata_of(TASKS[2]), "context_start_lineno": 3}}
+    imported(both, predictions([*TASKS[:2], longer, *TASKS[3:]]), system="other")
+    assert sorted(part.name for part in both.parts("run_items")) == ["function-2k", "function-4k"]
+
+
+def test_a_prompt_from_elsewhere_still_fills_its_hole_and_is_counted(both: Lake) -> None:
+    metadata = {**metadata_of(TASKS[0]), "context_start_lineno": 1}
+    result = imported(both, predictions([{"prompt": "retrieved", "metadata": metadata}, *TASKS[1:]]))
+    assert (result.tally.n_done, result.tally.n_other_prompt) == (5, 1)
+
+
+def test_where_nothing_tells_the_context_it_is_refused(both: Lake) -> None:
+    error = refused(both, predictions(TASKS[:2]))
+    assert error.what.startswith("the completions answer function-2k as well as function-4k")
+
+
+SAME_HOLE: Sequence[Row] = (
+    TASKS[0],
+    task("acme_rockets", "rockets/engine.py", ENGINE, 0, 8, 4),
+    task("acme_rockets", "rockets/engine.py", ENGINE, 6, 8, 2),
+    TASKS[4],
+)
+"""Three tasks in one hole, and one elsewhere."""
+
+
+def test_tasks_in_one_hole_are_answered_each_by_the_completion_of_its_own(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "source", SAME_HOLE))
+    lake = Lake(tmp_path / "lake")
+    assert imported(lake, predictions([*reversed(SAME_HOLE)])).tally.n_done == len(SAME_HOLE)
+    found = lake.read("run_items").sort("item_id")["completion"].to_list()
+    assert found == ["answer 3", "answer 2", "answer 1", "answer 0"]
+    bare = [{"choices": [{"text": "x"}], "metadata": {**metadata_of(SAME_HOLE[0]), "ground_truth": None}}]
+    del bare[0]["metadata"]["context_start_lineno"]  # type: ignore[attr-defined] # it is a dictionary
+    error = refused(lake, json.dumps(bare[0]).encode())
+    assert error.what == "a row that answers several items: 1 line"
+    assert "function-2k/acme_rockets/0 or function-2k/acme_rockets/1" in error.examples[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"metadata": []}, "line 2: `metadata` is to be an object"),
+        ({"choices": []}, "line 2: `choices` is to hold an object with a `text`"),
+        ({"choices": ["x"]}, "line 2: `choices` is to hold an object with a `text`"),
+        ({"choices": [{"text": 3}]}, "line 2: `choices` is to hold an object with a `text`"),
+        ({"metadata": {"lineno": 1}}, NO_PATH),
+        ({"metadata": {"fpath_tuple": "[" * 999}}, NO_PATH),
+        ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": -1}}, NO_LINE),
+        ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": 10**30}}, NO_LINE),
+        ({"metadata": {"fpath_tuple": ["a", "b"], "lineno": True}}, NO_LINE),
+        ({"choices": [{"text": "\ud800"}]}, "line 2: '\\ud800' holds half a surrogate pair, which is no character"),
+    ],
+)  # fmt: skip
+def test_a_row_of_another_shape_is_refused_by_its_line(lake: Lake, change: Row, why: str) -> None:
+    assert refused(lake, changed(1, **change)).what == why
+
+
+def test_a_line_that_is_cut_off_is_refused(lake: Lake) -> None:
+    assert refused(lake, predictions()[:-9]).what.startswith("line 5: not JSON")
+
+
+def test_completions_do_not_answer_a_task_for_rankings(lake: Lake) -> None:
+    error = refused(lake, predictions(), task="repoeval/prompt")
+    assert (error.code, "answered by a ranking" in error.what) == (Exit.USAGE, True)
+
+
+def test_the_task_of_completions_can_be_named(lake: Lake) -> None:
+    assert imported(lake, predictions(), task="repoeval/completion").tally.n_done == len(ITEMS)

@@ -1,0 +1,251 @@
+"""Formats: found by their content, and the same ranking whatever it is written in."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from collections.abc import Callable, Mapping
+
+import polars as pl
+import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.runs.registry import importers
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, Ranked, hits, imported, lake, once, refused, trec, tsv
+
+__all__ = ["lake", "once"]
+
+ROWS: Ranked = [
+    (FIRST, "rockets/orbit.py#L1-L3", 1, 2.5),
+    (FIRST, "rockets/engine.py", 2, 1.25),
+    (FIRST, "nowhere.py#L5", 3, -1.0),
+    (LAST, "dogs.py#L4", 1, 0.5),
+]
+FOUND = [
+    (FIRST, 1, "rockets/orbit.py", 0, 3, 2.5),
+    (FIRST, 2, "rockets/engine.py", 0, 15, 1.25),
+    (FIRST, 3, None, 4, 5, -1.0),
+    (LAST, 1, "dogs.py", 3, 4, 0.5),
+]
+
+
+def scores_json(rows: Ranked) -> bytes:
+    found: dict[str, dict[str, object]] = {}
+    for item, document, _, score in rows:
+        found.setdefault(str(item), {})[str(document)] = score
+    return json.dumps(found).encode()
+
+
+def parquet(rows: Ranked) -> bytes:
+    into = io.BytesIO()
+    pl.DataFrame(rows, schema=["item_id", "document", "rank", "score"], orient="row").write_parquet(into)
+    return into.getvalue()
+
+
+def table(rows: Ranked) -> bytes:
+    return tsv(rows, "item_id", "document", "rank", "score")
+
+
+def beir(rows: Ranked) -> bytes:
+    return tsv([(item, document, score) for item, document, _, score in rows], "query-id", "corpus-id", "score")
+
+
+WRITERS: Mapping[str, Callable[[Ranked], bytes]] = {
+    "trec": trec,
+    "json": scores_json,
+    "tsv": table,
+    "beir": beir,
+    "parquet": parquet,
+}
+every_format = pytest.mark.parametrize("name", WRITERS)
+
+
+def found_in(lake: Lake) -> list[tuple[object, ...]]:
+    columns = ("item_id", "rank", "path", "line_start", "line_end", "score")
+    return lake.read("hits").sort("item_id", "rank").select(columns).rows()
+
+
+def zstd(data: bytes) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(sink, "zstd") as stream:
+        stream.write(data)
+    packed = sink.getvalue().to_pybytes()
+    assert isinstance(packed, bytes)
+    return packed
+
+
+@every_format
+def test_every_format_gives_the_same_hits(lake: Lake, name: str) -> None:
+    imported(lake, WRITERS[name](ROWS))
+    assert found_in(lake) == FOUND
+    assert json.loads(lake.read("runs")["parameters"][0])["format"] == name
+
+
+@every_format
+def test_a_format_is_found_by_content_whatever_the_file_is_called(lake: Lake, name: str) -> None:
+    data = WRITERS[name](ROWS)
+    assert [one.name for one in importers().values() if one.recognise(data, "x.exe")] == [name]
+    imported(lake, data, name="ranking.parquet.json")
+    assert found_in(lake) == FOUND
+
+
+@every_format
+def test_a_format_can_be_named(lake: Lake, name: str) -> None:
+    imported(lake, WRITERS[name](ROWS), format=name)
+    assert found_in(lake) == FOUND
+
+
+@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir"])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_text_may_be_packed(lake: Lake, name: str, pack: Callable[[bytes], bytes]) -> None:
+    imported(lake, pack(WRITERS[name](ROWS)))
+    assert found_in(lake) == FOUND
+
+
+def test_several_gzip_members_are_one_file(lake: Lake) -> None:
+    imported(lake, gzip.compress(trec(ROWS[:2])) + gzip.compress(trec(ROWS[2:])))
+    assert found_in(lake) == FOUND
+
+
+@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir"])
+def test_a_byte_order_mark_blank_lines_and_crlf_change_nothing(lake: Lake, name: str) -> None:
+    data = b"\xef\xbb\xbf" + WRITERS[name](ROWS).replace(b"\n", b"\r\n").removesuffix(b"\r\n") + b"\r\n\r\n  \r\n"
+    imported(lake, data)
+    assert found_in(lake) == FOUND
+
+
+@pytest.mark.parametrize("alias", ["ranx", "pytrec_eval", "beir"])
+def test_scores_as_json_answer_to_the_names_of_those_who_write_them(lake: Lake, alias: str) -> None:
+    imported(lake, scores_json(ROWS), format=alias)
+    assert found_in(lake) == FOUND
+
+
+def test_what_one_run_exports_another_imports(lake: Lake) -> None:
+    imported(lake, trec(ROWS))
+    into = io.BytesIO()
+    lake.read("hits").drop("benchmark").write_parquet(into)
+    imported(lake, into.getvalue(), system="again")
+    again = lake.read("hits").filter(pl.col("run_id").str.contains("again"))
+    first = lake.read("hits").filter(pl.col("run_id").str.contains("mine"))
+    assert again.drop("run_id").equals(first.drop("run_id"))
+
+
+def test_of_a_file_with_steps_the_ranking_is_read(lake: Lake) -> None:
+    imported(lake, trec(ROWS))
+    ranking = lake.read("hits").drop("benchmark")
+    step = ranking.with_columns(part=pl.lit("step"), path=pl.lit("cats.py"))
+    into = io.BytesIO()
+    pl.concat([step, ranking]).write_parquet(into)
+    imported(lake, into.getvalue())
+    assert found_in(lake) == FOUND
+
+
+def test_a_parquet_of_several_runs_is_refused(lake: Lake) -> None:
+    into = io.BytesIO()
+    frame = pl.DataFrame({"run_id": ["a", "b"], "item_id": [FIRST] * 2, "document": ["x", "y"], "rank": [1, 2]})
+    frame.write_parquet(into)
+    assert refused(lake, into.getvalue()).what == "the file holds several runs"
+
+
+def test_paths_and_lines_in_columns_are_those_of_the_lake(lake: Lake) -> None:
+    columns = ("item_id", "path", "line_start", "line_end", "score")
+    imported(lake, tsv([(FIRST, "rockets/orbit.py", 0, 3, 1), (FIRST, "rockets/engine.py", "", "", 0)], *columns))
+    assert hits(lake) == [("rockets/orbit.py", 0, 3), ("rockets/engine.py", 0, 15)]
+
+
+@pytest.mark.parametrize(
+    ("lines", "why"),
+    [
+        ((-1, 3), "lines are counted from 0 here"),
+        ((3, 1), "the range is reversed"),
+        ((3, ""), "one of line_start and line_end is missing"),
+    ],
+)
+def test_lines_in_columns_that_are_no_range_are_refused(lake: Lake, lines: tuple[object, object], why: str) -> None:
+    columns = ("item_id", "path", "line_start", "line_end", "score")
+    error = refused(lake, tsv([(FIRST, "rockets/orbit.py", *lines, 1)], *columns))
+    assert error.examples == (f"line 2: rockets/orbit.py: {why}",)
+
+
+@pytest.mark.parametrize(
+    ("header", "why"),
+    [
+        ("item_id\tdocument", "the header lacks rank or score"),
+        ("document\tscore", "the header lacks item_id"),
+        ("item_id\tscore", "the header lacks document (or path)"),
+        ("item_id\tpath\tline_start\tscore", "the header lacks both of line_start and line_end"),
+        ("item_id\tqid\tdocument\tscore", "the header has a column twice"),
+        ("item_id\tdocumnt\tscore", "unknown column 'documnt' in the header"),
+    ],
+)
+def test_a_header_that_lacks_something_is_refused(lake: Lake, header: str, why: str) -> None:
+    assert refused(lake, f"{header}\nx\n".encode(), format="tsv").what == why
+
+
+def test_a_row_of_another_length_than_the_header_is_refused(lake: Lake) -> None:
+    error = refused(lake, table(ROWS) + b"short\trow\n")
+    assert error.what == "not the 4 columns of the header: 1 line"
+    assert error.examples == ("line 6: short\\trow",)
+
+
+def test_a_space_in_a_trec_document_may_stand_or_be_escaped(lake: Lake) -> None:
+    imported(lake, trec([(FIRST, "no such%20file 100%25.py#L3", 1, 1)]))
+    assert hits(lake, "path_given", "line_end") == [("no such file 100%.py", 3)]
+
+
+def test_a_document_twice_in_one_json_object_is_refused(lake: Lake) -> None:
+    error = refused(lake, f'{{"{FIRST}": {{"rockets/orbit.py": 1, "rockets/orbit.py": 2}}}}'.encode())
+    assert error.what == "a document that stands twice in a list: 2 entries"
+
+
+def test_a_query_twice_in_one_json_object_is_refused(lake: Lake) -> None:
+    error = refused(lake, f'{{"{FIRST}": {{"rockets/orbit.py": 1}}, "{FIRST}": {{}}}}'.encode())
+    assert error.what == f"entry 2: the query '{FIRST}' stands twice"
+
+
+def test_an_unknown_format_is_refused_with_the_nearest_name(lake: Lake) -> None:
+    error = refused(lake, trec(ROWS), format="trek")
+    assert (error.code, "Did you mean 'trec'" in error.hint) == (Exit.USAGE, True)
+
+
+def test_a_format_that_is_none_is_refused_with_those_there_are(lake: Lake) -> None:
+    error = refused(lake, b"hello world\n")
+    assert error.what == "the file is of no format that is known here"
+    assert error.examples == ("'hello world'",)
+    assert "trec" in error.hint
+
+
+PLACES = [("rockets/orbit.py", 12), ("rockets/engine.py", 15), ("x/nowhere.py", 9), ("rockets/__init__.py", 0)]
+
+
+@st.composite
+def rankings(draw: st.DrawFn) -> Ranked:
+    rows: list[tuple[object, ...]] = []
+    for item in draw(st.lists(st.sampled_from(ITEMS[:3]), min_size=1, unique=True)):
+        documents = set()
+        for path, n_lines in draw(st.lists(st.sampled_from(PLACES), max_size=8)):
+            start = draw(st.integers(1, max(1, n_lines)))
+            end = draw(st.integers(start, max(start, n_lines)))
+            documents.add(f"{path}#L{start}-L{end}" if n_lines else path)
+        score = st.floats(-1e6, 1e6, allow_nan=False)
+        scores = sorted(draw(st.lists(score, min_size=len(documents), max_size=len(documents))), reverse=True)
+        rows += [
+            (item, document, n, s) for n, (document, s) in enumerate(zip(sorted(documents), scores, strict=True), 1)
+        ]
+    return rows or [(FIRST, "rockets/orbit.py", 1, 1.0)]
+
+
+@settings(max_examples=25)
+@given(rows=rankings())
+def test_a_ranking_is_the_same_in_every_format(lake: Lake, rows: Ranked) -> None:
+    answers = []
+    for write in WRITERS.values():
+        imported(lake, write(rows))
+        answers.append(found_in(lake))
+    assert answers[0]
+    assert all(answer == answers[0] for answer in answers)

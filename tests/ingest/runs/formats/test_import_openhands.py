@@ -1,0 +1,310 @@
+"""OpenHands' outputs: `read` and `run` actions, in their older and newer form."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.formats.openhands import companions, recognise, trajectories
+from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory_file import DamagedError
+from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
+
+
+def row(*history: object, **more: object) -> Json:
+    """An instance's object."""
+    patch = {"git_patch": "diff --git a/a.py b/a.py"}
+    return {"instance_id": "acme__rockets-1", "test_result": patch, "history": list(history), **more}
+
+
+def reads(number: int, path: str, **given: object) -> Json:
+    return {"id": number, "source": "agent", "action": "read", "args": {"path": path, "start": 0, "end": -1, **given}}
+
+
+def runs(number: int, command: str) -> Json:
+    return {"id": number, "source": "agent", "action": "run", "args": {"command": command}}
+
+
+def observed(cause: int, kind: str, content: str = "x", **metadata: object) -> Json:
+    return {"id": cause + 1, "cause": cause, "observation": kind, "content": content, "extras": {"metadata": metadata}}
+
+
+def found_in(folder: Path, *history: object) -> Trajectory:
+    return one(trajectories, folder, rows(row(*history)))
+
+
+@pytest.mark.parametrize(
+    ("given", "lines"),
+    [
+        ({}, (1, None)),
+        ({"start": 4, "end": 9}, (5, 9)),
+        ({"start": 4}, (5, None)),
+        ({"view_range": [5, 9]}, (5, 9)),
+        ({"view_range": [5, -1]}, (5, None)),
+        ({"view_range": [9, 5]}, (9, 5)),
+        ({"view_range": None}, (1, None)),
+        ({"start": None, "end": "x"}, (1, None)),
+    ],
+)
+def test_a_read_shows_the_lines_it_asks_for(tmp_path: Path, given: Json, lines: tuple[int, int | None]) -> None:
+    found = found_in(tmp_path, reads(1, "/workspace/rockets/a.py", **given), observed(1, "read"))
+    assert found.steps == ((View("/workspace/rockets/a.py", *lines),),)
+
+
+def test_a_command_shows_what_it_prints(tmp_path: Path) -> None:
+    history = [
+        runs(1, "cd /workspace/rockets && ls"), observed(1, "run", working_dir="/workspace/rockets", exit_code=0),
+        runs(3, "sed -n '2,4p' src/a.py"), observed(3, "run", working_dir="/workspace/rockets", exit_code=0),
+        runs(5, "grep -rn burn src"), observed(5, "run", "src/b.py:7:burn", exit_code=0),
+        runs(7, "cat c.py"), observed(7, "run", "cat: c.py: No such file or directory", exit_code=1),
+        runs(9, "cat d.py"),
+    ]  # fmt: skip
+    found = found_in(tmp_path, *history)
+    assert found.steps == (
+        (View("/workspace/rockets/src/a.py", 2, 4),),
+        (View("/workspace/rockets/src/b.py", 7, 7),),
+        (View("/workspace/rockets/d.py", 1, None),),
+    )
+    assert found.final == tuple(view for step in found.steps for view in step)
+
+
+def test_an_error_or_a_listing_shows_nothing(tmp_path: Path) -> None:
+    history = [
+        reads(1, "/w/a.py"), observed(1, "error", "File not found"),
+        reads(3, "/w/b.py"), observed(3, "read", "ERROR:\nInvalid `path` parameter"),
+        reads(5, "/w"), observed(5, "read", "Here's the files and directories up to 2 levels deep in /w"),
+    ]  # fmt: skip
+    found = found_in(tmp_path, *history)
+    assert (found.steps, found.final) == ((), None)
+
+
+def test_the_older_history_has_pairs(tmp_path: Path) -> None:
+    kept = {"observation": "read", "content": "x", "extras": {}}
+    lost = {"observation": "error", "content": "x", "extras": {}}
+    pair = {"action": "read", "args": {"path": "/w/a.py", "start": 0, "end": 9}}
+    assert found_in(tmp_path, [pair, kept], [{**pair, "args": {"path": "/w/b.py"}}, lost]).steps == (
+        (View("/w/a.py", 1, 9),),
+    )
+
+
+def test_the_newer_history_has_tool_calls(tmp_path: Path) -> None:
+    def call(tool: str, number: str, **given: object) -> Json:
+        return {"kind": "ActionEvent", "tool_name": tool, "tool_call_id": number, "action": given}
+
+    def result(number: str, text: str, **more: object) -> Json:
+        content = [{"type": "text", "text": text}]
+        return {"kind": "ObservationEvent", "tool_call_id": number, "observation": {"content": content, **more}}
+
+    history = [
+        {"kind": "SystemPromptEvent"},
+        call("file_editor", "1", command="view", path="/w/a.py", view_range=[1, 90]),
+        result("1", "     1\tx\n     2\ty"),
+        call("terminal", "2", command="cat b.py"), result("2", "x", exit_code=0),
+        call("terminal", "3", command="cat c.py"), result("3", "x", exit_code=1),
+        call("file_editor", "4", command="view", path="/w/d.py"), {"kind": "AgentErrorEvent", "tool_call_id": "4"},
+        call("finish", "5"),
+    ]  # fmt: skip
+    assert found_in(tmp_path, *history).steps == ((View("/w/a.py", 1, 2),), (View("b.py", 1, None),))
+
+
+NUMBERED = "Here's the result of running `cat -n` on /w/r/a.py:\n     4\tx\n     5\ty\n     6\t\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "more", "lines"),
+    [
+        ({}, "<NOTE>The file is too long.</NOTE>", (4, 6)),
+        ({"view_range": [4, 5]}, "", (4, 5)),
+        ({"view_range": [4, -1]}, "", (4, 6)),
+        ({"view_range": [4, 900]}, "<response clipped>", (4, 6)),
+    ],
+)
+def test_a_read_that_numbers_its_lines_shows_those(
+    tmp_path: Path, given: Json, more: str, lines: tuple[int, int | None]
+) -> None:
+    found = found_in(tmp_path, reads(1, "/w/r/a.py", **given), observed(1, "read", NUMBERED + more))
+    assert found.steps == ((View("/w/r/a.py", *lines),),)
+
+
+def test_a_read_of_a_whole_file_numbers_a_line_that_the_file_has_not(tmp_path: Path) -> None:
+    shown = "Here's the result of running `cat -n` on /w/r/a.py:\n     1\tx\n     2\t\n"
+    assert found_in(tmp_path, reads(1, "/w/r/a.py"), observed(1, "read", shown)).steps == (
+        (View("/w/r/a.py", 1, None),),
+    )
+
+
+def test_paths_in_the_folder_that_the_task_names_are_below_it(tmp_path: Path) -> None:
+    task = {"action": "message", "args": {"content": "<uploaded_files>\n/w/r\n</uploaded_files>\nMend it."}}
+    history = [
+        task, reads(1, "/w/r/src/a.py"), observed(1, "read"), runs(3, "cd /w/r/src && cat a.py"),
+        observed(3, "run", working_dir="/w/r/src", exit_code=0), runs(5, "cat b.py ../../c.py"),
+        observed(5, "run", exit_code=-1), {"id": 7, "action": "edit", "args": {"path": "/w/r/src/a.py"}},
+        observed(7, "edit", "The file has been edited"), {"id": 9, "action": "write", "args": {"path": "/w/d.py"}},
+        observed(9, "error", "No."),
+    ]  # fmt: skip
+    found = found_in(tmp_path, *history)
+    assert found.steps == (
+        (View("src/a.py", 1, None),),
+        (View("src/a.py", 1, None),),
+        (View("src/b.py", 1, None), View("/w/c.py", 1, None)),
+    )
+    assert found.edited == ("src/a.py",)
+
+
+def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Path) -> None:
+    history = [
+        reads(1, "/workspace/r/a.py"), observed(1, "read", NUMBERED), reads(3, "/workspace/r/b.py", view_range=[4, 9]),
+        observed(3, "read", "ERROR:\nNo."), runs(5, "sed -n '8,12p' r/b.py; head -n 3 r/no.txt"),
+        observed(5, "run", exit_code=1), reads(7, "/workspace/r/b.py", view_range=[20, -1]), observed(7, "read"),
+        runs(9, "sed -i s/x/y/ r/a.py && cat r/a.py"), observed(9, "run", exit_code=0),
+    ]  # fmt: skip
+    found = found_in(tmp_path, *history)
+    a, b = View("r/a.py"), "r/b.py"
+    assert found.published is not None
+    assert found.published.steps == ((a,), (View(b, 4, 9),), (View(b, 8, 12),), (View(b),))
+    assert found.published.final == (a, View(b), View(b, 4, 12))
+    assert View("/workspace/r/b.py", 4, 9) not in (found.final or ())
+
+
+def test_where_both_readings_are_alike_there_is_one(tmp_path: Path) -> None:
+    assert found_in(tmp_path, runs(1, "sed -n '8,12p' b.py"), observed(1, "run", exit_code=0)).published is None
+    assert found_in(tmp_path, *EVENTS).published is None
+
+
+def resolver(*history: Json) -> Json:
+    """A resolver's row of 2024."""
+    issue = {"owner": "acme", "repo": "rockets", "number": 5, "title": "x"}
+    return {"issue": issue, "git_patch": "diff --git a/a.py b/a.py", "history": list(history), "success": True}
+
+
+def test_a_resolvers_row_is_of_an_issue_and_its_events_are_flat(tmp_path: Path) -> None:
+    prompt = "\r\nroot@1f2e:/workspace # "
+    history: list[Json] = [
+        {"action": "message", "content": "Mend it."},
+        {"action": "run", "command": "ls src"}, {"observation": "run", "content": f"a.py{prompt}", "exit_code": 0},
+        {"action": "run", "command": "cat src/a.py"}, {"observation": "run", "content": f"x{prompt}", "exit_code": 0},
+        {"action": "run", "command": "cat no.py"}, {"observation": "run", "content": f"No.{prompt}", "exit_code": 1},
+    ]  # fmt: skip
+    data = rows(resolver(*history))
+    assert recognise(data, "output.jsonl")
+    found = one(trajectories, tmp_path, data)
+    assert (found.item, found.patch) == ("acme__rockets-5", "diff --git a/a.py b/a.py")
+    assert (found.steps, found.unread) == (((View("src/a.py", 1, None),),), {})
+
+
+def test_a_terminal_that_does_not_say_where_it_is_stays_where_it_went(tmp_path: Path) -> None:
+    history: list[Json] = [
+        {"action": "run", "command": "cd src"}, {"observation": "run", "content": "", "exit_code": 0},
+        {"action": "run", "command": "cat a.py"}, {"observation": "run", "content": "x", "exit_code": 0},
+        {"action": "run", "command": "cd /w && ls"}, {"observation": "run", "content": "b.py", "exit_code": 0},
+        {"action": "run", "command": "cat b.py"}, {"observation": "run", "content": "x", "exit_code": 0},
+    ]  # fmt: skip
+    found = one(trajectories, tmp_path, rows(resolver(*history)))
+    assert found.steps == ((View("src/a.py", 1, None),), (View("/w/b.py", 1, None),))
+
+
+FILE = "[File: /w/a.py (9 lines total)]"
+
+
+@pytest.mark.parametrize(
+    ("code", "output", "views", "edited"),
+    [
+        ("open_file('a.py', 3)", f"{FILE}\n(2 more lines above)\n3|x\n4|y\n(5 more)", [(3, 4)], ()),
+        ("scroll_down()", f"{FILE}\r\n5|x\r\n9|\r\n", [(5, 9)], ()),
+        ("edit_file_by_replace('a.py', '', '')", f"{FILE[:-2]} after edit)]\n1|x\n", [], ("/w/a.py",)),
+        ("edit_file('a.py')", "[Your proposed edit has introduced new syntax error(s).]\n1|x\n", [], ()),
+        ("create_file('a.py')", f"{FILE}\n1|\n[File a.py created.]", [], ()),
+        ("search_file('x')", '[Found 2 matches for "x" in /w/a.py]\nLine 3: x\nLine 7: x', [(3, 3), (7, 7)], ()),
+        ("search_dir('x')", '[Found 1 matches for "x" in ./]\n/w/a.py (Line 8): x\n[End]', [(8, 8)], ()),
+        ("open_file('b.py')", "FileNotFoundError: no", [], ()),
+    ],
+)
+def test_a_cell_shows_what_its_functions_print(
+    tmp_path: Path, code: str, output: str, views: list[tuple[int, int]], edited: tuple[str, ...]
+) -> None:
+    cell = {"id": 1, "action": "run_ipython", "args": {"code": code}}
+    found = found_in(tmp_path, cell, observed(1, "run_ipython", output))
+    assert [view for step in found.steps for view in step] == [View("/w/a.py", *lines) for lines in views]
+    assert (found.edited, found.unread) == (edited, {})
+
+
+def sdk(number: str, command: str, text: str, exit_code: int = 0) -> list[Json]:
+    """A command of the newer SDK with what it printed, as a terminal prints it."""
+    seen = {
+        "content": [{"type": "text", "text": f"\x1b[?2004l{text}\n\x1b[?2004h"}], "exit_code": exit_code,
+        "metadata": {"working_dir": "/w/rockets"},
+    }  # fmt: skip
+    call = {"kind": "ActionEvent", "source": "agent", "tool_name": "terminal", "action": {"command": command}}
+    result = {"kind": "ObservationEvent", "source": "environment", "observation": seen}
+    return [{**call, "tool_call_id": number}, {**result, "tool_call_id": number}]
+
+
+EVENTS = [*sdk("1", "ls", "a.py"), *sdk("2", "cat /w/rockets/a.py", "x"), *sdk("3", "cat b.py", "No.", 1)]
+
+
+def test_bare_events_are_one_trajectory_with_the_patch_beside_them(tmp_path: Path) -> None:
+    data = rows({"kind": "SystemPromptEvent", "source": "agent"}, *EVENTS)
+    assert recognise(data, "events.jsonl")
+    found = one(trajectories, tmp_path, data, patch=b"diff")
+    assert (found.steps, found.item, found.patch) == (((View("a.py", 1, None),),), "", "diff")
+    older = [reads(1, "/w/a.py"), observed(1, "read")]
+    assert recognise(rows(older), "trajectory.json")
+    assert one(trajectories, tmp_path, rows(older), "trajectory.json").steps == ((View("/w/a.py", 1, None),),)
+
+
+def test_a_result_may_name_its_action_and_the_task_a_folder(tmp_path: Path) -> None:
+    said = "<uploaded_files>\n/w/rockets\n</uploaded_files>"
+    task = {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"text": said}]}}
+    call, result = sdk("1", "cat src/a.py", "x")
+    shown: Json = {**result, "tool_call_id": None, "action_id": "e1"}
+    found = one(trajectories, tmp_path, rows(task, *sdk("0", "cd src", ""), {**call, "id": "e1"}, shown))
+    assert found.steps == ((View("src/a.py", 1, None),),)
+
+
+def test_events_that_have_a_file_each_are_read_in_their_order(tmp_path: Path) -> None:
+    files = {f"c/events/event-{n:05}-{n}f.json": rows(event) for n, event in enumerate(EVENTS)}
+    first = "c/events/event-00000-0f.json"
+    (found,) = trajectories(opened(tmp_path, first, files))
+    assert found.steps == ((View("a.py", 1, None),),)
+    assert list(companions(first)) == ["c/events/event-00000-0f.patch", "c/events/"]
+
+
+def test_an_event_that_is_lost_damages_all(tmp_path: Path) -> None:
+    with pytest.raises(DamagedError, match="line 7: not JSON"):
+        read(trajectories, tmp_path, rows(*EVENTS) + b"{")
+
+
+def test_events_that_are_not_read_are_counted(tmp_path: Path) -> None:
+    cell = {"id": 1, "action": "run_ipython", "args": {"code": "print(1)"}}
+    found = found_in(tmp_path, cell, cell, {"action": "message", "args": {}}, 7)
+    assert found.unread == {"action without a name": 1, "action run_ipython": 2}
+
+
+def test_each_object_is_an_instance_with_its_patch(tmp_path: Path) -> None:
+    other = {"original_inst_id": "y", "git_patch": "p", "history": []}
+    first, second = read(trajectories, tmp_path, rows(row(), other))
+    assert (first.item, first.patch, first.position) == ("acme__rockets-1", "diff --git a/a.py b/a.py", "line 1")
+    assert (second.item, second.patch, second.position) == ("y", "p", "line 2")
+
+
+def test_an_instance_without_a_history_has_failed_and_says_why(tmp_path: Path) -> None:
+    found = one(trajectories, tmp_path, rows({**row(), "history": None, "error": "RuntimeError: no container"}))
+    assert found.failed == "it has no list of events: history is null; RuntimeError: no container"
+
+
+@pytest.mark.parametrize(
+    ("head", "is_so"),
+    [
+        (rows(row()), True),
+        (rows(row())[:-9], True),
+        (rows({"instance_id": "x", "test_result": {"git_patch": ""}, "metadata": {}}), True),
+        (rows({"instance_id": "x", "history": [], "traj_data": {}}), False),
+        (rows({"issue": {"number": 5}, "history": []}), False),
+        (rows({"action": "ls", "observation": "a.py"}), False),
+        (rows({"instance_id": "x", "model_patch": ""}), False),
+        (rows({"trajectory": [], "history": [], "info": {}}), False),
+    ],
+)
+def test_the_format_is_known_by_its_keys(head: bytes, is_so: bool) -> None:
+    assert recognise(head, "output.jsonl") == is_so

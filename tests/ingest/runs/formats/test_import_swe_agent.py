@@ -1,0 +1,191 @@
+"""SWE-agent's trajectories: views with a range are steps, the patch is in the `.traj` beside the checkpoints."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.runs.formats.swe_agent import recognise, trajectories
+from ingest.runs.input_file import InputFile
+from ingest.runs.trajectories.trajectory import Context, Trajectory, View
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from lake.store import Lake
+from tests.ingest.runs.agents import (
+    CATS,
+    PATCH,
+    ROCKETS,
+    counts,
+    hits,
+    imported,
+    issues_once,
+    lake,
+    of_item,
+    rejected,
+    zipped,
+)
+from tests.tiny import put
+
+__all__ = ["issues_once", "lake"]
+
+
+def row(action: str, **more: object) -> dict[str, object]:
+    return {"tool": "x", "action": action, "state": {}, "observation": "", "step": 1, **more}
+
+
+def viewed(path: str, *lines: int) -> dict[str, object]:
+    asked = f" --view_range {' '.join(map(str, lines))}" if lines else ""
+    return row(f"str_replace_editor view {path} {asked}\n")
+
+
+def checkpoints(*rows: object) -> bytes:
+    return "".join(f"{json.dumps(one)}\n" for one in rows).encode()
+
+
+def traj(*rows: object, submission: object = PATCH) -> bytes:
+    return json.dumps({"trajectory": rows, "history": [], "info": {"submission": submission}}).encode()
+
+
+def read(folder: Path, data: bytes, name: str = "a.checkpoints.jsonl") -> Trajectory:
+    (one,) = trajectories(TrajectoryFile(name, InputFile(put(folder / name, data)).opened))
+    return one
+
+
+def test_views_are_steps_and_the_published_reading_has_those_with_a_range(tmp_path: Path) -> None:
+    rows = [
+        viewed("/testbed"),
+        viewed("/testbed/a.py"),
+        viewed("/testbed/a.py", 3, 9),
+        viewed("/testbed/a.py", 3, -1),
+        row("str_replace_editor view a.py [3, 9]"),
+        row("str_replace_editor view a.py --view_range 3 9", observation="usage: str_replace_editor [-h]"),
+        row("str_replace_editor create b.py --file_text x"),
+        row("bash cat a.py"),
+        viewed("a.py", 9, 3),
+    ]
+    rows[0]["observation"] = "Here's the files and directories up to 2 levels deep in /testbed:\n/testbed/a.py"
+    found = read(tmp_path, checkpoints(*rows))
+    assert found.steps == ((View("a.py", 1),), (View("a.py", 3, 9),), (View("a.py", 3),), (View("a.py", 9, 3),))
+    asked = ((View("a.py", 3, 9),), (View("a.py", 3, 9),), (View("a.py", 9, 3),))
+    assert found.published == Context(asked, asked[-1])
+    whole = read(tmp_path, traj(*rows), "a.traj")
+    assert (whole.steps, whole.published) == (found.steps, Context((), None))
+
+
+def window(path: str, first: int, last: int, n_lines: int = 400) -> str:
+    numbered = "".join(f"{line}:text {line}: x\r\n" for line in range(first, last + 1))
+    return f"[File: {path} ({n_lines} lines total)]\r\n({first - 1} more lines above)\r\n{numbered}(7 more lines below)"
+
+
+def test_windows_are_views_of_the_lines_they_number(tmp_path: Path) -> None:
+    state = {"open_file": "n/a", "working_dir": "/home/rocket"}
+    refused = f"ERRORS\n{window('/home/rocket/a.py', 20, 42)}\n---\n{window('/home/rocket/a.py', 21, 40)}\n"
+    rows = [
+        row("open lib/a.py 50", observation=window("lib/a.py", 1, 100), state=state),
+        row("goto 200", observation=window("/home/rocket/lib/a.py", 150, 249), state=json.dumps(state)),
+        row("scroll_down", observation=window("/home/rocket/lib/a.py", 248, 347), state=state),
+        row("edit 30:31\nx\nend_of_edit", observation=f"{refused}Your changes have NOT been applied.", state=state),
+        row("edit 30:31\ny\nend_of_edit", observation=window("/home/rocket/a.py", 1, 60), state=state),
+        row("create new.py", observation=window("new.py", 1, 1), state=state),
+        row("insert 'x'", observation=window("/home/rocket/new.py", 1, 9), state=state),
+        row("open gone.py", observation="File gone.py not found", state=state),
+        row('search_file "x" a.py', observation='Found 2 matches for "x" in /home/rocket/a.py:\nLine 3:x\nLine 9:x\n'),
+        row('search_dir "x"', observation='Found 3 matches for "x" in /home/rocket:\n/home/rocket/b.py (2 matches)\n'),
+        row("filemap lib/c.py", observation="     1\timport x\n ... eliding lines 2-90 ...\n", state=state),
+        row("filemap lib/d.py", observation="Error: File not found", state=state),
+        row("str_replace_editor str_replace d.py --old_str x", observation="The file d.py has been edited."),
+        row('find_file "a.py"', observation='Found 1 matches for "a.py" in /home/rocket:\n/home/rocket/a.py'),
+    ]
+    found = read(tmp_path, traj(*rows), "a.traj")
+    assert [step[0] for step in found.steps[:5]] == [
+        View("lib/a.py", 1, 100), View("lib/a.py", 150, 249), View("lib/a.py", 248, 347), View("a.py", 20, 40),
+        View("a.py", 1, 60),
+    ]  # fmt: skip
+    assert found.steps[5:] == ((View("a.py", 3, 3), View("a.py", 9, 9)), (View("b.py"),), (View("lib/c.py", 1),))
+    assert found.edited == ("a.py", "new.py", "d.py")
+
+
+def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_path: Path) -> None:
+    after = [("cd src && cat a.py", "/rocket/src"), ("cat b.py", "/rocket/src"), ("cd .. && cat c.py", "/rocket")]
+    rows = [row(action, observation="x", state={"working_dir": folder}) for action, folder in after]
+    whole = ((View("src/a.py", 1),), (View("src/b.py", 1),), (View("c.py", 1),))
+    assert read(tmp_path, traj(*rows), "a.traj").steps == whole
+    # Before version 1.0 the state, a text, was the one before the action.
+    before = zip((one["action"] for one in rows), ("/rocket", "/rocket/src", "/rocket/src"), strict=True)
+    rows = [row(str(action), observation="x", state=json.dumps({"working_dir": at})) for action, at in before]
+    assert read(tmp_path, traj(*rows), "a.traj").steps == whole
+
+
+def test_a_viewed_path_may_be_in_quotes(tmp_path: Path) -> None:
+    quoted = row("str_replace_editor view '/testbed/my file.py' --view_range 3 9", observation="     3\tx\n     9\ty")
+    assert read(tmp_path, traj(quoted), "a.traj").steps == ((View("my file.py", 3, 9),),)
+
+
+def test_the_final_context_is_the_last_patch_context(tmp_path: Path) -> None:
+    rows = [
+        viewed("a.py", 3, 9),
+        row("", patch_context="File: /testbed/b.py\nLines: 1-2"),
+        row("", patch_context="File: /testbed/c.py\nLines: 4-5\n\nFile: d.py\nLines: 6-7"),
+        row("", patch_context=None),
+        viewed("e.py", 1, 2),
+    ]
+    assert read(tmp_path, checkpoints(*rows)).final == (View("c.py", 4, 5), View("d.py", 6, 7))
+
+
+def test_without_one_it_is_the_last_step(tmp_path: Path) -> None:
+    assert read(tmp_path, checkpoints(viewed("a.py", 1, 2), viewed("b.py", 3, 4))).final == (View("b.py", 3, 4),)
+    assert read(tmp_path, checkpoints(row("ls"))).final is None
+
+
+def test_a_row_that_is_lost_is_a_trajectory_that_failed(tmp_path: Path) -> None:
+    with pytest.raises(DamagedError, match="line 2: not JSON"):
+        read(tmp_path, checkpoints(viewed("a.py", 1, 2)) + b'{"action": \n' + checkpoints(viewed("a.py", 3, 4)))
+
+
+def test_a_traj_without_steps_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(DamagedError, match="trajectory is a text"):
+        read(tmp_path, b'{"trajectory": "x"}', "a.traj")
+
+
+def test_the_patch_is_in_the_traj_beside_the_checkpoints(lake: Lake) -> None:
+    rows = [viewed("/testbed/src/engine.py", 1, 2)]
+    entries = {
+        f"{ROCKETS}/{ROCKETS}.checkpoints.jsonl": checkpoints(*rows),
+        f"{ROCKETS}/{ROCKETS}.traj": traj(*rows, *rows),
+        f"{CATS}/{CATS}.traj": traj(viewed("/testbed/lib/cat.js", 1, 1), submission=None),
+        f"{CATS}/{CATS}.pred": b"{}",
+    }
+    result = imported(lake, zipped(entries), name="a.zip")
+    assert of_item(lake, "status", "n_steps", "has_patch") == ("done", 1, True)
+    assert of_item(lake, "status", "n_steps", "has_patch", item=CATS) == ("done", 1, False)
+    found = hits(lake, "path", "line_start", "line_end", part="final")
+    assert found == [("src/engine.py", None, None), ("src/engine.py", 0, 2)]
+    assert lake.read("edits").filter(pl.col("item_id") == ROCKETS).height == 2
+    assert (counts(result).n_skipped, result.n_rejected) == (1, 0)
+
+
+def test_a_traj_that_is_cut_off_beside_whole_checkpoints_costs_the_patch_and_says_so(lake: Lake) -> None:
+    entries = {
+        f"{ROCKETS}.checkpoints.jsonl": checkpoints(viewed("/testbed/src/engine.py", 1, 2)),
+        f"{ROCKETS}.traj": traj()[:-5],
+    }
+    imported(lake, zipped(entries), name="a.zip")
+    assert of_item(lake, "status", "has_patch") == ("done", False)
+    assert "the patch is lost" in str(rejected(lake)[0][2])
+
+
+@pytest.mark.parametrize(
+    ("head", "name", "is_so"),
+    [
+        (b'{"trajectory": [{"action": ', "x", True),
+        (b'{\n  "environment": "swe", "trajectory": [', "a.traj", True),
+        (b'{"environment": "swe"}', "a.traj", False),
+        (b'{"tool": "x", "action": "y", "state": {}, "observation": "z"}', "a.checkpoints.jsonl.gz", True),
+        (b'{"tool": "x", "action": "y", "state": {}, "observation": "z"}', "a.jsonl", False),
+        (b'{"trajectory_format": "mini-swe-agent-1", "messages": [', "a.traj.json", False),
+    ],
+)
+def test_the_format_is_known_by_its_keys(head: bytes, name: str, is_so: bool) -> None:
+    assert recognise(head, name) == is_so

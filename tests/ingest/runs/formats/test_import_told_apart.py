@@ -1,0 +1,142 @@
+"""Formats of trajectories are told apart, and whatever a record of tool events holds is read or told."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.runs.registry import importers
+from ingest.runs.trajectories.sniff import objects_in
+from ingest.runs.trajectories.trajectory_file import DamagedError
+from lake.store import Lake
+from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped
+from tests.ingest.runs.formats.recorded_sessions import META, atif, gave, read, rows, shell, turn, used
+
+__all__ = ["issues_once", "lake"]
+
+TRAJECTORIES = {name: one for name, one in importers().items() if one.kind == "trajectory"}
+EVENTS = [used("Bash", command="cat /testbed/src/engine.py"), gave("x")]
+SHELL = shell("cat src/engine.py", "x")
+READ = {"id": 1, "action": "read", "args": {"path": "/workspace/rockets/src/engine.py"}}
+LOG = "--- BEGIN CONTEXT ---\nFile: src/engine.py\nLine number range: 1 - 5\n--- END CONTEXT ---\n"
+
+EXAMPLES = {
+    "agentless": ("loc.jsonl", rows({"instance_id": ROCKETS, "found_edit_locs": {"src/engine.py": ["lines: 1-5"]}})),
+    "atif": ("trajectory.json", rows(atif(turn("bash", "x", command="cat src/engine.py")))),
+    "claude-code": ("a.jsonl", rows(*EVENTS)),
+    "codex": ("rollout-1.jsonl", rows(META, *SHELL)),
+    "mini-swe-agent": ("a.traj.json", rows({"info": {"mini_version": "1"}, "messages": []})),
+    "openhands": ("output.jsonl", rows({"instance_id": ROCKETS, "history": [READ]})),
+    "prometheus": ("a.log", LOG.encode()),
+    "swe-agent": ("a.traj", rows({"trajectory": [], "history": [], "info": {}})),
+    "unified": ("a.jsonl", jsonl(unified())),
+}
+
+
+def test_every_format_has_an_example() -> None:
+    assert EXAMPLES.keys() == TRAJECTORIES.keys()
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_exactly_one_importer_says_that_a_file_is_its_own(name: str) -> None:
+    path, data = EXAMPLES[name]
+    assert [one.name for one in importers().values() if one.recognise(data, path)] == [name]
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_the_beginning_that_a_list_of_formats_shows_is_known_as_well(name: str) -> None:
+    example = importers()[name].example.encode()
+    assert [one.name for one in importers().values() if one.recognise(example, "a.json")] == [name]
+
+
+@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "openhands", "prometheus"])
+def test_a_file_in_its_instances_folder_becomes_a_run(lake: Lake, name: str) -> None:
+    path, data = EXAMPLES[name]
+    result = imported(lake, zipped({f"{ROCKETS}/{path}": data}), name="a.zip", format=name)
+    assert (counts(result).n_steps, result.n_rejected) == (1, 0)
+    assert of_item(lake, "status", "n_steps") == ("done", 1)
+    assert {row[0] for row in hits(lake, "path", part="final")} == {"src/engine.py"}
+
+
+def test_a_patch_beside_a_session_is_its_own(lake: Lake) -> None:
+    path, data = EXAMPLES["claude-code"]
+    patch = str(unified()["model_patch"]).encode()
+    imported(lake, zipped({f"{ROCKETS}/{path}": data, f"{ROCKETS}/a.patch": patch}), name="a.zip")
+    assert of_item(lake, "has_patch") == (True,)
+
+
+@pytest.mark.parametrize(
+    ("head", "objects"),
+    [
+        (b'{"a": 1}\n{"b": 2}\n{"c": [1, {"d', [{"a": 1}, {"b": 2}, {"c": [1, {}]}]),
+        (b'[{"a": 1}, {"b": ', [{"a": 1}, {}]),
+        (b'{\n  "a": "cut o', [{"a": "cut o"}]),
+        (b'\xef\xbb\xbf \n{"a": 1}', [{"a": 1}]),
+        (b'{"a": oops}\n{"b": 2}\n', [{"b": 2}]),
+        (b'{"a": "\\ud800"}\n', [{"a": "\ud800"}]),
+        (b"7", []),
+        (b"", []),
+        (b"[" * 10**5, []),
+    ],
+)
+def test_the_objects_of_a_beginning_go_as_far_as_it_does(head: bytes, objects: list[object]) -> None:
+    assert [one for one in objects_in(head) if one or {} in objects] == objects
+
+
+KEYS = (
+    "type", "message", "content", "sessionId", "payload", "item", "action", "args", "observation", "cause", "extras",
+    "metadata", "history", "instance_id", "test_result", "steps", "source", "tool_calls", "results", "arguments", "id",
+    "function_name", "tool_call_id", "source_call_id", "schema_version", "tool_use_id", "name", "input", "call_id",
+    "output", "command", "path", "file_path", "view_range", "offset", "limit", "start", "end", "kind", "tool_name",
+    "found_files", "found_edit_locs", "4_related_elements", "5_sampled_edit_locs_and_patches", "edit_locs", "events",
+    "exit_code", "toolUseResult", "file", "startLine", "numLines", "cwd", "role", "is_error", "extra",
+    "aggregated_output",
+)  # fmt: skip
+TEXTS = (
+    "assistant", "user", "tool_use", "tool_result", "Read", "Grep", "Bash", "str_replace_editor", "view", "read", "run",
+    "response_item", "item.completed", "function_call", "function_call_output", "command_execution", "session_meta",
+    "message", "agent", "ATIF-v1.4", "ActionEvent", "ObservationEvent", "cat a.py", "a.py", "line: 1", "a.py:3:x", "c1",
+    "<PATCH_CONTEXT>File: a.py\nLines: 2-1</PATCH_CONTEXT>", "\ud800", '{"command": ["cat", "a.py"]}', "error", "text",
+)  # fmt: skip
+TEXT = st.sampled_from(TEXTS)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS), inner, max_size=7),
+    max_leaves=40,
+)
+
+
+@st.composite
+def changed(draw: st.DrawFn, value: object) -> object:
+    """A value with some of what it holds, at any depth, put in the place of anything."""
+    if draw(st.integers(0, 19)) == 0:
+        return draw(JSON)
+    if isinstance(value, dict):
+        return {key: draw(changed(inner)) for key, inner in value.items()}
+    return [draw(changed(inner)) for inner in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "openhands"])
+@given(data=st.data())
+def test_whatever_stands_in_the_place_of_anything_is_read(tmp_path: Path, name: str, data: st.DataObject) -> None:
+    path, example = EXAMPLES[name]
+    changes = [data.draw(changed(json.loads(line))) for line in example.splitlines()]
+    altered = rows(*changes, data.draw(JSON))
+    TRAJECTORIES[name].recognise(altered, path)
+    try:
+        found = read(TRAJECTORIES[name].trajectories, tmp_path, altered, path)
+    except DamagedError:
+        return
+    assert all(isinstance(view.path, str) for one in found for step in one.steps for view in step)
+
+
+@given(
+    lines=st.lists(st.sampled_from([*LOG.split("\n"), "--- BEGIN AGGREGATED CONTEXT ---", "Line number range: 9 - 1"]))
+)
+def test_a_log_in_any_order_is_read(tmp_path: Path, lines: list[str]) -> None:
+    (found,) = read(TRAJECTORIES["prometheus"].trajectories, tmp_path, "\n".join(lines).encode(), "a.log")
+    assert all(view.start is not None and view.end is not None for view in found.final or ())

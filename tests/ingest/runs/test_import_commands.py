@@ -1,0 +1,122 @@
+"""`python -m ingest run` and `check`: what they print, what they read from outside, and how they end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.import_outcome import Wanted
+from ingest.runs.importing import import_run
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from tests.ingest.runs.test_import import FIRST, ITEMS, lake, once, one, trec
+from tests.tiny import Said, command, leftovers, put, stored
+
+__all__ = ["lake", "once"]
+
+ALL = trec([(item, "cats.py", 1, 1) for item in ITEMS])
+VARIABLES = ("BENCHMARK", "CHUNKER", "FORMAT", "SKIP_UNKNOWN", "SYSTEM", "TASK")
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_of_imports(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def said(lake: Lake, data: bytes, *arguments: object, verb: str = "run", system: str = "mine") -> Said:
+    file = put(lake.root.parent / "given.txt", data)
+    named = ("--benchmark", "repoeval", "--system", system, "--lake", lake.root)
+    return command("ingest", verb, file, *named, *arguments)
+
+
+def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
+    answer = said(lake, trec([(FIRST, "x/rockets/orbit.py#L13", 1, 2), (FIRST, "no.py", 2, 1)]))
+    assert (answer.code, answer.out) == (Exit.INCOMPLETE, "")
+    _, last, run, lost, clamped, hint = answer.err.splitlines()
+    assert last.startswith("ingest: 1 of 5 items, 4 missing in ")
+    assert last.endswith(f"→ {lake.root}")
+    assert run.startswith("  run repoeval.prompt--mine--")
+    assert lost == "  unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no.py'"
+    assert clamped == "  clamped: 1 range that ended one line past their file"
+    assert hint == "  next: make evaluate"
+
+
+def test_a_whole_ranking_ends_in_0(lake: Lake) -> None:
+    assert said(lake, ALL).code == Exit.DONE
+
+
+def test_json_is_one_object_on_stdout(lake: Lake) -> None:
+    found = json.loads(said(lake, ALL + one("a.py", "other"), "--skip-unknown", "--json", "--quiet").out)
+    assert (found["expected"], found["scored"], found["missing"], found["rejected"]) == (5, 5, 0, 0)
+
+
+def test_what_is_skipped_as_asked_is_named_and_no_fault(lake: Lake) -> None:
+    for _ in range(2):
+        answer = said(lake, ALL + one("a.py", "other"), "--skip-unknown")
+        assert answer.code == Exit.DONE, answer.err
+        assert "skipped: 1 item not asked here" in answer.err
+    assert lake.read("rejects")["excerpt"].to_list() == ["other"]
+
+
+def test_check_says_the_same_and_writes_nothing(lake: Lake) -> None:
+    before = stored(lake.root)
+    answer = said(lake, one("rockets/orbit.py"), verb="check")
+    assert answer.code == Exit.INCOMPLETE
+    assert "1 of 5 items, 4 missing" in answer.err
+    assert "nothing was written" in answer.err
+    assert stored(lake.root) == before
+    assert leftovers(lake.root) == []
+
+
+def test_check_finds_the_same_faults(lake: Lake) -> None:
+    bad = one("rockets/orbit.py#L99")
+    assert said(lake, bad, verb="check").err == said(lake, bad).err
+    assert said(lake, bad, verb="check").code == Exit.INVALID
+
+
+def test_check_needs_no_name(lake: Lake, tmp_path: Path) -> None:
+    file = put(tmp_path / "f", ALL)
+    assert command("ingest", "check", file, "--benchmark", "repoeval", "--lake", lake.root).code == Exit.DONE
+
+
+def test_a_file_that_is_not_there_is_missing_data(lake: Lake, tmp_path: Path) -> None:
+    for path in (tmp_path / "no.trec", tmp_path):
+        answer = command("ingest", "run", path, "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
+        assert (answer.code, "Traceback" in answer.err) == (Exit.MISSING, False)
+
+
+def test_a_lake_without_items_is_missing_data(tmp_path: Path) -> None:
+    answer = said(Lake(tmp_path / "empty"), ALL)
+    assert answer.code == Exit.MISSING
+    assert "First: make ingest" in answer.err
+
+
+def test_an_unknown_benchmark_is_a_usage_error(lake: Lake, tmp_path: Path) -> None:
+    file = put(tmp_path / "f", ALL)
+    with pytest.raises(GoldspanError, match="Did you mean 'repoeval'") as caught:
+        import_run(lake, Wanted(file, "repoevall", "x"), write=False)
+    assert caught.value.code == Exit.USAGE
+
+
+def test_a_missing_option_is_a_usage_error(tmp_path: Path) -> None:
+    assert command("ingest", "run", tmp_path / "f").code == Exit.USAGE
+
+
+def test_every_option_is_a_variable_too(lake: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = ("repoeval", "whole-file", "trec", "1", "from-outside", "repoeval/prompt")
+    for name, value in zip(VARIABLES, values, strict=True):
+        monkeypatch.setenv(f"GOLDSPAN_{name}", value)
+    file = put(tmp_path / "f", ALL + one("a.py", "other"))
+    assert command("ingest", "run", file, "--lake", lake.root).code == Exit.DONE
+    assert lake.read("runs").select("system", "chunker").rows() == [("from-outside", "whole-file")]
+
+
+def test_formats_and_tasks_are_listed(lake: Lake) -> None:
+    formats = json.loads(command("ingest", "list", "formats", "--format", "json").out)
+    assert {"beir", "json", "parquet", "repocoder", "trec", "tsv"} <= {one["name"] for one in formats}
+    assert all(one["example"] and one["meaning"].endswith(".") for one in formats)
+    tasks = command("ingest", "list", "tasks").out.split()
+    assert {"repoeval/prompt", "repoeval/completion"} <= set(tasks)

@@ -1,0 +1,266 @@
+"""Files that are not what they seem: every one ends in a few lines that say why, and nothing of it is stored."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import random
+import threading
+from contextlib import suppress
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.runs import input_file
+from ingest.runs.formats import scores_json
+from ingest.runs.input_file import InputFile
+from ingest.runs.input_rows import gathered
+from ingest.runs.registry import importers
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
+from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, imported, lake, once, one, refused, trec, tsv
+from tests.tiny import command, put, stored
+
+__all__ = ["lake", "once"]
+
+NOISE = random.Random(7).randbytes(5000)
+
+
+@pytest.mark.parametrize("data", [b"", b"\n\n  \r\n", b"\xef\xbb\xbf", gzip.compress(b"")])
+def test_an_empty_file_is_refused(lake: Lake, data: bytes) -> None:
+    error = refused(lake, data)
+    assert (error.code, error.what) in [
+        (Exit.INVALID, "the file is empty"),
+        (Exit.INVALID, "the file is of no format that is known here"),
+    ]
+
+
+@pytest.mark.parametrize("format_name", ["auto", *WRITERS, "repocoder"])
+@pytest.mark.parametrize(
+    "data",
+    [
+        NOISE,
+        b"\x89PNG\r\n\x1a\n" + NOISE,
+        b"PAR1" + NOISE,
+        b"\x1f\x8b" + NOISE,
+        b"\x28\xb5\x2f\xfd" + NOISE,
+        b"\0" * 99,
+    ],
+    ids=["noise", "png", "parquet", "gzip", "zstd", "zeros"],
+)
+def test_bytes_that_are_no_ranking_are_refused(lake: Lake, data: bytes, format_name: str) -> None:
+    assert refused(lake, data, format=format_name).code == Exit.INVALID
+
+
+@pytest.mark.parametrize("cut", [1, 8, 20])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd])
+def test_a_packed_file_that_is_cut_off_is_refused(lake: Lake, pack: object, cut: int) -> None:
+    assert callable(pack)
+    error = refused(lake, pack(one("rockets/orbit.py") * 50)[:-cut])
+    assert "cannot be read to its end" in error.what
+    assert "Is it cut off?" in error.hint
+
+
+def test_a_damaged_gzip_is_refused(lake: Lake) -> None:
+    packed = bytearray(gzip.compress(trec([(item, "cats.py", n, 1) for n, item in enumerate(ITEMS)])))
+    packed[-6] ^= 0xFF
+    assert "gzip" in refused(lake, bytes(packed)).what
+
+
+@pytest.mark.parametrize("cut", [4, 30, 200])
+def test_a_parquet_that_is_cut_off_is_refused(lake: Lake, cut: int) -> None:
+    assert "Parquet" in refused(lake, WRITERS["parquet"](ROWS)[:-cut]).what
+
+
+def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:
+    drawn, whole = random.Random(1), WRITERS["parquet"](ROWS)
+    n_refused = 0
+    for _ in range(300):
+        data = bytearray(whole)
+        for _ in range(drawn.randint(1, 4)):
+            data[drawn.randrange(len(data))] = drawn.randrange(256)
+        try:
+            gathered(input_file.InputFile.at(put(tmp_path / "x", bytes(data))), importers()["parquet"])
+        except GoldspanError:
+            n_refused += 1
+    assert n_refused > 100
+
+
+def test_a_line_made_to_break_a_pattern_is_soon_refused(lake: Lake) -> None:
+    for data in (b"a Q0 b" + b" " * 1_000_000, b" " * 1_000_000, b'{"' + b"\\" * 1_000_000, b"a 1 " * 200_000):
+        assert refused(lake, data).code == Exit.INVALID
+
+
+@settings(max_examples=60)
+@given(place=st.integers(4, 1_500), value=st.integers(0, 255), name=st.sampled_from(list(WRITERS)))
+def test_a_changed_byte_is_read_or_refused_and_never_a_fault_of_ours(
+    lake: Lake, place: int, value: int, name: str
+) -> None:
+    data = bytearray(WRITERS[name](ROWS))
+    data[place % len(data)] = value
+    with suppress(GoldspanError):
+        imported(lake, bytes(data), write=False, format=name)
+
+
+@settings(max_examples=60)
+@given(
+    data=st.binary(max_size=300) | st.text(max_size=300).map(str.encode), name=st.sampled_from([*WRITERS, "repocoder"])
+)
+def test_any_bytes_are_read_or_refused(lake: Lake, data: bytes, name: str) -> None:
+    with pytest.raises(GoldspanError):
+        imported(lake, data, write=False, format=name)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"[1]", "entry 1: expected {, found '['"),
+        (b'{"a": [1, 2]}', "entry 1: item 'a' has no object {document: score}"),
+        (b'{"a": 1}', "entry 1: item 'a' has no object {document: score}"),
+        (b'{"a": null}', "entry 1: item 'a' has no object {document: score}"),
+        (b'{"a": {"d": {"e": 1}}}', "entry 1, item 'a': the score of 'd' is an object or list, no number"),
+        (b'{"a": {"d": "1"}}', "entry 1, item 'a': the score of 'd' is \"1\", no number"),
+        (b'{"a": {"d": true}}', "entry 1, item 'a': the score of 'd' is true, no number"),
+        (b'{"a": {"d": null}}', "entry 1, item 'a': the score of 'd' is null, no number"),
+        (b"{}", "the file holds no rows"),
+        (b'{"a": {"d": 1}', "entry 1: the file ends there"),
+        (b'{"a": {"d": 1}} x', "entry 2: the object ends, then comes 'x'"),
+        (b'{"a": {"d": 1}, }', "entry 2: not JSON (Expecting value); is the file cut off?"),
+        (b'{"a": {"d": 1', "entry 1: not JSON (Expecting ',' delimiter); is the file cut off?"),
+        (b'{1: {"d": 1}}', "entry 1: a query is to be a text"),
+        (b'{"a": {"d": NaN}}', "a score that is not finite: 1 entry"),
+        (b'{"a": {"d": 1e999}}', "a score that is not finite: 1 entry"),
+        (b'{"a": {"d": 1' + b"0" * 400 + b"}}", "a score that is not finite: 1 entry"),
+        (b'{"a": {"\\ud800": 1}}', "entry 1: '\\ud800' holds half a surrogate pair, which is no character"),
+        (b'{"\\udfff": {"d": 1}}', "entry 1: '\\udfff' holds half a surrogate pair, which is no character"),
+        (b'{"a": {"d\\u0000": 1}}', "a document that cannot be read: 1 entry"),
+    ],
+)
+def test_json_of_another_shape_is_refused_by_its_entry(lake: Lake, data: bytes, why: str) -> None:
+    assert refused(lake, data, format="json").what == why
+
+
+@pytest.mark.parametrize(
+    "data", [b'{"a":' * 100_000, b'{"a": {"d": 1' + b"0" * 5_000 + b"}}", b'{"a": ' + b"[" * 100_000]
+)
+def test_json_made_to_break_a_parser_is_refused(lake: Lake, data: bytes) -> None:
+    assert refused(lake, data, format="json").code == Exit.INVALID
+
+
+def test_an_entry_may_lie_across_blocks(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_file, "BLOCK_BYTES", 7)
+    for name in ("json", "trec", "tsv"):
+        imported(lake, WRITERS[name](ROWS).replace(b"nowhere", "nöwhere☃".encode()))
+        assert hits(lake, "path_given", "line_end")[2] == ("nöwhere☃.py", 5)
+
+
+def test_a_list_without_end_is_refused_before_it_fills_the_memory(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_file, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(scores_json, "MAX_ENTRY_CHARACTERS", 1_000)
+    data = b'{"a": {' + b'"d": 1, ' * 1_000
+    assert refused(lake, data, format="json").what == "entry 1: it is longer than any list of results"
+
+
+def test_a_line_without_end_is_refused_before_it_fills_the_memory(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(input_file, "BLOCK_BYTES", 100)
+    monkeypatch.setattr(input_file, "MAX_LINE_CHARACTERS", 1_000)
+    assert refused(lake, b"a" * 5_000, format="trec").what == "line 1 is longer than 1,000 characters"
+
+
+def test_what_is_no_utf8_is_refused_by_its_line(lake: Lake) -> None:
+    error = refused(lake, one("rockets/orbit.py") + one("caf\u00e9.py").decode().encode("latin-1"))
+    assert error.what == "line 2 is not UTF-8: invalid continuation byte"
+
+
+def test_a_file_that_ends_inside_a_character_is_refused(lake: Lake) -> None:
+    assert "ends inside a character" in refused(lake, one("rockets/orbit.py") + b"\xe2\x98", format="trec").what
+
+
+def test_a_nul_in_a_path_is_refused_by_its_line(lake: Lake) -> None:
+    error = refused(lake, one("rockets/orbit.py") + one("a\0b.py"), format="trec")
+    assert error.what == "line 2 holds a NUL byte: this is no text file"
+
+
+@pytest.mark.parametrize("path", ["a\x1b[31m.py", "a\tb.py", "a\x7f.py"])
+def test_a_control_character_in_a_path_is_refused_and_not_printed(lake: Lake, path: str) -> None:
+    into = io.BytesIO()
+    pl.DataFrame({"item_id": [FIRST], "document": [path], "rank": [1]}).write_parquet(into)
+    error = refused(lake, into.getvalue())
+    assert error.examples[0].endswith("it holds a control character")
+    assert error.render().replace("\n", "").isprintable()
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "../../../etc/passwd", "C:\\x.py", "~/x", "日本語/ファイル.py", "x" * 5_000, "a/" * 3_000]
+)
+def test_a_path_from_outside_is_kept_as_text_and_never_opened(lake: Lake, path: str) -> None:
+    assert imported(lake, one(path)).tally.n_unresolved == 1
+    assert hits(lake, "path_given", "path") == [(path, None)]
+
+
+@pytest.mark.parametrize("rank", ["99999999999999999999", "1.5", "one", "-1", "+"])
+def test_a_rank_that_is_no_whole_number_is_refused(lake: Lake, rank: str) -> None:
+    data = tsv([(FIRST, "rockets/orbit.py", rank)], "item_id", "document", "rank")
+    assert refused(lake, data).what in ("a rank that is not a whole number: 1 line", "a rank below 0: 1 line")
+
+
+def test_a_rank_of_another_size_is_fine(lake: Lake) -> None:
+    assert imported(lake, trec([(FIRST, "rockets/orbit.py", 2**62, 1)])).tally.n_renumbered == 1
+
+
+def test_five_columns_are_refused_by_their_line(lake: Lake) -> None:
+    error = refused(lake, one("rockets/orbit.py") + f"{FIRST} Q0 rockets/orbit.py 1 0.5\n".encode())
+    assert error.what == "not six columns: 1 line"
+    assert error.examples == (f"line 2: {FIRST} Q0 rockets/orbit.py 1 0.5",)
+
+
+def test_of_many_faults_three_are_shown_and_all_are_counted(lake: Lake) -> None:
+    error = refused(lake, trec([(FIRST, f"a.py#L0-L{n}", n, -n) for n in range(1, 500)]))
+    assert error.what == "a document that cannot be read: 499 lines"
+    assert len(error.examples) == 3
+
+
+def test_unknown_items_may_be_called_anything(lake: Lake) -> None:
+    rows = [(LAST, "dogs.py", 1, 1), ("../../x", "a.py", 1, 1), ("漢" * 500, "a.py", 1, 1), ("%s{}\\", "a.py", 1, 1)]
+    assert imported(lake, trec(rows), skip_unknown=True).n_unknown == 3
+    assert lake.read("rejects").height == 3
+
+
+def test_a_parquet_of_other_types_is_refused(lake: Lake) -> None:
+    frames = (
+        {"item_id": [FIRST], "document": [["a"]], "rank": [1]},
+        {"item_id": [FIRST], "document": ["a.py"], "rank": ["x"]},
+        {"item_id": [FIRST], "document": ["a.py"], "rank": [b"\xff"]},
+        {"item_id": [FIRST], "documents": ["a.py"], "rank": [1]},
+        {"item_id": [FIRST], "document": [None], "rank": [1]},
+        {"item_id": [None], "document": ["a.py"], "rank": [1]},
+        {"item_id": [FIRST], "document": ["a.py"], "rank": [None]},
+    )
+    for frame in frames:
+        into = io.BytesIO()
+        pl.DataFrame(frame).write_parquet(into)
+        assert refused(lake, into.getvalue()).code == Exit.INVALID
+
+
+def test_a_file_called_anything_is_read(lake: Lake, tmp_path: Path) -> None:
+    for name in ("*.trec", "a b?.x", "-x", "[1]", "ü☃", "part-x.parquet"):
+        file = put(tmp_path / "odd" / name, WRITERS["parquet"](ROWS))
+        answer = command(
+            "ingest", "run", "--benchmark", "repoeval", "--system", f"n{name}", "--lake", lake.root, "--", file
+        )
+        assert answer.code == Exit.INCOMPLETE, answer.err
+    assert len(stored(lake.root, "runs")) == 6
+
+
+def test_a_file_that_would_be_waited_for_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "run.trec"
+    os.mkfifo(pipe)
+    writer = os.open(pipe, os.O_RDWR)  # somebody may write to it, so that reading would wait
+    threading.Timer(20, os.close, [writer]).start()
+    with pytest.raises(GoldspanError, match="would have to be waited for"):
+        _ = InputFile(pipe).head

@@ -1,0 +1,131 @@
+"""Which items an import answers: every scorable one has a row, and what answers none is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from lake.errors import Exit
+from lake.fingerprint import sha256_of
+from lake.store import Lake
+from tests.ingest import boats
+from tests.ingest.runs.test_import import (
+    FIRST,
+    ITEMS,
+    LAST,
+    ROCKETS,
+    hits,
+    imported,
+    lake,
+    once,
+    one,
+    refused,
+    trec,
+    tsv,
+)
+from tests.tiny import TASKS, Row, build, command, ingested, put
+
+__all__ = ["lake", "once"]
+
+COLUMNS = ("item_id", "document", "rank", "query_sha256")
+
+
+def test_every_scorable_item_of_the_touched_parts_has_a_row(lake: Lake) -> None:
+    result = imported(lake, one("rockets/orbit.py"))
+    found = lake.read("run_items").sort("item_id").select("item_id", "status", "error").rows()
+    assert found == [(FIRST, "done", None), *((item, "missing", "no list in given.txt") for item in ITEMS[1:])]
+    assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 5)
+    outcome = result.outcome("x", "")
+    assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (5, 1, 4, Exit.INCOMPLETE)
+
+
+def test_a_list_for_every_item_is_complete(lake: Lake) -> None:
+    result = imported(lake, trec([(item, "cats.py", 1, 1) for item in ITEMS]))
+    assert lake.read("runs")["status"].to_list() == ["complete"]
+    assert result.outcome("x", "").code == Exit.DONE
+
+
+def test_an_item_that_cannot_be_scored_is_not_counted(tmp_path: Path) -> None:
+    gone: Row = {**TASKS[4], "metadata": {**TASKS[4]["metadata"], "fpath_tuple": ["not_there", "a.py"]}}  # type: ignore[dict-item] # a row's metadata is a mapping
+    ingested(tmp_path / "lake", build(tmp_path / "source", [*TASKS[:4], gone]))
+    lake = Lake(tmp_path / "lake")
+    rows = [(item, "cats.py", 1, 1) for item in (*ITEMS[:4], "function-2k/not_there/0")]
+    result = imported(lake, trec(rows))
+    assert (result.n_items, result.tally.n_done, result.tally.n_unscorable) == (4, 4, 1)
+    assert lake.read("hits")["item_id"].unique().sort().to_list() == sorted(ITEMS[:4])
+    assert lake.read("runs")["status"].to_list() == ["complete"]
+
+
+def test_parts_mirror_those_of_the_items_and_untouched_ones_are_not_asked(tmp_path: Path) -> None:
+    source = build(build(tmp_path / "source"), context="4k")
+    ingested(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
+    lake = Lake(tmp_path / "lake")
+    assert imported(lake, one("rockets/orbit.py")).n_items == 5
+    both = imported(lake, one("rockets/orbit.py") + one("rockets/orbit.py", FIRST.replace("2k", "4k")))
+    assert both.n_items == 10
+    for name in ("hits", "run_items"):
+        assert [part.name for part in lake.parts(name)] == ["function-2k", "function-4k"]
+    assert [part.name for part in lake.parts("runs")] == ["all"]
+
+
+def test_an_unknown_item_is_refused_with_the_nearest_name(lake: Lake) -> None:
+    error = refused(lake, one("rockets/orbit.py") + one("rockets/orbit.py", f"{ROCKETS}/7"))
+    assert error.code == Exit.INVALID
+    assert error.examples == (f"line 2: '{ROCKETS}/7'",)
+    assert f"Did you mean '{ROCKETS}/" in error.hint
+    assert "--skip-unknown leaves them out" in error.hint
+
+
+def test_a_hint_without_a_guess_begins_with_what_there_is(lake: Lake) -> None:
+    error = refused(lake, one("a.py", "%"))
+    assert error.what == "1 item named in the file is not among those asked, none of the file's is known"
+    assert error.hint.startswith("repoeval/prompt asks 5 items here")
+
+
+def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
+    rows = [(FIRST, "rockets/orbit.py", 1, 1), ("other", "a.py", 1, 2), ("other", "b.py", 2, 1)]
+    result = imported(lake, trec(rows), skip_unknown=True)
+    assert (result.n_rejected, result.n_unknown, result.outcome("x", "").code) == (0, 1, Exit.INCOMPLETE)
+    (reject,) = lake.read("rejects").rows(named=True)
+    assert (reject["source"], reject["position"], reject["excerpt"]) == ("given.txt", "item other, line 2", "other")
+    assert reject["reason"] == "repoeval/prompt asks no item of that name here: 2 rows left out"
+    assert hits(lake, "path") == [("rockets/orbit.py",)]
+
+
+def test_a_file_of_unknown_items_alone_is_refused_even_so(lake: Lake) -> None:
+    assert "none of the file's is known" in refused(lake, one("a.py", "other"), skip_unknown=True).what
+
+
+def test_a_query_of_another_sha256_is_refused(lake: Lake) -> None:
+
+    prompt = str(TASKS[0]["prompt"])
+    error = refused(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(b"another"))], *COLUMNS))
+    assert error.what == "made for another query: its sha256 is not the item's: 1 line"
+    assert imported(lake, tsv([(FIRST, "rockets/orbit.py", 1, sha256_of(prompt.encode()))], *COLUMNS)).tally.n_done == 1
+
+
+def test_an_empty_list_is_an_answer(lake: Lake) -> None:
+    result = imported(lake, f'{{"{FIRST}": {{}}, "{LAST}": {{"dogs.py": 1}}}}'.encode())
+    assert (result.tally.n_done, result.tally.n_hits) == (2, 1)
+    item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
+    assert (item["status"], item["n_returned"]) == ("done", 0)
+
+
+def test_every_task_of_a_benchmark_is_answered_by_its_own_query(tmp_path: Path) -> None:
+    lake, item = tmp_path / "lake", "python_cff/test/easy/0"
+    source = boats.source(tmp_path / "source")
+    assert command("ingest", "repobench-r", "--source", source, "--chunkers", "whole-file", "--lake", lake).code == 0
+    first = boats.ROWS[0]
+    code = str(first["code"])
+    queries = {
+        "repobench-r/official": "\n".join(code.split("\n")[-3:]),
+        "repobench-r/chunks": f"{first['import_statement']}\n\n{code}",
+    }
+    for task in queries:
+        for other, query in queries.items():
+            row = tsv([(item, "cand:1", 1, sha256_of(query.encode()))], *COLUMNS)
+            file = put(tmp_path / "run.tsv", row)
+            arguments = (file, "--benchmark", "repobench-r", "--system", "mine", "--task", task, "--lake", lake)
+            said = command("ingest", "check", *arguments)
+            assert ("made for another query" in said.err) == (task != other), said.err

@@ -1,0 +1,122 @@
+"""Where imported documents lie: lines, bytes, the file that a path means, and no chunk twice."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.runs.test_import import FIRST, LAST, hits, imported, lake, once, one, refused, trec
+
+__all__ = ["lake", "once"]
+
+
+@pytest.mark.parametrize(
+    ("document", "lines"),
+    [
+        ("rockets/orbit.py#L2-L5", (1, 5)),
+        ("rockets/orbit.py#L7", (6, 7)),
+        ("rockets/orbit.py#L1-L12", (0, 12)),
+        ("rockets/orbit.py", (0, 12)),
+        ("rockets/__init__.py", (0, 0)),
+    ],
+)
+def test_documents_become_half_open_lines_from_0(lake: Lake, document: str, lines: tuple[int, int]) -> None:
+    assert imported(lake, one(document)).tally.n_clamped == 0
+    assert hits(lake, "path", "line_start", "line_end", "path_given") == [
+        (document.partition("#")[0], *lines, document.partition("#")[0])
+    ]
+
+
+def test_bytes_and_characters_are_those_of_the_lines(lake: Lake) -> None:
+    imported(lake, one("rockets/orbit.py#L4-L6"))
+    ((start, end),) = hits(lake, "byte_start", "byte_end")
+    assert isinstance(start, int)
+    assert isinstance(end, int)
+    sha256 = lake.read("files").filter(pl.col("path") == "rockets/orbit.py")["sha256"][0]
+    text = lake.read("blobs").filter(pl.col("sha256") == sha256)["text"][0].encode()[start:end].decode()
+    assert text == "def circular(radius):\r\n    speed = (398600 / radius) ** 0.5\r\n    return speed\r\n"
+    item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
+    assert (item["n_returned"], item["n_nws"]) == (1, len("".join(text.split())))
+
+
+@pytest.mark.parametrize("document", ["rockets/orbit.py#L3-L13", "rockets/orbit.py#L13"])
+def test_an_end_one_line_past_the_file_is_clamped_and_counted(lake: Lake, document: str) -> None:
+    result = imported(lake, one(document))
+    assert result.tally.n_clamped == 1
+    assert hits(lake, "line_end") == [(12,)]
+    assert "clamped: 1 range that ended one line past their file" in result.outcome("x", "").notes
+
+
+def test_an_end_further_past_the_file_is_refused(lake: Lake) -> None:
+    error = refused(lake, one("rockets/orbit.py#L3-L14"))
+    assert error.code == Exit.INVALID
+    assert error.examples == (f"line 1: item {FIRST}: rockets/orbit.py#L3-L14 ends past line 12, the file's last",)
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ("rockets/orbit.py#L0", "lines are counted from 1"),
+        ("rockets/orbit.py#L0-L3", "lines are counted from 1"),
+        ("rockets/orbit.py#L5-L4", "its range is reversed"),
+        ("rockets/orbit.py#L5-", "its range is not #L10 or #L10-L20"),
+        ("rockets/orbit.py#L5-9", "its range is not #L10 or #L10-L20"),
+        ("rockets/orbit.py#L-5", "its range is not #L10 or #L10-L20"),
+        ("rockets/orbit.py#L99999999999999999999", "its line numbers are too large"),
+        ("rockets/orbit.py::transfer", "symbols, path::name, are not read yet; give the symbol's lines"),
+    ],
+)
+def test_a_document_that_cannot_be_read_is_refused_with_the_reason(lake: Lake, document: str, why: str) -> None:
+    error = refused(lake, one(document))
+    assert error.what == "a document that cannot be read: 1 line"
+    assert error.examples == (f"line 1: {document}: {why}",)
+
+
+@pytest.mark.parametrize(
+    "path", ["/testbed/rockets/orbit.py", "./rockets/orbit.py", "acme_rockets/rockets/orbit.py", "/rockets/orbit.py"]
+)
+def test_a_path_resolves_by_dropping_leading_folders(lake: Lake, path: str) -> None:
+    assert imported(lake, one(f"{path}#L2")).tally.n_unresolved == 0
+    assert hits(lake, "path", "path_given", "line_start") == [("rockets/orbit.py", path, 1)]
+
+
+def test_as_few_folders_are_dropped_as_need_be(lake: Lake) -> None:
+    imported(lake, one("x/copy/cats.py", LAST))
+    assert hits(lake, "path", item=LAST) == [("copy/cats.py",)]
+
+
+@pytest.mark.parametrize(
+    "path", ["../rockets/orbit.py", "rockets/../rockets/orbit.py", "nowhere.py", "cats.py", "cand:3"]
+)
+def test_a_path_that_means_no_file_of_the_pool_is_kept_unresolved_and_counted(lake: Lake, path: str) -> None:
+    result = imported(lake, trec([(FIRST, f"{path}#L2", 1, 2), (FIRST, path, 2, 1)]))
+    assert (result.tally.n_unresolved, result.tally.n_hits) == (2, 2)
+    assert hits(lake, "path_given", "path", "line_start", "line_end") == [(path, None, 1, 2), (path, None, None, None)]
+    assert any(
+        note.startswith("unresolved, meaning no file of the pool: 2 of 2 paths") and path in note
+        for note in result.outcome("x", "").notes
+    )
+    item = lake.read("run_items").filter(pl.col("item_id") == FIRST).row(0, named=True)
+    assert (item["status"], item["n_returned"], item["n_nws"]) == ("done", 2, 0)
+
+
+@pytest.mark.parametrize(
+    "again", ["rockets/orbit.py#L1-L12", "/testbed/rockets/orbit.py", "rockets/orbit.py#L1-L13", "rockets/orbit.py"]
+)
+def test_a_chunk_twice_in_a_list_is_refused_however_it_is_written(lake: Lake, again: str) -> None:
+    rows = [(LAST, "dogs.py", 1, 1), (FIRST, "rockets/orbit.py", 1, 2), (FIRST, again, 2, 1)]
+    error = refused(lake, trec(rows))
+    assert error.what == "a document that stands twice in a list: 1 line"
+    path = again.partition("#")[0]
+    assert error.examples == (f"line 3: item {FIRST}: {path}#L1-L12 as in line 2",)
+
+
+def test_an_unresolved_document_twice_is_refused_too(lake: Lake) -> None:
+    assert "twice" in refused(lake, trec([(FIRST, "no.py", 1, 2), (FIRST, "no.py", 2, 1)])).what
+
+
+def test_overlapping_chunks_are_no_duplicates(lake: Lake) -> None:
+    rows = [(FIRST, f"rockets/orbit.py#L1-L{n}", n, -n) for n in range(1, 5)]
+    assert imported(lake, trec(rows)).tally.n_hits == 4

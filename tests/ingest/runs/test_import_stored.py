@@ -1,0 +1,195 @@
+"""What an import leaves in the lake: one run per name, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
+from lake.store import Lake
+from lake.tables import declared_row, table
+from tests.ingest.runs.test_import import (
+    FIRST,
+    ITEMS,
+    LAST,
+    another,
+    hits,
+    imported,
+    lake,
+    once,
+    one,
+    refused,
+    trec,
+)
+from tests.tiny import TASKS, build, ingested, leftovers, put, stored
+
+__all__ = ["lake", "once"]
+
+ALL = trec([(item, "cats.py", 1, 1) for item in ITEMS])
+
+
+def run_row(run_id: str, **other: object) -> pl.DataFrame:
+    row = {
+        "run_id": run_id, "system": "x", "benchmark": "repoeval", "task": "repoeval/prompt", "chunker": None,
+        "retriever": None, "origin": "built-in", "parameters": "{}", "versions": "{}", "status": "complete",
+        "n_items": 5, "limit": None, "fingerprint": "x",
+    }  # fmt: skip
+    return pl.DataFrame([row | other], schema=table("runs").columns)
+
+
+def test_a_run_says_where_it_comes_from(lake: Lake) -> None:
+    result = imported(lake, ALL, name="run.trec")
+    row = lake.read("runs").row(0, named=True)
+    assert row["run_id"] == result.run_id == f"repoeval.prompt--mine--{row['fingerprint'][:8]}"
+    assert (row["origin"], row["system"], row["task"]) == ("imported", "mine", "repoeval/prompt")
+    assert (row["chunker"], row["retriever"], row["versions"], row["limit"]) == (None, None, "{}", None)
+    parameters = json.loads(row["parameters"])
+    assert (parameters["format"], parameters["file"], parameters["sha256"]) == ("trec", "run.trec", sha256_of(ALL))
+    assert parameters["counts"]["n_done"] == 5
+    assert lake.read("hits").select("part", "step", "symbol", "chunk_no").unique().rows() == [
+        ("ranking", 0, None, None)
+    ]
+
+
+def test_equal_imports_leave_equal_bytes(lake: Lake, once: Path, tmp_path: Path) -> None:
+    other = Lake(tmp_path / "other")
+    for name in ("items", "files", "blobs", "benchmarks"):
+        for part in lake.parts(name):
+            put(other.root / part.path.relative_to(lake.root), part.path.read_bytes())
+    imported(lake, ALL)
+    imported(other, ALL)
+    assert stored(lake.root, "hits", "run_items", "runs") == stored(other.root, "hits", "run_items", "runs")
+    assert leftovers(lake.root) == []
+
+
+def test_the_same_file_again_is_cached_and_counts_alike(lake: Lake) -> None:
+    data = trec([(FIRST, "rockets/orbit.py#L13", 1, 1), (FIRST, "no.py", 2, 1)])
+    first, before = imported(lake, data), stored(lake.root)
+    again = imported(lake, data)
+    assert (first.cached, again.cached) == (False, True)
+    assert again.tally.counts() == first.tally.counts()
+    assert again.outcome("x", "").cached == 5
+    assert stored(lake.root) == before
+
+
+def test_what_was_skipped_is_an_error_again_without_the_flag(lake: Lake) -> None:
+    data = ALL + one("a.py", "other")
+    imported(lake, data, skip_unknown=True)
+    again = imported(lake, data, skip_unknown=True)
+    assert (again.n_rejected, again.n_unknown, again.cached) == (0, 1, True)
+    with pytest.raises(GoldspanError, match="not among those asked"):
+        imported(lake, data)
+
+
+def test_another_file_under_the_same_name_takes_the_place_of_the_first(lake: Lake) -> None:
+    first = imported(lake, one("rockets/orbit.py") + one("a.py", "other"), skip_unknown=True)
+    lake.write("aggregates", pl.DataFrame(schema=table("aggregates").columns), part="all", fingerprint="x",
+               benchmark="repoeval", protocol="p", run_id=first.run_id)  # fmt: skip
+    second = imported(lake, ALL)
+    assert second.notes == [f"in place of {first.run_id}, imported earlier under the same name"]
+    assert lake.read("runs")["run_id"].to_list() == [second.run_id]
+    assert not any(first.run_id in path for path in stored(lake.root))
+
+
+def test_other_names_and_other_tasks_stand_beside_one_another(lake: Lake) -> None:
+    with another("repoeval/other"):
+        runs = {imported(lake, ALL, system=name, task=task).run_id
+                for name in ("mine", "yours") for task in ("", "repoeval/other")}  # fmt: skip
+    assert set(lake.read("runs")["run_id"]) == runs
+    assert len(runs) == 4
+
+
+def test_new_items_make_an_import_stale(lake: Lake, tmp_path: Path) -> None:
+    first = imported(lake, ALL)
+    ingested(lake.root, build(tmp_path / "other", TASKS[:4]))
+    error = refused(lake, ALL)
+    assert f"'{LAST}'" in error.examples[0]
+    again = imported(lake, ALL, skip_unknown=True)
+    assert (again.cached, again.run_id, again.n_items) == (False, first.run_id, 4)
+    assert LAST not in lake.read("run_items")["item_id"].to_list()
+
+
+def test_a_part_that_fails_leaves_nothing_of_the_parts_before_it(tmp_path: Path) -> None:
+    source = build(build(tmp_path / "source"), context="4k")
+    ingested(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
+    lake = Lake(tmp_path / "lake")
+    bad = one("rockets/orbit.py") + one("rockets/orbit.py#L99", FIRST.replace("2k", "4k"))
+    assert refused(lake, bad).what == "a range beyond the file: 1 line"
+    assert leftovers(lake.root) == []
+
+
+def test_a_sample_of_the_items_is_marked(tmp_path: Path) -> None:
+    ingested(tmp_path / "lake", build(tmp_path / "source"), limit=2)
+    lake = Lake(tmp_path / "lake")
+    rows = trec([(item, "cats.py", 1, 1) for item in lake.read("items")["item_id"]])
+    imported(lake, rows)
+    assert lake.read("runs").select("status", "limit", "n_items").row(0) == ("partial", 2, 2)
+
+
+def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) -> None:
+    files = lake.read("files").filter(pl.col("pool_id").str.ends_with("zoo_animals"), pl.col("path") == "dogs.py")
+    own = files.with_columns(pool_id=pl.lit("own/zoo_animals"), path=pl.lit("build/dogs.py"))
+    lake.write("files", own, part="repoeval.own", fingerprint="x")
+    with another("repoeval/own", pool_prefix="own", subsets=("function-2k",)):
+        result = imported(lake, trec([(LAST, "build/dogs.py", 1, 1), (LAST, "cats.py", 2, 0)]), task="repoeval/own")
+        assert (result.n_items, result.tally.n_unresolved) == (2, 1)
+        assert hits(lake, "path", item=LAST) == [("build/dogs.py",), (None,)]
+        assert "not among those asked" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
+
+
+def test_an_unknown_task_is_refused_with_the_nearest_name(lake: Lake) -> None:
+    error = refused(lake, ALL, task="repoeval/promt")
+    assert error.code == Exit.USAGE
+    assert "Did you mean 'repoeval/prompt'" in error.hint
+
+
+def test_a_task_of_another_benchmark_is_unknown(lake: Lake) -> None:
+    assert refused(lake, ALL, task="contextbench/issue").code == Exit.USAGE
+
+
+def test_a_ranking_does_not_answer_a_task_for_completions(lake: Lake) -> None:
+    error = refused(lake, ALL, task="repoeval/completion")
+    assert error.what == "the task repoeval/completion is answered by a completion; this file holds a ranking"
+
+
+def test_a_chunker_of_the_lake_names_the_chunks(lake: Lake) -> None:
+    chunk = lake.read("chunks", chunker="window-4-2").join(
+        lake.read("files").filter(pl.col("path") == "rockets/orbit.py"), on="sha256"
+    ).filter(pl.col("chunk_no") == 2).row(0, named=True)  # fmt: skip
+    document = f"rockets/orbit.py#L{chunk['line_start'] + 1}-L{chunk['line_end']}"
+    rows = [(FIRST, document, 1, 2), (FIRST, "rockets/orbit.py", 2, 1)]
+    result = imported(lake, trec(rows), chunker="window-4-2")
+    assert hits(lake, "chunk_no") == [(2,), (None,)]
+    assert result.tally.n_no_chunk == 1
+    assert lake.read("runs")["chunker"].to_list() == ["window-4-2"]
+
+
+def test_a_chunker_that_the_lake_does_not_have_is_refused(lake: Lake) -> None:
+    error = refused(lake, ALL, chunker="window-4-3")
+    assert (error.code, "Did you mean 'window-4-2'" in error.hint) == (Exit.USAGE, True)
+
+
+@pytest.mark.parametrize("name", ["", " ", " x", "a\nb", "a\0b", "\x1b[31m", "x" * 121, "a\u200bb"])
+def test_a_name_that_is_none_is_refused(lake: Lake, name: str) -> None:
+    assert refused(lake, ALL, system=name).code == Exit.USAGE
+
+
+@pytest.mark.parametrize("name", ["mein Größter ☃ v2", "a/b", "../../x", "%2F", "*", "x" * 120, "漢" * 120, "<script>"])
+def test_any_printable_name_of_120_characters_is_stored_and_found(lake: Lake, name: str) -> None:
+    result = imported(lake, ALL, system=name)
+    assert lake.read("runs", benchmark="repoeval", run_id=result.run_id)["system"].to_list() == [name]
+    assert "/" not in result.run_id
+    assert all(part.path.is_relative_to(lake.root / "hits" / "benchmark=repoeval") for part in lake.parts("hits"))
+
+
+def test_the_name_of_a_built_in_system_is_refused(lake: Lake) -> None:
+    where = {"benchmark": "repoeval", "run_id": "r"}
+    lake.write("runs", run_row("r", system="window-4-2+bm25"), part="all", fingerprint="x", **where)
+    assert "of Goldspan's own" in refused(lake, ALL, system="window-4-2+bm25").what
+    lake.write("retrievers", declared_row(name="oracle", title="x", meaning="x"), part="all", fingerprint="x")
+    assert "of Goldspan's own" in refused(lake, ALL, system="whole-file+oracle").what
+    assert imported(lake, ALL, system="mine+oracle").tally.n_done == 5

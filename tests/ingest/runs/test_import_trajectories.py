@@ -1,0 +1,218 @@
+"""A trajectory becomes a run: steps, final context and patch as they were given, paths found in the tree."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.runs.agents import (
+    CATS,
+    ITEMS,
+    ORBITS,
+    PATCH,
+    ROCKETS,
+    UPSTREAM,
+    counts,
+    hits,
+    imported,
+    issues_once,
+    jsonl,
+    lake,
+    of_item,
+    refused,
+    rejected,
+    spans,
+    unified,
+)
+from tests.tiny import command, put, stored
+
+__all__ = ["issues_once", "lake"]
+
+ALL = [unified(item) for item in ITEMS]
+
+
+def test_a_step_and_the_final_context_are_kept_apart(lake: Lake) -> None:
+    imported(lake, jsonl(*ALL))
+    columns = ("part", "step", "rank", "path", "line_start", "line_end")
+    assert hits(lake, *columns) == [
+        ("step", 1, 1, "src/engine.py", None, None),
+        ("step", 1, 2, "src/engine.py", 0, 5),
+    ]
+    assert hits(lake, *columns, part="final") == [
+        ("final", 0, 1, "src/engine.py", None, None),
+        ("final", 0, 2, "src/engine.py", 2, 5),
+    ]
+
+
+def test_a_run_item_says_how_much_was_returned(lake: Lake) -> None:
+    row = unified(
+        pred_spans={
+            "src/engine.py": [{"start": 4, "end": 5}, {"start": 5, "end": 9}],
+            "no.py": [{"start": 1, "end": 2}],
+        }
+    )
+    imported(lake, jsonl(row))
+    # `defburn(fuel):` and `returnmath.sqrt(fuel)`: line 5 counts once, and there are no lines after it.
+    assert of_item(lake, "status", "n_steps", "n_returned", "n_nws", "has_patch") == ("done", 1, 4, 14 + 21, True)
+
+
+def test_the_lines_a_patch_edits_are_stored_under_both_readings(lake: Lake) -> None:
+    imported(lake, jsonl(*ALL))
+    edits = lake.read("edits").filter(pl.col("item_id") == ROCKETS)
+    assert edits.select("reading", "path", "line", "kind").rows() == [
+        ("docs", "src/engine.py", 4, "deleted"),
+        ("official", "src/engine.py", 4, "deleted"),
+    ]
+
+
+def test_the_run_says_what_it_is(lake: Lake) -> None:
+    result = imported(lake, jsonl(*ALL))
+    row = lake.read("runs").row(0, named=True)
+    assert (row["task"], row["origin"], row["chunker"], row["status"], row["n_items"]) == (
+        "contextbench/issue", "imported", None, "complete", 3,
+    )  # fmt: skip
+    said = json.loads(row["parameters"])
+    assert (said["format"], said["counts"]["n_steps"], said["counts"]["n_spans"]) == ("unified", 3, 6)
+    assert said["notes"][0] == "trajectories: 3, with 3 steps and 6 spans"
+    assert result.outcome("x", "").code == Exit.DONE
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        ("src/engine.py", "src/engine.py"),
+        ("/testbed/src/engine.py", "src/engine.py"),
+        ("C:\\rockets\\src\\engine.py", "src/engine.py"),
+        ("./src/engine.py", "src/engine.py"),
+        ("src//./engine.py", "src/engine.py"),
+        ("a/b/src/engine.py", "src/engine.py"),
+        ("lib/engine.py", "engine.py"),
+        ("README.md", "README.md"),
+        ("src", None),
+        ("src/engine.py/", None),
+        ("../src/engine.py", None),
+        ("src/../src/engine.py", None),
+        ("..", None),
+        ("/etc/passwd", None),
+        ("engine.py\0", None),
+        ("lib/cat.js", None),
+        ("SRC/ORBIT.PY", None),
+    ],
+)
+def test_a_path_means_the_file_that_is_left_after_the_fewest_folders(lake: Lake, given: str, path: str | None) -> None:
+    result = imported(lake, jsonl(unified(pred_steps=[{"files": [given]}])))
+    assert hits(lake, "path_given", "path") == [(given, path)]
+    assert counts(result).n_unresolved == (path is None)
+
+
+def test_ranges_stay_as_they_were_given_and_are_counted(lake: Lake) -> None:
+    pairs = [(5, 3), (0, 2), (-4, -1), (4, 99), (2, 2)]
+    steps = [step for pair in pairs for step in spans(**{"src/engine.py": pair})]
+    result = imported(lake, jsonl(unified(pred_steps=steps)))
+    assert hits(lake, "line_start", "line_end") == [(start - 1, end) for start, end in pairs]
+    assert (counts(result).n_reversed, counts(result).n_beyond) == (3, 1)
+    assert (
+        "ranges kept as they were given: 1 run past the end of their file, 3 are reversed or start before line 1"
+        in (result.outcome("x", "").notes)
+    )
+
+
+def test_a_symbol_is_a_row_of_its_own(lake: Lake) -> None:
+    imported(lake, jsonl(unified(pred_symbols={"src/engine.py": ["burn", "Engine.burn"]})))
+    assert hits(lake, "rank", "path", "symbol", "line_start", part="final")[2:] == [
+        (3, "src/engine.py", "burn", None),
+        (4, "src/engine.py", "Engine.burn", None),
+    ]
+
+
+def test_either_id_names_an_item(lake: Lake) -> None:
+    imported(lake, jsonl(unified(UPSTREAM[CATS]), unified(ORBITS)))
+    done = lake.read("run_items").filter(pl.col("status") == "done")
+    assert done["item_id"].to_list() == [ORBITS, CATS]
+
+
+def test_an_item_without_a_trajectory_is_missing(lake: Lake) -> None:
+    result = imported(lake, jsonl(unified()))
+    assert of_item(lake, "status", "error", "has_patch", item=CATS) == ("missing", "no trajectory in given.jsonl", None)
+    assert (counts(result).n_missing, result.outcome("x", "").code) == (2, Exit.INCOMPLETE)
+    assert lake.read("runs")["status"].item() == "partial"
+
+
+def test_no_final_context_is_a_status_of_its_own(lake: Lake) -> None:
+    result = imported(lake, jsonl(unified(pred_files=[], pred_spans={})))
+    assert of_item(lake, "status", "error", "n_steps", "has_patch") == (
+        "no-context", "the trajectory gives no final context", 1, True,
+    )  # fmt: skip
+    assert (counts(result).n_no_context, result.outcome("x", "").failed) == (1, 1)
+    assert hits(lake, "step") == [(1,), (1,)]
+
+
+@pytest.mark.parametrize("patch", [None, "", " \n"])
+def test_a_trajectory_without_a_patch_is_counted(lake: Lake, patch: str | None) -> None:
+    result = imported(lake, jsonl(unified(model_patch=patch)))
+    # Blank text is a patch to the published evaluator, one that edits nothing.
+    assert (of_item(lake, "has_patch"), counts(result).n_no_patch) == ((bool(patch),), 1)
+    assert lake.read("edits").is_empty()
+
+
+def test_a_patch_that_is_none_is_reported(lake: Lake) -> None:
+    result = imported(lake, jsonl(unified(model_patch="@@ -1,5 +1,5 @@\n-x\n")))
+    assert counts(result).n_faulty_patches == 1
+    assert rejected(lake)[0][:2] == ("given.jsonl, line 1", f"item {ROCKETS}")
+
+
+def test_an_unknown_item_is_an_error_that_asks_what_was_meant(lake: Lake) -> None:
+    error = refused(lake, jsonl(unified(), unified("acme__rocket-2")))
+    assert (error.code, error.examples) == (Exit.INVALID, ("given.jsonl, line 2: 'acme__rocket-2'",))
+    assert f"Did you mean {ORBITS!r}?" in error.hint
+    assert "--skip-unknown" in error.hint
+
+
+def test_unknown_items_can_be_left_out_and_are_named(lake: Lake) -> None:
+    result = imported(lake, jsonl(unified(), unified("other__x-1")), skip_unknown=True)
+    assert (result.n_rejected, result.n_unknown, counts(result).n_done) == (0, 1, 1)
+    assert rejected(lake)[0][1] == "item other__x-1, given.jsonl, line 2"
+
+
+def test_two_trajectories_of_one_item_are_refused_and_both_named(lake: Lake) -> None:
+    error = refused(lake, jsonl(unified(), unified(UPSTREAM[ROCKETS])))
+    assert error.what == "1 item has more than one trajectory"
+    assert error.examples == (f"item {ROCKETS}: given.jsonl, line 1 and given.jsonl, line 2",)
+
+
+def test_a_check_writes_nothing(lake: Lake) -> None:
+    before = stored(lake.root)
+    assert counts(imported(lake, jsonl(*ALL), write=False)).n_done == 3
+    assert stored(lake.root) == before
+
+
+def test_the_same_import_again_is_done_already_and_another_takes_its_place(lake: Lake) -> None:
+    imported(lake, jsonl(*ALL))
+    before = stored(lake.root)
+    assert imported(lake, jsonl(*ALL)).cached
+    assert stored(lake.root) == before
+    again = imported(lake, jsonl(unified(model_patch=None)), name="other.jsonl")
+    assert lake.read("runs")["run_id"].to_list() == [again.run_id]
+    assert lake.read("edits").is_empty()
+
+
+def test_the_command_ends_with_the_counts(lake: Lake) -> None:
+    file = put(lake.root.parent / "a.jsonl", jsonl(unified(pred_steps=[{"files": ["no/such.py"]}])))
+    said = command("ingest", "run", file, "--benchmark", "contextbench", "--system", "agent", "--lake", lake.root)
+    assert said.code == Exit.INCOMPLETE
+    assert "trajectories: 1, with 1 step and 1 span" in said.err
+    assert "unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no/such.py'" in said.err
+    assert "2 missing" in said.err
+    checked = command("ingest", "check", file, "--benchmark", "contextbench", "--lake", lake.root)
+    assert "nothing was written" in checked.err
+
+
+def test_a_patch_of_an_item_is_not_another_items(lake: Lake) -> None:
+    imported(lake, jsonl(unified(), unified(CATS, model_patch=PATCH.replace("src/engine.py", "lib/cat.js"))))
+    assert lake.read("edits").select("item_id", "path").unique().sort("item_id").rows() == [
+        (ROCKETS, "src/engine.py"), (CATS, "lib/cat.js"),
+    ]  # fmt: skip

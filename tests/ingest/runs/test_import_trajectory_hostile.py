@@ -1,0 +1,154 @@
+"""Trajectories that hold anything anywhere: never a traceback, never lost in silence, never more memory than one."""
+
+from __future__ import annotations
+
+import json
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ingest.runs.find_trajectories import Found
+from ingest.runs.importer import Importer
+from ingest.runs.input_file import InputFile
+from ingest.runs.read_trajectories import ANSWERS, VIEWS, Ids, Read, read
+from ingest.runs.registry import importers
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from lake.rejects import Rejects
+from lake.store import Lake
+from tests.ingest.runs.agents import (
+    ROCKETS,
+    counts,
+    hits,
+    imported,
+    issues_once,
+    jsonl,
+    lake,
+    of_item,
+    rejected,
+    spans,
+    unified,
+    zipped,
+)
+from tests.tiny import put
+
+__all__ = ["issues_once", "lake"]
+
+IMPORTERS = [one for one in importers().values() if one.kind == "trajectory"]
+
+KEYS = (
+    "instance_id", "model_patch", "traj_data", "pred_steps", "pred_files", "pred_spans", "pred_symbols", "files",
+    "spans", "symbols", "type", "start", "end", "info", "messages", "role", "content", "submission", "trajectory",
+    "action", "observation", "patch_context", "text", "config", "environment", "image",
+)  # fmt: skip
+TEXTS = (
+    ROCKETS, "line", "assistant", "src/engine.py", "..", "/", "", "\0", "\ud800", "1", "-1",
+    "<explore_context>File: a.py\nLines: 3-1</explore_context>", "<PATCH_CONTEXT>File: \nLines: 1-2</PATCH_CONTEXT>",
+    "```bash\nsed -n '1,99999999999999999999p' a.py && cat b.py | nl c.py\n```", "File: a.py\nLines: 1-2",
+    "str_replace_editor view /testbed/a.py --view_range 1 99999999999999999999", "@@ -1 +1 @@\n-x",
+)  # fmt: skip
+TEXT = st.sampled_from(TEXTS) | st.text(max_size=5)
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | TEXT,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | TEXT, inner, max_size=6),
+    max_leaves=25,
+)
+WHOLE = {"info": {}, "messages": [], "trajectory": [], "traj_data": {}, "instance_id": ROCKETS}
+
+
+def read_by(importer: Importer, path: Path) -> tuple[Read, Rejects]:
+    rejects = Rejects()
+    file = TrajectoryFile(path.name, InputFile(path).opened)
+    return read(Found(importer, [file]), Ids({ROCKETS: ROCKETS}), rejects), rejects
+
+
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
+@given(value=JSON, whole=st.booleans())
+def test_any_json_is_read_or_told(tmp_path: Path, importer: Importer, value: object, whole: bool) -> None:
+    document = {**WHOLE, **value} if whole and isinstance(value, dict) else value
+    found, rejects = read_by(importer, put(tmp_path / "x.json", json.dumps(document).encode()))
+    assert (found.views.schema, found.answers.schema) == (pl.Schema(VIEWS), pl.Schema(ANSWERS))
+    assert found.answers.height + len(rejects) > 0
+
+
+@pytest.mark.parametrize("importer", IMPORTERS, ids=lambda one: one.name)
+@given(data=st.binary(max_size=60) | st.sampled_from([b"{", b"[{", b"\0" * 9, b"[" * 10**5, b'{"a":' * 10**5]))
+def test_any_bytes_are_read_or_told(tmp_path: Path, importer: Importer, data: bytes) -> None:
+    importer.recognise(data, "x.traj.json")
+    read_by(importer, put(tmp_path / "x.json", data))
+
+
+@pytest.mark.parametrize("data", [b"NaN", b'{"instance_id": 1' + b"0" * 5000 + b"}", b'{"patch": "\0"}', b"\xff"])
+def test_what_python_or_json_does_not_take_is_told(tmp_path: Path, data: bytes) -> None:
+    found, rejects = read_by(importers()["unified"], put(tmp_path / "x.json", data + b"\n" + jsonl(unified())))
+    assert (found.answers.height, len(rejects)) == (1, 1)
+
+
+def test_lines_that_no_file_has_are_left_out_and_told(lake: Lake) -> None:
+    steps = [*spans(**{"src/engine.py": (1, 2**70)}), *spans(**{"src/engine.py": (1, 2)}), *spans(a=("x", None))]
+    assert counts(imported(lake, jsonl(unified(pred_steps=steps)))).n_steps == 3
+    assert hits(lake, "step", "line_end") == [(2, 2)]
+    assert len(rejected(lake)) == 1
+    assert "step 1 has a span of src/engine.py that is not of lines" in str(rejected(lake)[0][2])
+
+
+def test_half_a_surrogate_pair_is_kept_as_an_escape(lake: Lake) -> None:
+    imported(lake, jsonl(unified(pred_steps=[{"files": ["a\ud800.py"]}], model_patch="\ud800")))
+    assert hits(lake, "path_given", "path") == [("a\\ud800.py", None)]
+
+
+def large(n_bytes: int) -> Iterator[bytes]:
+    yield b'{"info": {"mini_version": "1", "submission": ""}, "messages": ['
+    message = json.dumps({"role": "user", "content": "x" * 10**5}).encode() + b", "
+    for _ in range(n_bytes // len(message)):
+        yield message
+    seen = "<explore_context>\nFile: /testbed/src/engine.py\nLines: 1-2\n</explore_context>"
+    yield json.dumps({"role": "user", "content": seen}).encode() + b'], "instance_id": "%s"}' % ROCKETS.encode()
+
+
+def test_large_trajectories_are_held_one_at_a_time(lake: Lake) -> None:
+    one = b"".join(large(5 * 2**20))
+    many = {f"{n}.traj.json": one.replace(ROCKETS.encode(), b"other__x-%d" % n) for n in range(8)}
+    many["last.traj.json"] = one
+    file = put(lake.root.parent / "a.zip", zipped(many))
+    tracemalloc.start()
+    try:
+        imported(lake, file, skip_unknown=True)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert of_item(lake, "n_steps") == (1,)
+    # The bytes, their text, and the same text as the values of a document.
+    assert peak < 5 * len(one)
+
+
+def test_a_trajectory_of_50_mb_is_read(lake: Lake) -> None:
+    imported(lake, b"".join(large(50 * 2**20)), name=f"{ROCKETS}.traj.json")
+    found = hits(lake, "step", "path", "line_start", "line_end")
+    assert found == [(1, "src/engine.py", None, None), (1, "src/engine.py", 0, 2)]
+
+
+def test_a_name_longer_than_any_and_a_patch_beyond_the_limit_are_told_and_not_read(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.runs.read_trajectories.MAX_PATCH_CHARACTERS", 10)
+    seen = {"p" * 5_000: [{"type": "line", "start": 1, "end": 2}] * 3}
+    imported(lake, jsonl(unified(ROCKETS, pred_steps=[{"files": [], "spans": seen}])))
+    (reason,) = lake.read("rejects")["reason"].to_list()
+    assert "views without a path, or of lines that no file has" in reason
+    assert "its patch has more than 10 characters, and is not read" in reason
+
+
+def test_trajectories_that_show_more_than_is_read_of_a_run_fail_and_say_so(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ingest.runs.read_trajectories.MAX_VIEWS", 2)
+    imported(lake, jsonl(unified(ROCKETS)))
+    assert of_item(lake, "status", "error") == (
+        "failed",
+        "more than 2 places are shown in all, the most of a run; split it",
+    )

@@ -1,0 +1,75 @@
+"""Runs beside a benchmark's data: imported with it, what is no run reported, and all gone when the items change."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from ingest.outcome import Ingested
+from ingest.runs.bundled_runs import delete_imported_runs, import_recorded
+from ingest.sources.folder import open_folder
+from lake.store import Lake
+from tests.ingest.runs.agents import ITEMS, issues_once, jsonl, lake, unified
+
+__all__ = ["issues_once", "lake"]
+
+
+def recorded(lake: Lake, folder: Path, files: dict[str, bytes]) -> Ingested:
+    """Import what lies beside the data."""
+    trajectories = folder / "contextbench" / "trajectories"
+    trajectories.mkdir(parents=True, exist_ok=True)
+    for name, text in files.items():
+        (trajectories / name).write_bytes(text)
+    result = Ingested()
+    import_recorded(lake, "contextbench", open_folder(folder, "contextbench"), result)
+    return result
+
+
+def systems(lake: Lake) -> list[tuple[str, str]]:
+    """The runs of the lake, and where each comes from."""
+    return lake.read("runs").select("system", "origin").sort("system").rows()
+
+
+def refused(lake: Lake) -> list[tuple[str, str, str]]:
+    """What was refused beside the data."""
+    rows = lake.scan("rejects").select("source", "position", "reason").collect()
+    return rows.sort("source", "position").rows()
+
+
+def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_path: Path) -> None:
+    result = recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS)), "two.jsonl": jsonl(unified(ITEMS[0]))})
+    assert systems(lake) == [("one", "imported"), ("two", "imported")]
+    assert [note.partition(";")[0] for note in result.notes] == ["one: 3 of 3 items", "two: 1 of 3 items"]
+    assert result.n_rejected == 0
+
+
+def test_what_is_no_run_is_a_row_of_rejects_and_the_others_are_imported(lake: Lake, tmp_path: Path) -> None:
+    result = recorded(lake, tmp_path, {"broken.jsonl": b"neither this\n", "one.jsonl": jsonl(unified(ITEMS[0]))})
+    assert systems(lake) == [("one", "imported")]
+    assert result.n_rejected == 1
+    ((source, position, reason),) = refused(lake)
+    assert (source, position) == ("broken.jsonl", "system broken")
+    assert reason in result.notes[0]
+
+
+def test_a_file_that_was_mended_takes_its_reject_away(lake: Lake, tmp_path: Path) -> None:
+    recorded(lake, tmp_path, {"one.jsonl": b"neither this\n"})
+    recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]))})
+    assert refused(lake) == []
+    assert systems(lake) == [("one", "imported")]
+
+
+def test_answers_to_items_that_are_not_there_are_left_out_and_counted(lake: Lake, tmp_path: Path) -> None:
+    result = recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]), unified("owner__other-1"))})
+    assert result.n_rejected == 0
+    assert "skipped: 1 item not asked here" in result.notes[0]
+    assert "owner__other-1" in refused(lake)[0][1]
+    assert lake.scan("run_items").filter(pl.col("status") == "done").select("item_id").collect().rows() == [(ITEMS[0],)]
+
+
+def test_imported_runs_are_forgotten_whole(lake: Lake, tmp_path: Path) -> None:
+    recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS))})
+    (name,) = delete_imported_runs(lake, "contextbench")
+    assert name.startswith("contextbench.issue--one--")
+    assert [table for table in ("runs", "run_items", "hits", "edits") if lake.parts(table, run_id=name)] == []

@@ -1,0 +1,328 @@
+"""Local folders: which one is the benchmark's, and what of it is read."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ingest.open_source import open_source
+from ingest.sources.folder import open_folder, read_folder
+from ingest.sources.tree import Source, UnreadableEntryError
+from lake.errors import Exit, GoldspanError
+
+MARKERS = ("datasets", "repositories")
+SHARED = Path(__file__).parents[3] / "../shared/data"
+
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="../shared/data, the real benchmark data, is not there")
+
+
+def _put(file: Path, data: bytes = b"x") -> Path:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(data)
+    return file
+
+
+@pytest.mark.parametrize(
+    ("folder", "benchmark", "label"),
+    [
+        ("repoeval", "repoeval", ""),
+        ("repobench-r-mined", "repobench-r", "mined"),
+        ("repobench-r-my-own", "repobench-r", "my-own"),
+    ],
+)
+@pytest.mark.parametrize("given", ["itself", "parent"])
+def test_a_benchmarks_folder_is_found_and_its_label_is_read(
+    tmp_path: Path, folder: str, benchmark: str, label: str, given: str
+) -> None:
+    _put(tmp_path / folder / "datasets/a.jsonl")
+    asked = tmp_path if given == "parent" else tmp_path / folder
+    source = open_folder(asked, benchmark, markers=MARKERS)
+    assert (source.name, source.label, source.root) == (str(asked), label, tmp_path / folder)
+    assert (source.revision, source.licences) == ("", {})
+
+
+def test_a_folder_of_any_name_that_holds_a_marker_is_the_benchmarks_own(tmp_path: Path) -> None:
+    _put(tmp_path / "data/repositories/function_level.zip")
+    source = open_folder(tmp_path / "data", "repoeval", markers=MARKERS)
+    assert (source.label, source.root) == ("", tmp_path / "data")
+
+
+@pytest.mark.parametrize("marker", ["datasets.zip", "datasets", "datasets/x"])
+def test_a_marker_may_be_an_archive_a_file_or_a_folder(tmp_path: Path, marker: str) -> None:
+    _put(tmp_path / marker)
+    assert open_folder(tmp_path, "repoeval", markers=MARKERS).root == tmp_path
+
+
+def test_a_subfolder_comes_before_the_folder_itself(tmp_path: Path) -> None:
+    _put(tmp_path / "datasets/x")
+    _put(tmp_path / "repoeval/datasets/x")
+    assert open_folder(tmp_path, "repoeval", markers=MARKERS).root == tmp_path / "repoeval"
+
+
+def test_a_subfolder_without_a_marker_does_not_hide_the_folder_itself(tmp_path: Path) -> None:
+    _put(tmp_path / "datasets/x")
+    _put(tmp_path / "repoeval-notes/todo.txt")
+    source = open_folder(tmp_path, "repoeval", markers=MARKERS)
+    assert (source.root, source.label) == (tmp_path, "")
+
+
+def test_another_benchmark_whose_name_begins_alike_is_not_taken(tmp_path: Path) -> None:
+    _put(tmp_path / "repoevaluation/datasets/x")
+    with pytest.raises(GoldspanError, match="does not hold repoeval"):
+        open_folder(tmp_path, "repoeval", markers=MARKERS)
+
+
+def test_two_subfolders_of_one_benchmark_are_an_error_that_names_both(tmp_path: Path) -> None:
+    _put(tmp_path / "repoeval/datasets/x")
+    _put(tmp_path / "repoeval-new/datasets/x")
+    with pytest.raises(GoldspanError, match=r"repoeval, repoeval-new") as caught:
+        open_folder(tmp_path, "repoeval", markers=MARKERS)
+    assert caught.value.code == Exit.USAGE
+
+
+def test_a_folder_without_the_benchmark_says_what_was_looked_for(tmp_path: Path) -> None:
+    _put(tmp_path / "repoeval/readme.txt")
+    with pytest.raises(GoldspanError) as caught:
+        open_folder(tmp_path, "repoeval", markers=MARKERS)
+    assert caught.value.code == Exit.MISSING
+    for word in ("repoeval-<label>", "datasets.zip", "repositories/", "repoeval holds none of these"):
+        assert word in str(caught.value)
+
+
+def test_a_folder_that_does_not_exist_or_is_a_file_is_told_apart(tmp_path: Path) -> None:
+    with pytest.raises(GoldspanError, match="does not exist") as missing:
+        open_folder(tmp_path / "nowhere", "repoeval", markers=MARKERS)
+    assert missing.value.code == Exit.MISSING
+    with pytest.raises(GoldspanError, match="is a file"):
+        open_folder(_put(tmp_path / "file"), "repoeval", markers=MARKERS)
+
+
+def test_a_folder_and_an_archive_give_the_same_tree(tmp_path: Path) -> None:
+    files = {"function_level/x/a.py": b"a = 1\r\n", "function_level/x/b/c.py": b"", "function_level/y.txt": b"\xff"}
+    _put(tmp_path / "packed/repoeval/datasets/a.jsonl")
+    (tmp_path / "packed/repoeval/repositories").mkdir()
+    with zipfile.ZipFile(tmp_path / "packed/repoeval/repositories/function_level.zip", "w") as made:
+        for name, data in files.items():
+            made.writestr(name, data)
+            _put(tmp_path / "open/repoeval/repositories/function_level" / name, data)
+    trees = [
+        open_folder(tmp_path / kind, "repoeval", markers=MARKERS).tree("repositories/function_level")
+        for kind in ("packed", "open")
+    ]
+    found = [{entry.path: (entry.size, entry.read()) for entry in tree.entries} for tree in trees if tree]
+    assert found == [{name: (len(data), data) for name, data in files.items()}] * 2
+    assert [tree.location for tree in trees if tree] == [
+        "repositories/function_level.zip",
+        "repositories/function_level",
+    ]
+
+
+def test_the_first_tree_that_there_is_is_given(tmp_path: Path) -> None:
+    _put(tmp_path / "repositories/line_and_api_level/x.py")
+    source = open_folder(tmp_path, "repoeval", markers=MARKERS)
+    tree = source.tree("repositories/line_level", "repositories/line_and_api_level")
+    assert tree is not None
+    assert tree.location == "repositories/line_and_api_level"
+    assert source.tree("datasets") is None
+
+
+def test_a_folder_with_nothing_but_its_own_archive_is_that_archive(tmp_path: Path) -> None:
+    (tmp_path / "datasets").mkdir()
+    with zipfile.ZipFile(tmp_path / "datasets/datasets.zip", "w") as made:
+        made.writestr("a.jsonl", b"{}")
+    source = open_folder(tmp_path, "repoeval", markers=MARKERS)
+    tree = source.tree("datasets")
+    assert tree is not None
+    assert (tree.location, [entry.path for entry in tree.entries]) == ("datasets/datasets.zip", ["a.jsonl"])
+    _put(tmp_path / "datasets/b.jsonl")
+    tree = source.tree("datasets")
+    assert tree is not None
+    assert [entry.path for entry in tree.entries] == ["b.jsonl", "datasets.zip"]
+
+
+def test_links_are_read_inside_and_refused_outside(tmp_path: Path) -> None:
+    root = tmp_path / "tree"
+    _put(root / "real/a.py", b"inside")
+    _put(tmp_path / "secret", b"outside")
+    (root / "link.py").symlink_to("real/a.py")
+    (root / "out.py").symlink_to(tmp_path / "secret")
+    (root / "up.py").symlink_to("../secret")
+    (root / "folder").symlink_to("real")
+    (root / "outside").symlink_to(tmp_path)
+    (root / "broken").symlink_to("nowhere")
+    (root / "circle").symlink_to("circle")
+    tree = read_folder(root, "tree")
+    assert {entry.path: entry.read() for entry in tree.entries} == {"link.py": b"inside", "real/a.py": b"inside"}
+    assert {entry.path: entry.reason for entry in tree.refused} == {
+        "broken": "a link that leads nowhere",
+        "circle": "a link that leads nowhere",
+        "folder": "a link to a folder; such links are not followed",
+        "out.py": "a link that leaves the folder",
+        "outside": "a link that leaves the folder",
+        "up.py": "a link that leaves the folder",
+    }
+
+
+def test_the_folder_itself_may_be_reached_through_a_link(tmp_path: Path) -> None:
+    _put(tmp_path / "elsewhere/a.py", b"1")
+    (tmp_path / "tree").symlink_to("elsewhere")
+    tree = read_folder(tmp_path / "tree", "tree")
+    assert [entry.path for entry in tree.entries] == ["a.py"]
+    assert tree.refused == []
+
+
+def test_pipes_and_sockets_are_refused_and_never_opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
+    with socket.socket(socket.AF_UNIX) as made:
+        made.bind("socket")
+        tree = read_folder(tmp_path, ".")
+    assert tree.entries == []
+    assert {entry.path: entry.reason for entry in tree.refused} == {
+        "pipe": "not a regular file",
+        "socket": "not a regular file",
+    }
+
+
+def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _put(tmp_path / "a.py")
+    secret = _put(tmp_path / "secret.py")
+    # Not by its mode: whoever runs as root may read everything.
+    monkeypatch.setattr("ingest.sources.folder.os.access", lambda path, mode: Path(path) != secret)
+    tree = read_folder(tmp_path, ".")
+    assert [entry.path for entry in tree.entries] == ["a.py"]
+    assert [(entry.path, entry.reason) for entry in tree.refused] == [
+        ("secret.py", "may not be read (permission denied)")
+    ]
+
+
+def test_a_folder_that_may_not_be_listed_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = _put(tmp_path / "closed/a.py").parent
+    scandir = os.scandir
+
+    def refusing(folder: str) -> object:
+        # Not by its mode: whoever runs as root may list everything.
+        if Path(folder) == closed:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+        return scandir(folder)
+
+    monkeypatch.setattr("ingest.sources.folder.os.scandir", refusing)
+    tree = read_folder(tmp_path, ".")
+    monkeypatch.undo()
+    assert [(entry.path, entry.reason) for entry in tree.refused] == [
+        ("closed/", "cannot be listed: Permission denied")
+    ]
+
+
+def test_a_file_that_goes_away_after_it_was_listed_is_unreadable(tmp_path: Path) -> None:
+    file = _put(tmp_path / "a.py")
+    tree = read_folder(tmp_path, "repositories/x")
+    file.unlink()
+    with pytest.raises(UnreadableEntryError, match=r"a\.py cannot be read: No such file") as caught:
+        tree.entries[0].read()
+    assert caught.value.path == "a.py"
+
+
+def test_a_name_that_is_not_utf8_is_refused(tmp_path: Path) -> None:
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/\xff.py")).write_bytes(b"x")
+    except OSError:
+        pytest.skip("this file system takes only UTF-8")
+    tree = read_folder(tmp_path, ".")
+    assert tree.entries == []
+    assert [(entry.path, entry.reason) for entry in tree.refused] == [(r"\xff.py", "the name is not UTF-8")]
+
+
+def test_what_macos_leaves_behind_is_passed_over_and_hidden_files_are_not(tmp_path: Path) -> None:
+    for name in ("__MACOSX/a.py", "x/._a.py", "x/.DS_Store", "x/.hidden/a.py", "x/a.py"):
+        _put(tmp_path / name)
+    tree = read_folder(tmp_path, ".")
+    assert [entry.path for entry in tree.entries] == ["x/.hidden/a.py", "x/a.py"]
+    assert tree.refused == []
+
+
+def test_open_source_takes_a_folder_as_given(tmp_path: Path) -> None:
+    _put(tmp_path / "repoeval-mine/datasets/x")
+    source: Source = open_source(str(tmp_path), "repoeval", markers=MARKERS, cache=tmp_path / "cache")
+    assert (source.name, source.label) == (str(tmp_path), "mine")
+    with pytest.raises(GoldspanError, match="does not exist"):
+        open_source("no-such-folder", "repoeval", markers=MARKERS, cache=tmp_path / "cache")
+
+
+def _snapshot(home: Path, dataset: str = "datasets--Contextbench--ContextBench") -> Path:
+    """A snapshot as the hub's cache has them: links to where each content lies once."""
+    cache = home / dataset
+    blob = _put(cache / "blobs" / ("a" * 64))
+    snapshot = cache / "snapshots" / ("c" * 40)
+    (snapshot / "data").mkdir(parents=True)
+    (snapshot / "data" / "test.parquet").symlink_to(Path("../../../blobs") / blob.name)
+    return snapshot
+
+
+def test_links_of_a_snapshot_are_followed_within_its_datasets_cache(tmp_path: Path) -> None:
+    snapshot = _snapshot(tmp_path)
+    other = _put(tmp_path / "datasets--Acme--Boats" / "blobs" / "x")
+    (snapshot / "other").symlink_to(other)
+    (snapshot / "refs").symlink_to(_put(tmp_path / "datasets--Contextbench--ContextBench" / "refs" / "main"))
+    found = open_folder(snapshot, "contextbench")
+    assert (found.label, found.root) == ("", snapshot)
+    for place in (".", "data"):
+        tree = found.tree(place)
+        assert tree is not None
+        assert [entry.path for entry in tree.entries] == ["data/test.parquet" if place == "." else "test.parquet"]
+        assert tree.entries[0].read() == b"x"
+    everything = found.tree(".")
+    assert everything is not None
+    assert [(one.path, one.reason) for one in everything.refused] == [
+        ("other", "a link that leaves the folder"),
+        ("refs", "a link that leaves the folder"),
+    ]
+
+
+def test_a_snapshot_of_another_dataset_is_not_taken_for_a_benchmark(tmp_path: Path) -> None:
+    with pytest.raises(GoldspanError, match="does not hold contextbench"):
+        open_folder(_snapshot(tmp_path, "datasets--Acme--Boats"), "contextbench")
+
+
+def test_a_folder_that_is_merely_called_snapshots_follows_no_link_that_leaves(tmp_path: Path) -> None:
+    _put(tmp_path / "blobs" / "x")
+    folder = tmp_path / "snapshots" / "contextbench"
+    folder.mkdir(parents=True)
+    (folder / "x").symlink_to(Path("../../blobs/x"))
+    tree = open_folder(folder, "contextbench").tree(".")
+    assert tree is not None
+    assert [one.reason for one in tree.refused] == ["a link that leaves the folder"]
+
+
+def test_a_folder_whose_name_is_too_long_is_told(tmp_path: Path) -> None:
+    with pytest.raises(GoldspanError, match="the folder cannot be read: File name too long") as told:
+        open_folder(tmp_path / ("x" * 300), "repoeval", markers=MARKERS)
+    assert told.value.code == Exit.MISSING
+
+
+@pytest.mark.shared
+@needs_shared
+def test_the_real_repoeval_data_is_read() -> None:
+    source = open_folder(SHARED, "repoeval", markers=MARKERS)
+    assert source.label == ""
+    datasets, code = source.tree("datasets"), source.tree("repositories/function_level")
+    assert datasets is not None
+    assert code is not None
+    assert not [*datasets.refused, *code.refused]
+    rows = datasets.get("function_level_completion_2k_context_codex.test.jsonl")
+    assert rows is not None
+    assert rows.read().count(b"\r\n") == 455
+    files = [entry for entry in code.entries if entry.path.endswith(".py")]
+    assert len(files) == 441
+    assert sum(len(entry.read()) for entry in files) == sum(entry.size for entry in files)
+
+
+@pytest.mark.shared
+@needs_shared
+def test_the_mined_data_carries_its_label() -> None:
+    assert open_folder(SHARED, "repobench-r", markers=("data",)).label == "mined"

@@ -1,0 +1,194 @@
+"""Repositories when something goes wrong: kills, damage, slow servers, two at once, settings from outside."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from ingest.sources.git import Repositories, RepositoryError
+from lake.errors import Exit, GoldspanError
+from tests.ingest.sources.git_remotes import Remote, Waits, commands, git_that, repositories
+from tests.tiny import ROOT
+
+HULL = ("100644", "src/hull.py", b"planks = 12\n")
+
+SCRIPT = """
+import sys
+from pathlib import Path
+from ingest.sources.git import Repositories
+found = Repositories(Path(sys.argv[1]), base=sys.argv[2]).files("acme/boats")
+print(found.commit, [data for _, data in found.read()])
+"""
+
+
+def _started(tmp_path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), f"file://{tmp_path / 'remotes'}"]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
+def _read_when_there(path: Path) -> int:
+    """The number a file holds, once it does."""
+    for _ in range(1200):
+        if path.exists() and path.read_text(encoding="ascii").endswith("\n"):
+            return int(path.read_text(encoding="ascii"))
+        time.sleep(0.05)
+    pytest.fail(f"{path} never came")
+
+
+def _hangs(command: str, pid: Path, *first: str) -> list[str]:
+    """Lines of sh: at that git command do something first, say who hangs, and hang, with a child."""
+    return [f'case " $* " in *" {command} "*) {"; ".join([*first, f"echo $$ > {pid}"])}; sleep 300;; esac']
+
+
+def test_what_a_killed_process_left_half_made_is_healed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = Remote(tmp_path / "remotes")
+    commit = remote.commit(HULL)
+    folder = Repositories(tmp_path / "cache").folder(remote.url)
+    with monkeypatch.context() as patched:
+        left = (f"touch {folder}/shallow.lock", f"touch {folder}/objects/tmp_pack_x")
+        git_that(tmp_path / "bin", patched, _hangs("fetch", tmp_path / "pid", *left))
+        process = _started(tmp_path)
+        group = _read_when_there(tmp_path / "pid")
+    process.kill()
+    process.communicate()
+    os.killpg(group, signal.SIGKILL)
+    assert (folder / "shallow.lock").exists()
+    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
+    assert (found.commit, [data for _, data in found.read()]) == (commit, [HULL[2]])
+    assert not [*folder.rglob("*.lock"), *folder.rglob("tmp_*")]
+
+
+@pytest.mark.parametrize(
+    "damage", ["HEAD", "config", "objects/pack/*.pack", "objects/pack/*.idx", "objects", "goldspan"]
+)
+def test_a_damaged_repository_is_made_anew_at_the_commit_that_was_first_seen(tmp_path: Path, damage: str) -> None:
+    remote = Remote(tmp_path / "remotes")
+    commit = remote.commit(HULL)
+    cache = repositories(tmp_path / "cache", tmp_path / "remotes")
+    cache.files("acme/boats")
+    remote.commit(HULL, ("100644", "later", b""))
+    found = list(cache.folder(remote.url).glob(damage))
+    assert found
+    for path in found:
+        path.rename(tmp_path / "gone")
+        if path.suffix or path.name == "config":
+            path.write_bytes(b"damaged")
+    healed = cache.files("acme/boats")
+    assert (healed.commit, [data for _, data in healed.read()]) == (commit, [HULL[2]])
+
+
+def test_two_processes_that_want_one_repository_fetch_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = Remote(tmp_path / "remotes").commit(HULL)
+    log = git_that(tmp_path / "bin", monkeypatch, ['case " $* " in *" fetch "*) sleep 1;; esac'])
+    both = [_started(tmp_path) for _ in range(2)]
+    assert [process.communicate()[0] for process in both] == [f"{commit} [{HULL[2]!r}]\n"] * 2
+    assert len(commands(log, "fetch")) == 1
+
+
+def test_threads_that_want_one_repository_fetch_it_once(tmp_path: Path) -> None:
+    commit = Remote(tmp_path / "remotes").commit(HULL)
+    said: list[str] = []
+    cache = repositories(tmp_path / "cache", tmp_path / "remotes", said)
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: cache.files("acme/boats", commit).commit, range(8)))
+    assert found == [commit] * 8
+    assert len(said) == 1
+
+
+def test_a_slow_git_is_ended_with_all_it_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = Remote(tmp_path / "remotes")
+    commit = remote.commit(HULL)
+    beats = tmp_path / "beats"
+    child = f"(while :; do echo beat >> {beats}; sleep 0.05; done) & wait"
+    git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) {child};; esac'])
+    with pytest.raises(RepositoryError, match=r"git fetch took longer than 1 seconds") as told:
+        repositories(tmp_path / "cache", tmp_path / "remotes", timeout=1).files("acme/boats", commit)
+    assert told.value.code == Exit.MISSING
+    n_beats = beats.stat().st_size
+    assert n_beats
+    time.sleep(0.5)
+    assert beats.stat().st_size == n_beats
+
+
+def test_a_server_that_fails_is_asked_again_after_growing_waits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Remote(tmp_path / "remotes").commit(HULL)
+    once = f'[ $(grep -c " fetch " {tmp_path}/bin/log) -le 2 ]'
+    fails = f'case " $* " in *" fetch "*) if {once}; then echo "fatal: early EOF" >&2; exit 128; fi;; esac'
+    git_that(tmp_path / "bin", monkeypatch, [fails])
+    waits = Waits()
+    cache = Repositories(tmp_path / "cache", base=f"file://{tmp_path / 'remotes'}", sleep=waits)
+    assert cache.files("acme/boats", commit).commit == commit
+    assert waits == [1.0, 2.0]
+
+
+def test_a_server_that_always_fails_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = git_that(
+        tmp_path / "bin", monkeypatch, ['case " $* " in *" fetch "*) echo "fatal: early EOF" >&2; exit 128;; esac']
+    )
+    Remote(tmp_path / "remotes").commit(HULL)
+    with pytest.raises(RepositoryError, match="boats cannot be fetched: early EOF") as told:
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
+    assert told.value.code == Exit.MISSING
+    assert len(commands(log, "fetch")) == 3
+
+
+def test_a_host_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    said = "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"
+    log = git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{said}" >&2; exit 128;; esac'])
+    waits = Waits()
+    cache = Repositories(tmp_path / "cache", base="https://example.org", sleep=waits)
+    for name in ("acme/boats", "acme/rockets"):
+        with pytest.raises(RepositoryError, match=f"{name} cannot be fetched: .*Could not resolve host") as told:
+            cache.files(name, "1" * 40)
+        assert told.value.code == Exit.MISSING
+    assert len(commands(log, "fetch")) == 4
+    assert waits == [1.0, 2.0, 4.0]
+
+
+def test_a_machine_without_git_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(GoldspanError, match="there is no git on this machine") as told:
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", "1" * 40)
+    assert told.value.code == Exit.MISSING
+
+
+def test_settings_from_outside_are_not_heard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = Remote(tmp_path / "remotes").commit(HULL)
+    (tmp_path / "config").write_text(
+        f'[url "file://{tmp_path}/elsewhere/"]\n\tinsteadOf = file://{tmp_path}/remotes/\n'
+    )
+    for name in ("GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"):
+        monkeypatch.setenv(name, str(tmp_path / "nowhere"))
+    for name in ("GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM"):
+        monkeypatch.setenv(name, str(tmp_path / "config"))
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "include.path")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(tmp_path / "config"))
+    monkeypatch.setenv("GIT_ALLOW_PROTOCOL", "ext")
+    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert [data for _, data in found.read()] == [HULL[2]]
+
+
+def test_no_hook_runs_and_nothing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    remote = Remote(tmp_path / "remotes")
+    first, second = remote.commit(HULL), remote.commit(("100644", "other", b""))
+    cache = repositories(tmp_path / "cache", tmp_path / "remotes")
+    cache.files("acme/boats", first)
+    hook = cache.folder(remote.url) / "hooks" / "reference-transaction"
+    hook.parent.mkdir()
+    hook.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    hook.chmod(0o755)
+    git_that(tmp_path / "bin", monkeypatch, [f"env > {tmp_path}/environment"])
+    cache.files("acme/boats", second)
+    assert not (tmp_path / "ran").exists()
+    environment = (tmp_path / "environment").read_text(encoding="utf-8").splitlines()
+    assert {"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS=", "GIT_CONFIG_NOSYSTEM=1"} <= set(environment)
