@@ -29,8 +29,13 @@ CHUNKER_ALIASES: Mapping[str, str] = {"code-chunk-fixed": "fixed-nws-1500", "cod
 _PARAMETER = re.compile(r"<(\w+)>")
 
 
-def discover(package: ModuleType, kind: type[D]) -> dict[str, D]:
+def discover(package: ModuleType, kind: type[D], *, by_name: bool = True) -> dict[str, D]:
     """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
+
+    Args:
+        package: Where.
+        kind: Of which class.
+        by_name: Otherwise they come module by module, as each declares them.
 
     Raises:
         GoldspanError: Two declarations have one name.
@@ -49,7 +54,7 @@ def discover(package: ModuleType, kind: type[D]) -> dict[str, D]:
                 where = f"{owner[value.name]} and {module.__name__}"
                 raise GoldspanError(message, where=where, hint="Give one of them another name.")
             found[value.name], owner[value.name] = value, module.__name__
-    return dict(sorted(found.items()))
+    return dict(sorted(found.items())) if by_name else found
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from rank_bm25 import BM25Okapi
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.retrievers import Floats
 from evaluate.retrievers.bm25_okapi import okapi
-from lake.catalog.tasks import REPOEVAL_PROMPT
+from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.text import words

@@ -11,8 +11,7 @@ import polars as pl
 from evaluate.context_runs import ContextRun, score_runs
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import Selection, asked_of
-from lake.catalog.protocols.contextbench import CONTEXTS, PUBLISHED
-from lake.catalog.tasks import CONTEXTBENCH_ISSUE
+from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench import _context_lake as made_up

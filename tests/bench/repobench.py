@@ -12,7 +12,7 @@ from rank_bm25 import BM25Okapi
 from evaluate.rank.pools import load_pools, pairs_of
 from evaluate.retrievers import Floats, Pairs
 from evaluate.retrievers.bm25_okapi import BM25_OKAPI
-from lake.catalog.tasks import REPOBENCH_OFFICIAL
+from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.text import words

@@ -19,7 +19,7 @@ import evaluate.rank.pools
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection, asked_of
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
-from lake.catalog.tasks import REPOBENCH_OFFICIAL
+from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from tests.tiny import ROOT, command, leftovers, stored

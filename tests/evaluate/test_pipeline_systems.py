@@ -9,9 +9,9 @@ import pytest
 
 from evaluate.retrievers import retrievers
 from evaluate.systems import System, check_patterns, chosen, run_id_of
+from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
-from lake.catalog.tasks import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.errors import Exit, GoldspanError
 
 CHUNKERS = {"fixed-nws-1500": "1", "window-4-2": "2"}

@@ -56,7 +56,7 @@ PROTOCOL = '''"""RepoEval's chunking rules, ranked by the reciprocal rank."""
 from dataclasses import replace
 
 from lake.catalog.protocol import Primary
-from lake.catalog.protocols.repoeval import CHUNKING
+from lake.catalog.benchmarks.repoeval import CHUNKING
 
 BY_MRR = replace(CHUNKING, name="repoeval@mine-v1", title="Mine", primary=Primary("mrr", 10, "chunk", "macro"))
 '''
@@ -131,7 +131,7 @@ def test_a_metric_is_one_file_and_is_asked_for_without_a_protocol_naming_it(chec
 def test_a_protocol_is_one_file_that_names_what_differs(checkout: Checkout) -> None:
     before = stored(checkout.lake, "hits", "scores")
     assert len(PROTOCOL.strip().splitlines()[2:]) - PROTOCOL.count("\n\n") + 1 <= 5
-    add(checkout, "lake/catalog/protocols/mine.py", PROTOCOL)
+    add(checkout, "lake/catalog/benchmarks/mine.py", PROTOCOL)
     checkout.run("evaluate", "--systems", "*+bm25-okapi")
     scores = Lake(checkout.lake).scan("scores", benchmark="repoeval")
     assert scores.filter(pl.col("protocol") == "repoeval@mine-v1").collect().height > 0

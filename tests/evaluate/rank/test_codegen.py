@@ -13,7 +13,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 from evaluate.retrievers import Pool, Queries, _codegen, retrievers
 from evaluate.retrievers._codegen import codegen_tokens
 from evaluate.systems import chosen
-from lake.catalog.tasks import REPOBENCH_OFFICIAL
+from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.errors import GoldspanError
 from tests.tiny import command
 

@@ -13,7 +13,8 @@ from evaluate.retrievers import Floats, Pairs, Pool, Queries, retrievers
 from evaluate.retrievers.edit_regex import EDIT_REGEX, ratios, score_pairs
 from evaluate.systems import chosen
 from evaluate.tokens import Texts
-from lake.catalog.tasks import REPOBENCH_CHUNKS, REPOBENCH_OFFICIAL, REPOEVAL_PROMPT
+from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS, REPOBENCH_OFFICIAL
+from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.text import regex_tokens
 
 

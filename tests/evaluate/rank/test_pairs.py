@@ -18,8 +18,8 @@ from evaluate.retrievers import Answer, Floats, Pairs, Retriever, retrievers
 from evaluate.retrievers.bm25_okapi import BM25_OKAPI
 from evaluate.retrievers.random import RANDOM
 from evaluate.tokens import POOLS_AT_ONCE, Texts, by_spelling, counted
+from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
-from lake.catalog.tasks import REPOBENCH_CHUNKS
 
 LEXICAL = sorted(name for name, one in retrievers().items() if one.pairs and one.needs != "gold" and one.is_at_hand)
 TASK = replace(REPOBENCH_CHUNKS, query="prompt")

@@ -16,7 +16,8 @@ import pytest
 
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
-from lake.catalog.tasks import REPOEVAL_PROMPT, TASKS
+from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
+from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.tiny import build, command, ingested, put, stored

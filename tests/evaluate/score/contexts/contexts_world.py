@@ -9,8 +9,8 @@ import polars as pl
 
 from evaluate.score.contexts.gathered import Material, Runs
 from evaluate.score.contexts.scoring import Scored, score_contexts
+from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols.contextbench import CONTEXTS, PUBLISHED
 from lake.text import line_starts, n_nws_per_line
 
 __all__ = ["CONTEXTS", "PUBLISHED", "Answer", "View", "answer", "numbers", "of", "ranking", "scored", "world"]

@@ -12,8 +12,7 @@ from evaluate import context_runs as stage
 from evaluate.context_runs import ContextRun, score_runs
 from evaluate.metrics import metrics_of
 from evaluate.selection import Asked, Selection, asked_of
-from lake.catalog.protocols.contextbench import CONTEXTS, PUBLISHED
-from lake.catalog.tasks import CONTEXTBENCH_ISSUE
+from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
 from tests.bench._context_lake import write
 

@@ -9,10 +9,10 @@ import pytest
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts import conformance
 from evaluate.score.contexts.scoring import Scored, score_contexts
+from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.context_rules import DOCS, OFFICIAL, ContextRules
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
-from lake.catalog.protocols.contextbench import CONTEXTS, PUBLISHED
 
 # Which set of definitions is read is decided where they are read.
 RULES = [field.name for field in dataclasses.fields(ContextRules) if field.name != "symbols"]

@@ -1,8 +1,59 @@
-"""RepoBench-R's protocols: gold is a candidate snippet; what is relevant is that candidate, or what is like it."""
+"""RepoBench-R's tasks and protocols: gold is a candidate; what is relevant is that candidate, or what is like it."""
 
 from __future__ import annotations
 
 from lake.catalog.protocol import Primary, Protocol
+from lake.catalog.task import Task
+
+REPOBENCH_OFFICIAL = Task(
+    name="repobench-r/official",
+    benchmark="repobench-r",
+    title="The last lines against the candidates",
+    meaning="The three lines before the next one are the query, without imports; the row's candidates are ranked "
+    "whole. Equal scores keep the candidates' own order.",
+    query="last-3-lines",
+    query_meaning="the last three lines of the code, a trailing newline counting as a line",
+    pool_meaning="the row's candidates, blank ones too",
+    tie="pool",
+    depth=None,
+    ranks_blank=True,
+    without=("own-file",),
+    chunkers=("whole-file",),
+    version=2,
+)
+
+REPOBENCH_CHUNKS = Task(
+    name="repobench-r/chunks",
+    benchmark="repobench-r",
+    title="Imports and code against the candidates' chunks",
+    meaning="The imports and all the code before the next line are the query; the row's candidates are cut into "
+    "chunks, and those are ranked.",
+    query="imports-and-code",
+    query_meaning="the import statements, an empty line, and the code",
+    pool_meaning="the chunks of the row's candidates",
+    tie="hash",
+    depth=None,
+    without=("own-file",),
+)
+
+REPOBENCH_REPOSITORY = Task(
+    name="repobench-r/repository",
+    benchmark="repobench-r",
+    title="Imports and code against the whole repository",
+    meaning="The imports and all the code before the next line are the query; the cloned repository is searched, but "
+    "for the row's own file. The dataset names no commits, so it is the default branch as it was first cloned, and "
+    "rows whose gold snippet is not there are not asked.",
+    query="imports-and-code",
+    query_meaning="the import statements, an empty line, and the code",
+    pool_meaning="the chunks of the repository's files in the row's language, up to 1 MB each, its own file left out",
+    tie="hash",
+    pool_prefix="repobench-r/repository",
+    subsets=("python_cff", "python_cfr", "java_cff", "java_cfr"),
+    own_gold="repository",
+    without_own_file=True,
+    # difflib compares a query with one chunk at a time, which whole repositories have too many of.
+    without=("own-file", "edit-codegen", "edit-regex"),
+)
 
 _PRIMARY = Primary("accuracy", 1, "chunk", "macro")
 _HEADLINE = ("subset/split/level", "python_cff/test/hard")

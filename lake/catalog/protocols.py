@@ -1,11 +1,11 @@
-"""Protocols: the sealed rules a run is scored by, one module per benchmark."""
+"""Protocols: the sealed rules a run is scored by, declared with their benchmark."""
 
 from __future__ import annotations
 
 import functools
-import sys
 from collections.abc import Mapping
 
+from lake.catalog import benchmarks
 from lake.catalog.protocol import Protocol
 from lake.declarations import discover
 from lake.errors import unknown_name
@@ -18,7 +18,7 @@ def protocols() -> Mapping[str, Protocol]:
     Raises:
         GoldspanError: Two declarations have one name.
     """
-    return discover(sys.modules[__name__], Protocol)
+    return discover(benchmarks, Protocol)
 
 
 def protocol_named(name: str) -> Protocol:

@@ -1,10 +1,24 @@
-"""ContextBench's protocols: gold is what of a repository an issue needs; an answer is what was gathered for it."""
+"""ContextBench's task and protocols: gold is what of a repository an issue needs; an answer is what was gathered."""
 
 from __future__ import annotations
 
 from lake.catalog.context_rules import DOCS, OFFICIAL
 from lake.catalog.cut_offs import BUDGETS, DEPTHS
 from lake.catalog.protocol import Primary, Protocol
+from lake.catalog.task import Task
+
+CONTEXTBENCH_ISSUE = Task(
+    name="contextbench/issue",
+    benchmark="contextbench",
+    title="The issue against its repository",
+    meaning="The issue is the query; the repository as it stood before the fix is searched, or an agent works in it.",
+    query="problem-statement",
+    query_meaning="the problem statement",
+    pool_meaning="the repository's files of known languages, up to 1 MB each",
+    tie="hash",
+    answered_by=("ranking", "trajectory"),
+    without=("own-file",),
+)
 
 _TASKS = ("contextbench/issue",)
 _SETS = ("file", "symbol", "span")

@@ -1,9 +1,50 @@
-"""RepoEval's protocols: gold is a range of lines, a chunk is relevant when it shares a line with it."""
+"""RepoEval's tasks, and its protocols: gold is a range of lines, a chunk is relevant when it shares a line with it."""
 
 from __future__ import annotations
 
 from lake.catalog.cut_offs import BUDGETS
 from lake.catalog.protocol import Primary, Protocol
+from lake.catalog.task import Task
+
+REPOEVAL_PROMPT = Task(
+    name="repoeval/prompt",
+    benchmark="repoeval",
+    title="The prompt against its repository",
+    meaning="The code before the hole is the query; every Python file of the repository is searched, its own too.",
+    query="prompt",
+    query_meaning="the prompt, as the benchmark cut it",
+    pool_meaning="all *.py of the repository; hidden folders and __pycache__ are left out",
+    tie="hash",
+)
+
+REPOEVAL_CODE_CHUNK = Task(
+    name="repoeval/prompt-code-chunk",
+    benchmark="repoeval",
+    title="The prompt, as code-chunk ran it",
+    meaning="The task of a published evaluation, kept to reproduce its numbers and never shown on a leaderboard: six "
+    "of the repositories, one of them with a second copy of its sources.",
+    query="prompt",
+    query_meaning="the prompt, as the benchmark cut it",
+    pool_meaning="all *.py of the repository in the order of their paths; in patchcore a copy of src/* as build/lib/*, "
+    "listed first",
+    tie="pool",
+    pool_prefix="repoeval/code-chunk",
+    subsets=("function-2k",),
+    retrievers=("recorded",),
+)
+
+REPOEVAL_COMPLETION = Task(
+    name="repoeval/completion",
+    benchmark="repoeval",
+    title="The code in the hole",
+    meaning="A model writes what stands in the hole; its answers are imported.",
+    query="prompt",
+    query_meaning="the prompt, with whatever was retrieved for it",
+    pool_meaning="none",
+    tie="hash",
+    answered_by=("completion",),
+    imported_only=True,
+)
 
 _METRICS = (
     ("precision", (5, 10)),
