@@ -38,6 +38,7 @@ from lake.console import (
 )
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.fingerprint import fingerprint
 from lake.store import Lake
 from lake.text import counted, escaped
 
@@ -131,6 +132,31 @@ def compare_systems(
     else:
         print(*map(escaped, comparison(found, broken)), sep="\n")
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)
+
+
+@app.command("parity")
+def compare_with_references(
+    source: Annotated[Path, typer.Option(envvar="GOLDSPAN_SOURCE", help="The folder with the benchmarks' data.")],
+    references: Annotated[str, typer.Option(help="Comma list of references, globs allowed; all without it.")] = "",
+    work: Annotated[Path | None, typer.Option(help="Keep the lake it is worked out in, in this folder.")] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Hold what is computed here against what others computed of the same data; exit code 3 where they differ."""
+    from evaluate.parity.run import WHOLE, compare_all, differing, lines
+
+    if not source.is_dir():
+        message = f"--source {source}: there is no such folder"
+        raise GoldspanError(message, hint="Name the folder with repoeval, contextbench, …", code=Exit.MISSING)
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    rows = compare_all(source, split_names(references), console.say, work)
+    with store.locked(makes=()):
+        made_of = fingerprint(rows.write_json())
+        store.write("parity", rows, part=WHOLE, fingerprint=made_of)
+    print(rows.write_json() if json else "\n".join(map(escaped, lines(rows))))
+    raise typer.Exit(Exit.INVALID if differing(rows).height else Exit.DONE)
 
 
 @app.command("list")

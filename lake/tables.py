@@ -314,6 +314,22 @@ class Aggregates(dy.Schema):
     share_of_oracle = dy.Float64(nullable=True)
 
 
+class Parity(dy.Schema):
+    """One quantity that someone outside this project computed too: how many of its values are equal here, to 1e-12.
+
+    A row that compared nothing says in `explanation` why its reference was not run.
+    """
+
+    reference = dy.String(primary_key=True)
+    quantity = dy.String(primary_key=True)
+    benchmark = dy.String()
+    kind = dy.String()
+    n_compared = dy.Int64(min=0)
+    n_equal = dy.Int64(min=0)
+    largest_difference = dy.Float64(nullable=True)
+    explanation = dy.String()
+
+
 class Rejects(dy.Schema):
     """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
 
@@ -377,6 +393,7 @@ TABLES: Mapping[str, Table] = {
         Table("scores", Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("step_scores", StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("aggregates", Aggregates, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("parity", Parity, (), "evaluate"),
         Table("rejects", Rejects),
     )
 }

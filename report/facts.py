@@ -51,6 +51,7 @@ class Facts:
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
     rejects: pl.DataFrame
+    parity: pl.DataFrame
 
     def boards(self, benchmark: str) -> list[Protocol]:
         """The protocols whose leaderboards a benchmark's page shows, the headline first.
@@ -119,6 +120,7 @@ def load(lake: Lake) -> Facts:
         steps=coverage_by_step(lake),
         pool_orders=pool_orders(lake),
         rejects=lake.read("rejects").sort("stage", "source", "position"),
+        parity=lake.read("parity").sort("reference", "quantity"),
     )
 
 

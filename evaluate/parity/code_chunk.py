@@ -1,0 +1,147 @@
+"""The published evaluation of code-chunk on RepoEval: its rankings, its vectors, and its numbers of every query.
+
+Source: the evaluation that is published with code-chunk, on six of RepoEval's repositories at k = 5.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import polars as pl
+
+from evaluate.parity.reference import Reference, Values, Work
+
+_FOLDER = "repoeval/code-chunk"
+_FILES = tuple(f"{_FOLDER}/{name}" for name in ("queries.parquet", "rankings.parquet", "summary.json"))
+_METRICS = {"precision_at_5": "precision", "recall_at_5": "recall", "ndcg_at_5": "ndcg"}
+_PROTOCOL = {"benchmark": "repoeval", "protocol": "repoeval@code-chunk-v1"}
+_ITEM = "function-2k/" + pl.col("repo") + "/" + pl.col("n").cast(pl.String)
+_OURS = "fixed-nws-1800"
+
+
+def _vectors(work: Work) -> Iterator[Values]:
+    """Our own cut of the files, searched with the published vectors: chunks, ranking and metrics are ours."""
+    _ingest(work)
+    vectors = str(work.source / _FOLDER / "vectors.parquet")
+    work.run("evaluate", "--benchmarks", "repoeval", "--systems", f"{_OURS}+recorded", "--vectors", vectors)
+    yield from _of_queries(work, "fixed", f"{_OURS}+recorded")
+    yield _of_repositories(work, "fixed", f"{_OURS}+recorded")
+    yield Values("relevant chunks of a query", _relevant_here(work), _relevant_there(work))
+
+
+def _rankings(work: Work) -> Iterator[Values]:
+    """The published rankings and chunks, imported as anyone's."""
+    _ingest(work)
+    options = ("--benchmark", "repoeval", "--task", "repoeval/prompt-code-chunk")
+    for cut in ("ast", "fixed"):
+        rankings, chunks = work.folder / f"{cut}.tsv", work.folder / f"{cut}-chunks.tsv"
+        document = pl.format("{}#L{}-L{}", "path", pl.col("start_line") + 1, pl.col("end_line") + 1)
+        published = pl.read_parquet(work.source / _FOLDER / "rankings.parquet").filter(pl.col("chunker") == cut)
+        published.select("rank", "score", item_id=_ITEM, document=document).write_csv(rankings, separator="\t")
+        _known_chunks(work, cut).write_csv(chunks, separator="\t")
+        work.run("ingest", "chunks", str(chunks), "--benchmark", "repoeval", "--name", f"published-{cut}")
+        work.run("ingest", "run", str(rankings), "--system", cut, "--chunker", f"published-{cut}", *options)
+    work.run("evaluate", "--benchmarks", "repoeval", "--systems", "ast,fixed")
+    for cut in ("ast", "fixed"):
+        yield from _of_queries(work, cut, cut)
+        yield _of_repositories(work, cut, cut)
+
+
+def _ingest(work: Work) -> None:
+    work.run("ingest", "repoeval", "--source", str(work.source), "--chunkers", _OURS)
+
+
+def _of_queries(work: Work, cut: str, system: str) -> Iterator[Values]:
+    run_id = _run_id(work, system)
+    ours = work.lake.scan("scores", **_PROTOCOL).filter(pl.col("run_id") == run_id, pl.col("k") == 5).collect()
+    theirs = _queries(work, cut)
+    for name, metric in _METRICS.items():
+        of_metric = ours.filter(pl.col("metric") == metric).select("item_id", "value")
+        # trlx and betty are no part of the published evaluation.
+        evaluated = of_metric.join(theirs, on="item_id", how="semi")
+        yield Values(f"{cut}: {metric}@5 of a query", evaluated, theirs.select("item_id", value=name))
+
+
+def _of_repositories(work: Work, cut: str, system: str) -> Values:
+    rows = work.lake.scan("aggregates", **_PROTOCOL).filter(
+        pl.col("run_id") == _run_id(work, system),
+        pl.col("slice") == "all",
+        pl.col("k") == 5,
+        pl.col("metric").is_in(list(_METRICS.values())),
+    )
+    overall = json.loads((work.source / _FOLDER / "summary.json").read_text())["overall"][cut]
+    theirs = pl.DataFrame({"metric": list(overall), "value": list(overall.values())})
+    return Values(f"{cut}: mean over repositories", rows.select("metric", value="by_repo").collect(), theirs)
+
+
+def _run_id(work: Work, system: str) -> str:
+    runs = work.lake.scan("runs", benchmark="repoeval")
+    of_system = (pl.col("system") == system) & (pl.col("task") == "repoeval/prompt-code-chunk")
+    return str(runs.filter(of_system).select("run_id").collect().item())
+
+
+def _queries(work: Work, cut: str) -> pl.DataFrame:
+    queries = pl.read_parquet(work.source / _FOLDER / "queries.parquet").filter(pl.col("chunker") == cut)
+    return queries.with_columns(item_id=_ITEM)
+
+
+def _named_chunks(work: Work, cut: str) -> pl.DataFrame:
+    """item_id, repo, path, first and last line (0-based, inclusive) of every chunk that is relevant to a query."""
+    field = pl.col("relevant").str.extract_groups(r"^(.+):(\d+)-(\d+)$").struct.field
+    lines = [field(group).cast(pl.Int64).alias(name) for group, name in (("2", "start_line"), ("3", "end_line"))]
+    chunks = _queries(work, cut).explode("relevant").drop_nulls("relevant")
+    return chunks.select("item_id", "repo", field("1").alias("path"), *lines)
+
+
+def _known_chunks(work: Work, cut: str) -> pl.DataFrame:
+    """The chunks that are known of a published cut: all that its rankings hold, and all that are relevant."""
+    columns = ["repo", "path", "start_line", "end_line"]
+    rankings = pl.read_parquet(work.source / _FOLDER / "rankings.parquet").filter(pl.col("chunker") == cut)
+    both = pl.concat([frame.select(columns) for frame in (rankings, _named_chunks(work, cut))]).unique()
+    return both.select("repo", "path", line_start="start_line", line_end=pl.col("end_line") + 1).sort(pl.all())
+
+
+def _relevant_there(work: Work) -> pl.DataFrame:
+    there = _named_chunks(work, "fixed").select("item_id", "path", "start_line", "end_line", value=1.0)
+    # Theirs split on "\n" and so may end one line past the file: then they are not told apart by their end.
+    files = work.lake.scan("files").filter(_IN_POOL).join(work.lake.scan("blobs"), on="sha256")
+    ends = files.select("path", "n_lines", repo=_REPO).collect()
+    repo = pl.col("item_id").str.split("/").list.get(1).alias("repo")
+    clamped = pl.min_horizontal("end_line", pl.col("n_lines") - 1).alias("end_line")
+    known = there.with_columns(repo).join(ends, on=["repo", "path"], how="left")
+    return known.with_columns(clamped).drop("repo", "n_lines")
+
+
+def _relevant_here(work: Work) -> pl.DataFrame:
+    lake = work.lake
+    gold = lake.scan("gold_spans", benchmark="repoeval").filter(pl.col("gold") == "context-to-hole")
+    gold = gold.with_columns(repo=pl.col("item_id").str.split("/").list.get(1))
+    files = lake.scan("files").filter(_IN_POOL).select("path", "sha256", repo=_REPO)
+    chunks = lake.scan("chunks", chunker=_OURS).filter(pl.col("n_nws") > 0)
+    met = gold.join(files, on=["repo", "path"]).join(
+        chunks.select("sha256", start_line="line_start", end_line=pl.col("line_end") - 1), on="sha256"
+    )
+    met = met.filter(pl.col("start_line") < pl.col("line_end"), pl.col("line_start") <= pl.col("end_line"))
+    evaluated = met.join(_queries(work, "fixed").lazy(), on="item_id", how="semi")
+    return evaluated.select("item_id", "path", "start_line", "end_line", value=1.0).collect()
+
+
+_IN_POOL = pl.col("pool_id").str.contains("code-chunk")
+_REPO = pl.col("pool_id").str.split("/").list.last()
+
+VECTORS = Reference(
+    name="code-chunk-vectors",
+    benchmark="repoeval",
+    kind="published run",
+    needs=("repoeval/repositories", *_FILES, f"{_FOLDER}/vectors.parquet"),
+    values=_vectors,
+)
+
+RANKINGS = Reference(
+    name="code-chunk-rankings",
+    benchmark="repoeval",
+    kind="published run",
+    needs=("repoeval/repositories", *_FILES),
+    values=_rankings,
+)

@@ -1,0 +1,161 @@
+"""`python -m evaluate parity` on real data: every value that others computed of it is the one computed here."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.store import Lake
+from tests.tiny import command
+
+GRANULARITIES = ("file", "symbol", "span", "line")
+FORMS = ("from trajectories", "from unified predictions")
+PROTOCOL = "contextbench@official-v1"
+
+pytestmark = pytest.mark.shared
+
+Rows = dict[tuple[str, str], dict[str, object]]
+
+
+@pytest.fixture(scope="module")
+def work(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder in which parity was worked out; beside it lies the lake that has the table."""
+    folder = tmp_path_factory.mktemp("parity") / "work"
+    said = command("evaluate", "parity", "--source", shared, "--work", folder, "--lake", folder.parent / "lake")
+    assert said.code == 0, said.err + said.out
+    return folder
+
+
+@pytest.fixture(scope="module")
+def rows(work: Path) -> Rows:
+    table = Lake(work.parent / "lake").read("parity")
+    return {(row["reference"], row["quantity"]): row for row in table.iter_rows(named=True)}
+
+
+def test_every_compared_value_is_equal_and_every_reference_was_run(rows: Rows) -> None:
+    differing = {key: row for key, row in rows.items() if row["n_equal"] != row["n_compared"] or not row["n_compared"]}
+    assert differing == {}
+    assert {reference for reference, _ in rows} >= {
+        "code-chunk-rankings",
+        "code-chunk-vectors",
+        "contextbench-converter",
+        "contextbench-evaluator",
+    }
+
+
+@pytest.mark.parametrize(
+    ("reference", "cut"),
+    [("code-chunk-vectors", "fixed"), ("code-chunk-rankings", "fixed"), ("code-chunk-rankings", "ast")],
+)
+def test_all_373_queries_of_the_published_evaluation_are_compared(rows: Rows, reference: str, cut: str) -> None:
+    for metric in ("precision", "recall", "ndcg"):
+        assert rows[reference, f"{cut}: {metric}@5 of a query"]["n_compared"] == 373
+    assert rows[reference, f"{cut}: mean over repositories"]["n_compared"] == 3
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_54_rows_of_numbers_and_31_errors_of_the_published_evaluator_are_compared(rows: Rows, form: str) -> None:
+    compared = {quantity: row["n_compared"] for (_, quantity), row in rows.items() if quantity.endswith(form)}
+    for granularity in GRANULARITIES:
+        # Coverage, precision and three sizes.
+        assert compared[f"final context, {granularity}, {form}"] == 54 * 5
+        assert compared[f"auc_coverage, {granularity}, {form}"] == 54
+        assert compared[f"redundancy, {granularity}, {form}"] == 54
+        assert compared[f"coverage by step, {granularity}, {form}"] == 648
+    assert (compared[f"editloc, {form}"], compared[f"error, {form}"]) == (54 * 5, 31)
+
+
+def test_a_reference_without_its_data_says_so_and_compares_nothing(tmp_path: Path, source: Path) -> None:
+    said = command("evaluate", "parity", "--source", source, "--lake", tmp_path / "lake", "--json")
+    assert said.code == 0, said.err
+    told = json.loads(said.out)
+    assert all(row["n_compared"] == 0 for row in told)
+    assert all(row["explanation"].startswith("not run: ") for row in told)
+
+
+def test_a_value_that_is_off_is_told_and_ends_with_3(shared: Path, work: Path, tmp_path: Path) -> None:
+    """The same table with one published number changed."""
+    moved = tmp_path / "data"
+    moved.mkdir()
+    for entry in shared.iterdir():
+        if entry.name != "repoeval":
+            (moved / entry.name).symlink_to(entry)
+    (moved / "repoeval" / "code-chunk").mkdir(parents=True)
+    for entry in (shared / "repoeval").iterdir():
+        if entry.name != "code-chunk":
+            (moved / "repoeval" / entry.name).symlink_to(entry)
+    for entry in (shared / "repoeval" / "code-chunk").iterdir():
+        (moved / "repoeval" / "code-chunk" / entry.name).symlink_to(entry)
+    summary = moved / "repoeval" / "code-chunk" / "summary.json"
+    told = json.loads(summary.read_text())
+    told["overall"]["fixed"]["ndcg"] += 1e-9
+    summary.unlink()
+    summary.write_text(json.dumps(told))
+    options = ("--references", "code-chunk-vectors", "--work", work, "--lake", tmp_path / "lake")
+    said = command("evaluate", "parity", "--source", moved, *options)
+    assert said.code == 3
+    line = next(line for line in said.out.splitlines() if "mean over repositories" in line)
+    assert line.split()[-3:] == ["3", "2", "1.0e-09"]
+
+
+def test_an_unknown_reference_is_named_with_those_there_are(tmp_path: Path) -> None:
+    said = command("evaluate", "parity", "--source", tmp_path, "--references", "code-chunk-vector")
+    assert said.code == 2
+    assert "code-chunk-vectors" in said.err
+
+
+def test_items_without_a_published_vector_fail_and_are_counted(work: Path) -> None:
+    run_items = pl.read_parquet(
+        work / "lake/run_items/benchmark=repoeval/run_id=repoeval.prompt--*recorded--*/part-*.parquet"
+    )
+    assert run_items.height == 455
+    failed = run_items.filter(pl.col("status") == "failed")
+    # trlx and betty have no vectors.
+    assert failed.height == 46 + 36
+    assert failed["error"].str.contains("no vector").all()
+
+
+@pytest.mark.parametrize("cut", ["ast", "fixed"])
+def test_a_published_ranking_whose_chunks_nobody_told_has_its_precision_and_no_recall(
+    shared: Path, work: Path, cut: str
+) -> None:
+    options = ("--benchmark", "repoeval", "--task", "repoeval/prompt-code-chunk", "--lake", work / "lake")
+    assert command("ingest", "run", work / f"{cut}.tsv", "--system", f"bare-{cut}", *options).code in {0, 5}
+    assert command("evaluate", "--systems", f"bare-{cut}", "--lake", work / "lake").code in {0, 5}
+    protocol = work / "lake/scores/benchmark=repoeval/protocol=repoeval@code-chunk-v1"
+    scores = pl.read_parquet(protocol / f"run_id=*--bare-{cut}--*/part-*.parquet").filter(pl.col("k") == 5)
+    ours = scores.pivot(on="metric", index="item_id", values="value")
+    queries = pl.read_parquet(shared / "repoeval/code-chunk/queries.parquet").filter(pl.col("chunker") == cut)
+    both = queries.with_columns(item_id=pl.format("function-2k/{}/{}", "repo", "n")).join(ours, on="item_id")
+    assert both.height == 373
+    assert both["precision_at_5"].to_list() == pytest.approx(both["precision"].to_list(), abs=1e-12)
+    assert both["recall"].null_count() == 373
+
+
+def test_what_is_an_error_there_has_no_value_here_and_means_are_over_the_rest(shared: Path, work: Path) -> None:
+    lake = Lake(work / "lake")
+    runs = lake.scan("runs", benchmark="contextbench").select("system", "run_id").collect()
+    run_ids = {system: run_id for system, run_id in runs.iter_rows() if system.endswith(("-raw", "-unified"))}
+    assert len(run_ids) == 10
+    for system, run_id in run_ids.items():
+        official = list(_rows(shared / "contextbench/parity" / system.rpartition("-")[0] / "official.jsonl"))
+        scored = {row["instance_id"] for row in official if "error" not in row}
+        folders = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": run_id}
+        values = lake.scan("scores", **folders).filter(pl.col("value").is_not_null()).collect()
+        assert {row["instance_id"] for row in official} & set(values["item_id"]) == scored
+        whole = lake.scan("aggregates", **folders).filter(pl.col("slice") == "all").collect()
+        for granularity in GRANULARITIES:
+            finals = [row["final"][granularity] for row in official if "error" not in row]
+            micro = sum(one["intersection"] for one in finals) / sum(one["gold_size"] for one in finals)
+            coverage = whole.row(by_predicate=pl.col("metric") == f"{granularity}_coverage", named=True)
+            assert coverage["micro"] == pytest.approx(micro, abs=1e-12)
+            assert (coverage["n"], coverage["n_items"]) == (len(scored), 21)
+
+
+def _rows(file: Path) -> Iterator[dict]:  # type: ignore[type-arg]  # any JSON
+    with file.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
