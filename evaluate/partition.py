@@ -149,8 +149,8 @@ class PartWork:
         gains = self._gains(protocol, system.chunker) if protocol else None
         # The oracle scores by the gold, which may be blank.
         zero_blank = task.ranks_blank and retriever.needs != "gold"
-        if retriever.pairs is not None and not task.without_own_file and pools.are_own(asked.items):
-            pairs, chunks = pairs_of(asked.items, task, pools, gold=gold, gains=gains)
+        if retriever.pairs is not None and not task.without_own_file and pools.are_own(asked.queries):
+            pairs, chunks = pairs_of(asked.queries, pools, gold=gold, gains=gains)
             ranked = rank_pairs(
                 retriever,
                 pairs,
@@ -163,7 +163,7 @@ class PartWork:
             if ranked is not None:
                 return ranked
         vectors = load_vectors(self.lake) if retriever.needs == "vectors" else None
-        queries = queries_by_pool(asked.items, task, pools, gold=gold, gains=gains, vectors=vectors)
+        queries = queries_by_pool(asked.queries, pools, gold=gold, gains=gains, vectors=vectors)
         return rank(
             retriever,
             queries,

@@ -16,12 +16,13 @@ from lake.naming import BLANK_GOLD
 from lake.sampling import stratified
 from lake.store import Lake, Part
 from lake.tables import table
+from lake.text import counted
 
 SELECTABLE = ("subset", "split", "level", "context", "difficulty", "language", "repo", "source")
 """The columns of `items` that `--items` may pick by."""
 
 
-LONG_TEXTS = ("prompt", "import_statement", "code", "next_line", "problem_statement", "patch", "target_text")
+LONG_TEXTS = ("patch", "target_text")
 """The columns of `items` that hold whole texts: they are read part by part, when a part is ranked or scored."""
 
 
@@ -73,6 +74,7 @@ class Asked:
         n_blank: How many of those are not asked because their gold is nothing but white space.
         files: The parts of table `files` that hold their pools; None where only all of them surely do.
         own_gold: The task's own gold rule, where it has one.
+        query: The task's query rule.
     """
 
     lake: Lake
@@ -84,6 +86,7 @@ class Asked:
     n_blank: int
     files: list[Part] | None
     own_gold: str = ""
+    query: str = ""
 
     @cached_property
     def items(self) -> pl.DataFrame:
@@ -91,6 +94,20 @@ class Asked:
         pools = self.described.lazy().select("item_id", "pool_id")
         rows = self._of_the_part("items").drop("pool_id").join(pools, on="item_id", maintain_order="left")
         return rows.select(*table("items").columns).collect()
+
+    @cached_property
+    def queries(self) -> pl.DataFrame:
+        """The selected scorable items, each with the `text` that is searched for.
+
+        Raises:
+            GoldspanError: The lake holds no query of one.
+        """
+        texts = self._of_the_part("queries", query=self.query).select("item_id", "text")
+        rows = self.described.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
+        if without := rows["text"].null_count():
+            message = f"the lake holds no query {self.query!r} of {counted(without, 'item')} of {self.part}"
+            raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
+        return rows
 
     @cached_property
     def gold(self) -> pl.DataFrame:
@@ -115,11 +132,11 @@ class Asked:
         asked = self.described.lazy().select("item_id")
         return gold.join(asked, on="item_id", how="semi").join(pools, on="item_id").collect()
 
-    def _of_the_part(self, name: str) -> pl.LazyFrame:
-        return self._scan(name, self.part)
+    def _of_the_part(self, name: str, **folders: str) -> pl.LazyFrame:
+        return self._scan(name, self.part, **folders)
 
-    def _scan(self, name: str, part: str) -> pl.LazyFrame:
-        stored = self.lake.part(name, part, benchmark=self.benchmark)
+    def _scan(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
+        stored = self.lake.part(name, part, benchmark=self.benchmark, **folders)
         return self.lake.scan_parts([stored] if stored else [], name)
 
 
@@ -195,7 +212,9 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
             selection.said(),
         )
         n_unscorable = items.height - scorable.height
-        yield Asked(lake, task.benchmark, stored.name, scorable, stamp, n_unscorable, n_blank, files, task.own_gold)
+        yield Asked(
+            lake, task.benchmark, stored.name, scorable, stamp, n_unscorable, n_blank, files, task.own_gold, task.query
+        )
 
 
 def _files_of_its_own(lake: Lake, task: Task, part: str, pool_ids: pl.Series) -> list[Part] | None:

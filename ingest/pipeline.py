@@ -26,6 +26,7 @@ from ingest.stored_parts import (
     forget_other_subsets,
     forget_readers,
     parts_of,
+    query_folders,
     rejects_of,
     rejects_part,
     tags_of,
@@ -115,7 +116,7 @@ def _ingest_subset(
     made_of = _made_of(raw, rejects)
     shapes = [
         sorted((column, str(kind)) for column, kind in table(name).columns.items())
-        for name in ("items", "files", *benchmark.more)
+        for name in ("items", "queries", "files", *benchmark.more)
     ]
     stamp = fingerprint(
         FORMAT_VERSION, shapes, benchmark.name, _code(benchmark), subset, limit, source.label, source.revision, made_of
@@ -192,6 +193,7 @@ def _part_stands(lake: Lake, benchmark: Benchmark, part: str, stamp: str) -> boo
     return (
         lake.stands("items", part, stamp, benchmark=benchmark.name)
         and lake.stands("gold_spans", part, stamp, benchmark=benchmark.name)
+        and all(lake.stands("queries", part, stamp, **folders) for folders in query_folders(benchmark))
         and lake.stands("rejects", rejects_part(benchmark, part), stamp)
         and all(lake.stands(name, part, stamp, **folders_of(benchmark, name)) for name in benchmark.more)
     )
@@ -232,6 +234,9 @@ def _write(
         if group.name:
             _write_files(lake, benchmark, part, group, result)
     lake.write("gold_spans", reading.gold, part=part, fingerprint=stamp, benchmark=benchmark.name)
+    for folders in query_folders(benchmark):
+        texts = reading.queries.filter(pl.col("query") == folders["query"])
+        lake.write("queries", texts, part=part, fingerprint=stamp, **folders)
     for name in benchmark.more:
         lake.write(name, reading.more[name], part=part, fingerprint=stamp, **folders_of(benchmark, name))
     # No rejects are written as well: a part of no rows says that there were none.

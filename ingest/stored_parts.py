@@ -8,6 +8,7 @@ from ingest.benchmarks.declaration import Benchmark, part_of
 from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import delete_imported_runs
 from ingest.sources.tree import Source
+from lake.catalog.tasks import query_rules
 from lake.naming import GOLD_RUN, kinds_of_files
 from lake.store import Lake, Part
 from lake.tables import table
@@ -45,6 +46,11 @@ def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:
     return {folder: benchmark.name if folder == "benchmark" else GOLD_RUN for folder in table(name).folders}
 
 
+def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
+    """Where the queries lie: a folder for each query rule that a task of the benchmark names."""
+    return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.name)]
+
+
 def forget_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Ingested) -> None:
     """Take away the other parts whose items search files that are now others: their gold is of the old ones."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
@@ -59,6 +65,7 @@ def forget(lake: Lake, benchmark: Benchmark, name: str) -> None:
     """Take away a part's rows, the items first."""
     named = {"benchmark": benchmark.name}
     parts = [lake.part("items", name, **named), lake.part("gold_spans", name, **named)]
+    parts += [lake.part("queries", name, **folders) for folders in query_folders(benchmark)]
     parts += [lake.part(more, name, **folders_of(benchmark, more)) for more in benchmark.more]
     for part in [*parts, lake.part("rejects", rejects_part(benchmark, name))]:
         if part is not None:

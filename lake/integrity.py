@@ -22,7 +22,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
 from lake.tables import TABLES
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 """Raised when the layout of the lake changes; part of every fingerprint."""
 
 KEY = "goldspan.part"

@@ -33,7 +33,7 @@ class Declared(dy.Schema):
 
 
 class Items(dy.Schema):
-    """One row per question a benchmark asks, with the parts its query is made of."""
+    """One row per item of a benchmark; what is searched for lies in `queries`."""
 
     benchmark = dy.String(primary_key=True)
     item_id = dy.String(primary_key=True)
@@ -47,12 +47,6 @@ class Items(dy.Schema):
     repo = dy.String()
     commit = dy.String(nullable=True)
     pool_id = dy.String()
-    query_sha256 = dy.String()
-    prompt = dy.String(nullable=True)
-    import_statement = dy.String(nullable=True)
-    code = dy.String(nullable=True)
-    next_line = dy.String(nullable=True)
-    problem_statement = dy.String(nullable=True)
     patch = dy.String(nullable=True)
     target_path = dy.String(nullable=True)
     target_line = dy.Int64(nullable=True, min=0)
@@ -68,6 +62,16 @@ class Items(dy.Schema):
     def unscorable_says_why(cls) -> pl.Expr:
         """An item is scorable, or says why not."""
         return pl.col("scorable") == pl.col("why_not").is_null()
+
+
+class Queries(dy.Schema):
+    """The text that is searched for, one row per item and query rule: `query` is the rule's name."""
+
+    benchmark = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    query = dy.String(primary_key=True)
+    text = dy.String()
+    sha256 = dy.String()
 
 
 class GoldSpans(dy.Schema):
@@ -376,6 +380,8 @@ TABLES: Mapping[str, Table] = {
         *(Table(name, Declared) for name in ("benchmarks", "chunkers", "symbol_rules")),
         *(Table(name, Declared, (), "evaluate") for name in ("tasks", "protocols", "metrics", "retrievers")),
         Table("items", Items, ("benchmark",)),
+        # By query rule as well, so that the texts of one alone are read.
+        Table("queries", Queries, ("benchmark", "query")),
         Table("gold_spans", GoldSpans, ("benchmark",)),
         Table("blobs", Blobs),
         Table("files", Files),

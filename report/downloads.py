@@ -58,7 +58,7 @@ class Download:
 
 _LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."
 _NO_TEXT = "Queries and answers as text are not published here."
-_TEXTS = ("prompt", "import_statement", "code", "next_line", "problem_statement", "patch", "target_text")
+_TEXTS = ("patch", "target_text")
 
 DOWNLOADS: Sequence[Download] = (
     Download("aggregates", "aggregates", of_runs=True),
@@ -70,6 +70,7 @@ DOWNLOADS: Sequence[Download] = (
     Download("runs", "runs"),
     Download("costs", "costs", of_runs=True),
     Download("items", "items", about="benchmark", without=_TEXTS, note=_NO_TEXT),
+    Download("queries", "queries", about="benchmark", without=("text",), note=_NO_TEXT),
     Download("gold_spans", "gold_spans", about="benchmark", note=_LINES),
     Download("benchmarks", "benchmarks", declares="benchmark"),
     Download("tasks", "tasks", declares="task"),

@@ -14,8 +14,6 @@ from evaluate.rank.blobs import contents_of
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span, Vectors
 from evaluate.tokens import Texts
-from lake.catalog.task import Task
-from lake.catalog.tasks import QUERIES
 from lake.lines import LineAxis
 from lake.store import Lake, Part
 from lake.text import n_nws_per_line
@@ -184,7 +182,6 @@ def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
 
 def queries_by_pool(
     items: pl.DataFrame,
-    task: Task,
     pools: ChunkedPools,
     *,
     gold: pl.DataFrame | None = None,
@@ -194,8 +191,7 @@ def queries_by_pool(
     """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
 
     Args:
-        items: Rows of `items`.
-        task: Says which column is the query.
+        items: Rows of `items`, each with the `text` that is searched for.
         pools: The pools, cut.
         gold: Rows of `gold_spans` under one gold rule, for a retriever that is shown them.
         gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, likewise.
@@ -203,8 +199,7 @@ def queries_by_pool(
     """
     gained = _gains(items, pools, gains) if gains is not None else {}
     spans = None if gold is None else _spans(gold)
-    asked = items.with_columns(query=QUERIES[task.query].fill_null(""))
-    for (pool_id,), group in asked.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+    for (pool_id,), group in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
         pool = pools.by_pool.get(str(pool_id))
         if pool is None:
             continue
@@ -216,7 +211,6 @@ def queries_by_pool(
 
 def pairs_of(
     items: pl.DataFrame,
-    task: Task,
     pools: ChunkedPools,
     *,
     gold: pl.DataFrame | None = None,
@@ -225,13 +219,12 @@ def pairs_of(
     """The same side by side, where every item has a pool of its own; and the chunks, a row of `chunks` for each pair.
 
     Args:
-        items: Rows of `items`.
-        task: Says which column is the query.
+        items: Rows of `items`, each with the `text` that is searched for.
         pools: The pools, cut.
         gold: As for :func:`queries_by_pool`.
         gains: Likewise.
     """
-    asked = items.with_columns(query=QUERIES[task.query].fill_null("")).sort("pool_id")
+    asked = items.sort("pool_id")
     owners = asked.select("pool_id", "item_id", owner=pl.int_range(pl.len(), dtype=pl.Int64))
     chunks = owners.join(pools.chunks, on="pool_id", maintain_order="left_right")
     gained = None
@@ -255,7 +248,7 @@ def _queries(asked: pl.DataFrame, spans: dict[str, list[Span]] | None) -> Querie
     item_ids = asked["item_id"].to_list()
     return Queries(
         item_id=item_ids,
-        text=asked["query"].to_list(),
+        text=asked["text"].to_list(),
         target_path=asked["target_path"].to_list(),
         target_line=asked["target_line"].fill_null(-1).to_numpy().astype(np.int64),
         gold=() if spans is None else [spans.get(item_id, []) for item_id in item_ids],

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
 from ingest.sources.clones import Cloning
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, Tree
+from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.sampling import stratified
+from lake.tables import table
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,7 @@ class Reading:
 
     Attributes:
         items: Rows of the table `items`.
+        queries: Rows of the table `queries`: one per item under each query rule that a task of the benchmark names.
         gold: Rows of the table `gold_spans`.
         pools: What the items search in; pools of one group are stored together, so a group is always read whole. They
             are asked for once, before anything else, and may be made one at a time as they are.
@@ -64,6 +67,7 @@ class Reading:
     """
 
     items: pl.DataFrame
+    queries: pl.DataFrame
     gold: pl.DataFrame
     pools: Iterable[PoolGroup]
     notes: list[str] = field(default_factory=list)
@@ -75,8 +79,17 @@ def limited(reading: Reading, limit: int | None) -> Reading:
     if limit is None:
         return reading
     items = stratified(reading.items, limit)
-    gold = reading.gold.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
-    return Reading(items, gold, reading.pools, reading.notes, reading.more)
+    queries, gold = (
+        rows.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
+        for rows in (reading.queries, reading.gold)
+    )
+    return replace(reading, items=items, queries=queries, gold=gold)
+
+
+def query_rows(benchmark: str, texts: Iterable[tuple[str, str, str]]) -> pl.DataFrame:
+    """Rows of the table `queries`, of items, query rules and texts."""
+    rows = [(benchmark, item_id, rule, text, sha256_of(text.encode())) for item_id, rule, text in texts]
+    return pl.DataFrame(rows, schema=table("queries").columns, orient="row")
 
 
 @dataclass(frozen=True)

@@ -9,15 +9,15 @@ import polars as pl
 from rapidfuzz import fuzz, process
 
 from lake.catalog.task import AnswerKind, Task
-from lake.catalog.tasks import QUERIES, tasks_of
+from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.fingerprint import fingerprint, sha256_of
+from lake.fingerprint import fingerprint
 from lake.naming import kinds_of_files
 from lake.store import Lake, Part
 
 _COLUMNS = (
-    "item_id", "upstream_id", "subset", "repo", "pool_id", "query_sha256", "target_path", "target_line",
-    "query_line_start", "target_text", "scorable",
+    "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
+    "target_text", "scorable",
 )  # fmt: skip
 
 
@@ -28,7 +28,7 @@ class ItemPart:
     Attributes:
         part: Its name, in `items` and in all that is made from it.
         stamp: What it and its pools were made from.
-        items: The items; `pool_id` is the task's.
+        items: The items; `pool_id` and `query_sha256` are the task's.
     """
 
     part: str
@@ -71,7 +71,10 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
     pools = [(part.name, part.fingerprint) for part in pool_parts(lake, benchmark)]
     asked = []
     for part in lake.parts("items", benchmark=benchmark):
+        stored = lake.part("queries", part.name, benchmark=benchmark, query=task.query)
+        queries = lake.scan_parts([stored] if stored else [], "queries").select("item_id", query_sha256="sha256")
         items = lake.scan_parts([part], "items").select(_COLUMNS)
+        items = items.join(queries, on="item_id", how="left", maintain_order="left")
         if task.pool_prefix:
             pool = pl.lit(f"{task.pool_prefix}/") + pl.col("repo")
             own = lake.scan("files").select("pool_id").unique()
@@ -84,15 +87,6 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
     return asked
-
-
-def query_hashes(lake: Lake, part: str, task: Task, item_ids: pl.Series) -> pl.DataFrame:
-    """The sha256 of what a task searches for, of some items of a part: item_id, sha256_asked."""
-    stored = lake.part("items", part, benchmark=task.benchmark)
-    items = lake.scan_parts([stored] if stored else [], "items").filter(pl.col("item_id").is_in(item_ids.implode()))
-    queries = items.select("item_id", query=QUERIES[task.query].fill_null("")).collect()
-    hashes = [sha256_of(query.encode()) for query in queries["query"]]
-    return queries.select("item_id", sha256_asked=pl.Series(hashes, dtype=pl.String))
 
 
 def pool_parts(lake: Lake, benchmark: str) -> list[Part]:

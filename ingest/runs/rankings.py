@@ -9,7 +9,7 @@ import polars as pl
 from ingest.runs.documents import written
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
-from ingest.runs.items import ItemPart, query_hashes
+from ingest.runs.items import ItemPart
 from ingest.runs.resolve_paths import Axis, files_of, resolved
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.task import Task
@@ -120,7 +120,7 @@ class Rankings:
         told = rows.filter(input_file.is_not_null() & (input_file != ""), pl.col("item").is_not_null())
         if told.is_empty():
             return
-        known = query_hashes(self.lake, part.part, self.task, told["item_id"].cast(pl.String).unique())
+        known = part.scorable.select("item_id", sha256_asked=pl.col("query_sha256").fill_null("without a query"))
         other = (
             told.with_columns(pl.col("item_id").cast(pl.String))
             .join(known, on="item_id", maintain_order="left")

@@ -21,7 +21,7 @@ class Task:
         benchmark: The benchmark whose items it asks.
         title: A few words.
         meaning: In a sentence that reads well on a page.
-        query: What is searched for; a key of QUERIES.
+        query: What is searched for: the name of a query rule, by which the benchmark's reader writes `queries`.
         query_meaning: What the query is.
         pool_meaning: What is searched.
         tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.

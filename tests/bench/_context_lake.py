@@ -36,7 +36,7 @@ def write(folder: str, n_items: str, n_runs: str, n_steps: str) -> dict[str, obj
     item_id = [f"item-{number:04}" for number in range(int(n_items))]
     pool_id = [f"{BENCHMARK}/{name}@{number}" for number, name in enumerate(repo)]
     items: dict[str, Column] = {"item_id": item_id, "repo": repo, "pool_id": pool_id, "subset": PART}
-    items |= {"source": "Verified", "language": "python", "query_sha256": "0" * 64, "patch": "-", "scorable": True}
+    items |= {"source": "Verified", "language": "python", "patch": "-", "scorable": True}
     _write(lake, "items", {**items, "benchmark": BENCHMARK})
     _write_files(lake, pool_id, size.ravel())
     _write_gold(lake, draw, item_id, size)

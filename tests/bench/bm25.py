@@ -76,10 +76,11 @@ def _searched(index: Callable[[Documents], Search], lake: str, output: str) -> d
     """Index every pool and score its queries; reading and splitting into words are the same for both, and not timed."""
     store = Lake(Path(lake))
     items = stratified(store.read("items", benchmark="repoeval").filter("scorable"), N_QUERIES)
+    items = items.join(store.read("queries", benchmark="repoeval", query=REPOEVAL_PROMPT.query), on="item_id")
     pools = load_pools(store, CHUNKER, items["pool_id"])
     asked = {
         pool.pool_id: ([words(text) for text in pool.text], [words(text) for text in queries.text])
-        for pool, queries in queries_by_pool(items, REPOEVAL_PROMPT, pools)
+        for pool, queries in queries_by_pool(items, pools)
     }
     scores: dict[str, Floats] = {}
     watch, index_seconds = Stopwatch(), 0.0

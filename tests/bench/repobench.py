@@ -167,7 +167,8 @@ def _pairs(lake: str) -> Pairs:
     """Some items with their candidates; reading them is the same for both, and not timed."""
     store = Lake(Path(lake))
     items = stratified(store.read("items", benchmark="repobench-r").filter("scorable"), N_QUERIES)
-    pairs, _ = pairs_of(items, REPOBENCH_OFFICIAL, load_pools(store, CHUNKER, items["pool_id"]))
+    items = items.join(store.read("queries", benchmark="repobench-r", query=REPOBENCH_OFFICIAL.query), on="item_id")
+    pairs, _ = pairs_of(items, load_pools(store, CHUNKER, items["pool_id"]))
     return pairs
 
 

@@ -163,9 +163,10 @@ def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
 
 def test_the_long_texts_are_read_with_their_part(lake: Path) -> None:
     asked = next(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
-    assert "code" not in asked.described.columns
+    assert not {"patch", "target_text", "text"} & {*asked.described.columns}
     assert asked.items["item_id"].equals(asked.described["item_id"])
-    assert asked.items["code"].null_count() == 0
+    assert asked.queries["item_id"].equals(asked.described["item_id"])
+    assert (asked.queries["text"].str.count_matches("\n") == 2).all()
 
 
 def test_many_parts_are_made_in_processes_to_the_same_bytes(lake: Path, tmp_path: Path) -> None:

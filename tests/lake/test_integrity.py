@@ -192,16 +192,16 @@ def test_a_part_of_other_columns_is_named(lake: Lake, monkeypatch: pytest.Monkey
 def test_a_lake_of_another_format_says_so_and_is_left_alone(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     part = _chunks(lake)
     pl.read_parquet(part.path).write_parquet(part.path, metadata={"goldspan.fingerprint": "f"})
-    for age, number in (("an older", 1), ("a newer", 3)):
+    for age, number in (("an older", 1), ("a newer", 4)):
         with pytest.raises(
-            OtherFormatError, match=f"written by {age} Goldspan: its format is {number}, this one's is 2"
+            OtherFormatError, match=f"written by {age} Goldspan: its format is {number}, this one's is 3"
         ):
             lake.read("chunks")
         with pytest.raises(OtherFormatError, match="LAKE="), lake.locked():
             pass
         assert part.path.exists()
         with monkeypatch.context() as patch:
-            patch.setattr(integrity, "FORMAT_VERSION", 3)
+            patch.setattr(integrity, "FORMAT_VERSION", 4)
             _chunks(lake)
 
 

@@ -144,7 +144,7 @@ def test_a_reversed_range_is_refused() -> None:
 
 
 def test_an_item_that_cannot_be_scored_says_why() -> None:
-    texts = dict.fromkeys(("benchmark", "item_id", "subset", "language", "repo", "pool_id", "query_sha256"), "x")
+    texts = dict.fromkeys(("benchmark", "item_id", "subset", "language", "repo", "pool_id"), "x")
     frame = pl.DataFrame([{**texts, "scorable": False}], schema=table("items").columns)
     with pytest.raises(GoldspanError, match="items: rows break unscorable_says_why"):
         check(table("items"), frame)

@@ -32,7 +32,7 @@ def write_context(lake: Lake) -> Lake:
     write(lake, "metrics", said, **add)
     items = [
         {"benchmark": BENCHMARK, "item_id": f"issue/{number}", "subset": "full", "language": "go", "repo": "acme/one",
-         "pool_id": "pool", "query_sha256": "0" * 64, "scorable": number < 2,
+         "pool_id": "pool", "scorable": number < 2,
          "why_not": None if number < 2 else "its repository is not at hand"}
         for number in range(3)
     ]  # fmt: skip

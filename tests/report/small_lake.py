@@ -89,6 +89,9 @@ def write_benchmark(lake: Lake) -> None:
         row("random", {}, tags=["baseline"], meaning="What chance scores."),
     ])  # fmt: skip
     write(lake, "items", [item(number) for number in range(6)], part="repoeval", benchmark="repoeval")
+    secret = {"benchmark": "repoeval", "query": "prompt", "text": "def secret_prompt():", "sha256": "0" * 64}
+    queries = [{**secret, "item_id": f"item/{number}"} for number in range(6)]
+    write(lake, "queries", queries, part="repoeval", benchmark="repoeval", query="prompt")
     spans = [
         {"benchmark": "repoeval", "item_id": f"item/{number}", "gold": "target", "path": "a.py", "line_start": 9,
          "line_end": 20}
@@ -153,8 +156,6 @@ def item(number: int) -> dict[str, object]:
         "language": "python",
         "repo": repo,
         "pool_id": repo,
-        "query_sha256": "0" * 64,
-        "prompt": "def secret_prompt():",
         "scorable": number < 5,
         "why_not": None if number < 5 else "the repository cannot be had",
     }

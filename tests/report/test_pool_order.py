@@ -14,7 +14,7 @@ from tests.report.small_lake import write
 def item(number: int, level: str, n_candidates: int, *, scorable: bool = True) -> dict[str, object]:
     return {
         "benchmark": "repobench-r", "item_id": f"item/{number}", "subset": "python_cff", "split": "test",
-        "level": level, "language": "python", "repo": "acme/one", "pool_id": f"pool/{number}", "query_sha256": "0" * 64,
+        "level": level, "language": "python", "repo": "acme/one", "pool_id": f"pool/{number}",
         "n_candidates": n_candidates, "scorable": scorable, "why_not": None if scorable else "no gold",
     }  # fmt: skip
 

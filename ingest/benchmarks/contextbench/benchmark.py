@@ -12,13 +12,12 @@ import polars as pl
 from ingest.benchmarks.contextbench.gold_audit import DOCS, FLAGS, OFFICIAL, Audit, GoldFile, audit
 from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
 from ingest.benchmarks.contextbench.rows import Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, PartToRead, RawFiles, Reading
+from ingest.benchmarks.declaration import Benchmark, PartToRead, RawFiles, Reading, query_rows
 from ingest.contents.patches import edit_rows
 from ingest.sources.clones import Cloning
 from ingest.sources.repository import Repository
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import sha256_of
 from lake.naming import GOLD_RUN
 from lake.rejects import Rejects
 from lake.sampling import stratified
@@ -95,6 +94,7 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Rea
         if one.why_not is None and one.audit
         for row in one.audit.rows
     ]
+    queries = [(one.item_id, "problem-statement", one.problem_statement or "") for one in instances]
     edits, faults = edit_rows(GOLD_RUN, [(one.item_id, one.patch) for one in instances])
     where = {one.item_id: one.where for one in instances}
     for item_id, fault in faults:
@@ -103,6 +103,7 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Rea
     repositories = {one.instance.pool_id: one.repository for one in checked if one.repository and one.why_not is None}
     return Reading(
         pl.DataFrame(items, schema=table("items").columns),
+        query_rows("contextbench", queries),
         pl.DataFrame(gold, schema=table("gold_spans").columns),
         pool_groups(repositories, rejects, notes),
         notes,
@@ -153,8 +154,6 @@ def _item(checked: _Checked, subset: str) -> dict[str, object]:
         "repo": one.repo,
         "commit": one.commit or None,
         "pool_id": one.pool_id,
-        "query_sha256": sha256_of((one.problem_statement or "").encode()),
-        "problem_statement": one.problem_statement,
         "patch": one.patch,
         "upstream_id": one.upstream_id,
         "gold_flags": checked.audit.flags if checked.audit else None,

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading
+from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, query_rows
 from ingest.benchmarks.repobench_r.files import LEVELS, SPLITS, TOO_LARGE, rows_of, weight_of
 from ingest.benchmarks.repobench_r.row import MalformedRowError, Row, checked_row
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import sha256_of
 from lake.limits import MIB
 from lake.naming import BLANK_GOLD
 from lake.rejects import Rejects, excerpt_of
@@ -152,11 +151,10 @@ def _item_id(row: Row, name: str, split: str) -> str:
 def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
     """Rows as frames: a row's candidates are its pool."""
     language = name.partition("_")[0]
-    items, gold, files = [], [], []
+    items, queries, gold, files = [], [], [], []
     for row in rows:
         item_id = _item_id(row, name, split)
         pool_id = f"repobench-r/{item_id}"
-        query = f"{row.import_statement}\n\n{row.code}"
         snippet = row.candidates[row.gold]
         items.append(
             {
@@ -170,16 +168,15 @@ def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
                 "language": language,
                 "repo": row.repo,
                 "pool_id": pool_id,
-                "query_sha256": sha256_of(query.encode()),
-                "import_statement": row.import_statement,
-                "code": row.code,
-                "next_line": row.next_line,
                 "target_path": row.file_path,
                 "n_candidates": len(row.candidates),
                 "gold_flags": [BLANK_GOLD] if is_blank(snippet) else [],
                 "scorable": True,
             }
         )
+        # The official reader's: a trailing newline counts as a line.
+        queries.append((item_id, "last-3-lines", "\n".join(row.code.split("\n")[-3:])))
+        queries.append((item_id, "imports-and-code", f"{row.import_statement}\n\n{row.code}"))
         n_lines = len(split_lines(snippet))
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"benchmark": "repobench-r", "item_id": item_id, "gold": "candidate", **span})
@@ -190,6 +187,7 @@ def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
     group = PoolGroup(f"repobench-r.{part}", stored, blobs)
     return Reading(
         pl.DataFrame(items, schema=table("items").columns),
+        query_rows("repobench-r", queries),
         pl.DataFrame(gold, schema=table("gold_spans").columns),
         [group],
     )

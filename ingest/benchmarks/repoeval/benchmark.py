@@ -7,12 +7,11 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited
+from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited, query_rows
 from ingest.benchmarks.repoeval.completion_tasks import FIELDS, Fields, Task, read_tasks
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Entry, Source, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import sha256_of
 from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.tables import table
@@ -106,7 +105,9 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     place = raw.pools[0].location.removesuffix(".zip")
     items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), place, rejects)
     notes += _notes(tasks, group, n_lines, _pool_prefix(level))
-    return Reading(items, gold, [group, *_published_pools(group)] if subset == "function-2k" else [group], notes)
+    prompts = ((item_id, "prompt", task.prompt) for item_id, task in zip(items["item_id"], tasks, strict=True))
+    pools = [group, *_published_pools(group)] if subset == "function-2k" else [group]
+    return Reading(items, query_rows("repoeval", prompts), gold, pools, notes)
 
 
 def parts(
@@ -234,8 +235,6 @@ def _rows(
                 "language": "python",
                 "repo": task.repo,
                 "pool_id": pool_id,
-                "query_sha256": sha256_of(task.prompt.encode()),
-                "prompt": task.prompt,
                 "target_path": task.path,
                 "target_line": task.lineno,
                 "target_text": task.ground_truth,

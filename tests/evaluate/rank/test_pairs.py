@@ -22,7 +22,7 @@ from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
 
 LEXICAL = sorted(name for name, one in retrievers().items() if one.pairs and one.needs != "gold" and one.is_at_hand)
-TASK = replace(REPOBENCH_CHUNKS, query="prompt")
+TASK = REPOBENCH_CHUNKS
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Made:
 
     def alone(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked:
         gold, gains = self._seen(sees)
-        asked = queries_by_pool(self.items, task, self.pools, gold=gold, gains=gains)
+        asked = queries_by_pool(self.items, self.pools, gold=gold, gains=gains)
         return rank(retriever, asked, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
 
     def together(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked | None:
         gold, gains = self._seen(sees)
-        pairs, chunks = pairs_of(self.items, task, self.pools, gold=gold, gains=gains)
+        pairs, chunks = pairs_of(self.items, self.pools, gold=gold, gains=gains)
         return rank_pairs(retriever, pairs, chunks, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
 
     def _seen(self, sees: str) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
@@ -61,7 +61,7 @@ def made(asked: Sequence[tuple[str, Sequence[str]]]) -> Made:
     types = dict.fromkeys(columns, pl.Int64) | dict.fromkeys(columns[:2], pl.String)
     chunks = pl.DataFrame(rows, types, orient="row").with_columns(n_file_lines="line_end")
     queries = [query for query, _ in asked]
-    items = pl.DataFrame({"item_id": names, "pool_id": [f"pool {name}" for name in names], "prompt": queries})
+    items = pl.DataFrame({"item_id": names, "pool_id": [f"pool {name}" for name in names], "text": queries})
     gold = pl.DataFrame({"item_id": names}).with_columns(path=pl.lit("cand:0"), line_start=0, line_end=1)
     gains = [
         (pool_id.removeprefix("pool "), path, chunk_no, text % 3 / 2) for pool_id, path, chunk_no, _, _, text, _ in rows

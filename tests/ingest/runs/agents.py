@@ -12,12 +12,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from ingest.benchmarks.declaration import query_rows
 from ingest.contents.blobs import pool_frames
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
 from ingest.runs.trajectory_tally import TrajectoryTally
 from lake.errors import GoldspanError
-from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables import declared_row, table
 from tests.tiny import put, stored
@@ -65,8 +65,6 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
             "language": "python",
             "repo": POOL[item].partition("@")[0],
             "pool_id": f"contextbench/{POOL[item]}",
-            "query_sha256": sha256_of(item.encode()),
-            "problem_statement": item,
             "upstream_id": UPSTREAM[item],
             "scorable": item not in unscorable,
             "why_not": "no gold" if item in unscorable else None,
@@ -77,6 +75,8 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
         pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows[0]
     )
     lake.write("items", items, part="full", fingerprint="1", benchmark="contextbench")
+    queries = query_rows("contextbench", ((item, "problem-statement", item) for item in ITEMS))
+    lake.write("queries", queries, part="full", fingerprint="1", benchmark="contextbench", query="problem-statement")
     for name, rest in (("contextbench.all", False), ("contextbench-rest.all", True)):
         pools = {pool: files for pool, files in FILES.items() if pool.endswith("#rest") == rest}
         files, blobs = pool_frames(

@@ -55,12 +55,13 @@ def test_a_row_becomes_an_item_with_its_question_and_repository(tmp_path: Path) 
         "repo": "acme/rockets",
         "commit": COMMIT,
         "pool_id": POOL,
-        "query_sha256": sha256_of(b"acme__rockets-1 burns too little"),
-        "problem_statement": "acme__rockets-1 burns too little",
         "patch": PATCH,
         "gold_flags": [],
         "scorable": True,
     }
+    text = "acme__rockets-1 burns too little"
+    query = ("contextbench", "acme__rockets-1", "problem-statement", text, sha256_of(text.encode()))
+    assert Lake(tmp_path / "lake").read("queries").rows() == [query]
     assert rejected(tmp_path / "lake") == []
 
 

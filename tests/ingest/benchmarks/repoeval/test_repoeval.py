@@ -87,7 +87,7 @@ def test_a_ground_truth_without_its_last_newline_has_as_many_lines(tmp_path: Pat
 
 def test_a_hole_on_the_first_line_has_no_prompt_and_is_an_item(tmp_path: Path) -> None:
     reading = _clean(_seven(tmp_path, task("r", "seven.py", SEVEN, 0, 0, 1)))
-    assert reading.items["prompt"].to_list() == [""]
+    assert reading.queries["text"].to_list() == [""]
     assert _gold(reading, "function-2k/r/0") == {
         "context-and-completion": (0, 2),
         "context-to-hole": (0, 1),
@@ -117,8 +117,9 @@ def test_line_and_api_rows_say_line_no_and_their_task_ids_are_numbered(tmp_path:
 
 
 def test_an_item_keeps_what_the_row_says(source: Path) -> None:
-    item = _clean(source).items.row(0, named=True)
-    assert {key: item[key] for key in item if item[key] is not None and key not in ("prompt", "query_sha256")} == {
+    reading = _clean(source)
+    item = reading.items.row(0, named=True)
+    assert {key: item[key] for key in item if item[key] is not None} == {
         "benchmark": "repoeval",
         "item_id": "function-2k/acme_rockets/0",
         "subset": "function-2k",
@@ -135,7 +136,9 @@ def test_an_item_keeps_what_the_row_says(source: Path) -> None:
         "upstream_id": "acme--rockets/idx",
         "scorable": True,
     }
-    assert item["prompt"].startswith("import math\n")
+    query = reading.queries.row(0, named=True)
+    assert (query["item_id"], query["query"]) == (item["item_id"], "prompt")
+    assert query["text"].startswith("import math\n")
 
 
 def test_items_are_numbered_per_repository_in_the_files_order(source: Path) -> None:
@@ -249,7 +252,7 @@ def test_a_twin_with_another_prompt_is_an_item_of_its_own(source: Path) -> None:
     other = [{**TASKS[0], "prompt": "shorter"}, *TASKS[1:]]
     both = _clean(_twin(source, other))
     assert both.items.head(len(TASKS)).equals(alone.items)
-    assert both.items.select("item_id", "prompt").rows()[len(TASKS) :] == [("function-2k/acme_rockets/3", "shorter")]
+    assert both.queries.select("item_id", "text").rows()[len(TASKS) :] == [("function-2k/acme_rockets/3", "shorter")]
     assert "1 tasks have the hole of another, with another completion or context: items of their own" in both.notes
 
 
@@ -289,7 +292,7 @@ def test_contexts_are_subsets_with_items_of_their_own_and_share_the_repositories
     assert four.items.select("item_id", "context", "query_line_start").rows() == [
         ("function-4k/acme_rockets/0", "4k", 0)
     ]
-    assert one.items["query_sha256"].to_list() != four.items["query_sha256"].to_list()
+    assert one.queries["sha256"].to_list() != four.queries["sha256"].to_list()
     [first], [other] = one.pools, four.pools
     assert first.files.equals(other.files)
     assert first.name == other.name == "repoeval.function_level"

@@ -89,9 +89,10 @@ def test_completions_have_3_to_28_lines_and_a_median_of_7(lake: Lake) -> None:
 
 def test_every_prompt_is_the_lines_up_to_its_hole_the_first_perhaps_cut(lake: Lake) -> None:
     lines = _lines(lake)
-    columns = ("item_id", "pool_id", "target_path", "query_line_start", "target_line", "prompt")
+    columns = ("item_id", "pool_id", "target_path", "query_line_start", "target_line", "text")
+    items = lake.read("items").join(lake.read("queries"), on="item_id")
     differ = []
-    for item_id, pool, path, start, hole, prompt in lake.read("items").select(columns).iter_rows():
+    for item_id, pool, path, start, hole, prompt in items.select(columns).iter_rows():
         first, *rest = prompt.rstrip().split("\n")
         code_first, *code = "".join(lines[pool, path][start:hole]).replace("\r\n", "\n").rstrip().split("\n")
         assert code_first.endswith(first)
