@@ -10,7 +10,7 @@ from enum import IntEnum
 
 import polars as pl
 
-from lake.text import escaped
+from lake.text import escaped, listed
 
 MAX_EXAMPLES = 3
 
@@ -104,7 +104,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     close = get_close_matches(name, choices, n=3, cutoff=0.6)
     if close:
         return f"Did you mean {' or '.join(repr(match) for match in close)}?"
-    return f"There is: {', '.join(choices)}." if choices else ""
+    return f"There is: {listed(choices)}." if choices else ""
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, code: Exit = Exit.USAGE) -> GoldspanError:

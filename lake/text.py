@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +20,9 @@ LANGUAGES: dict[str, str] = {
     "ts": "typescript", "tsx": "tsx",
 }  # fmt: skip
 """File ending → language, the names tree-sitter's grammars have."""
+
+MAX_LISTED = 10
+"""How many names a message lists."""
 
 _REGEX_TOKEN = re.compile(r"[A-Za-z_]\w*|\d+|[^\w\s]")
 _WORD = re.compile(r"\w+")
@@ -106,3 +110,9 @@ def counted(n: int, unit: str) -> str:
     """`1 line`, `2 lines`, `3 entries`: a number and what is counted, which has a plural of the plain kind."""
     plural = f"{unit[:-1]}ies" if unit.endswith("y") else f"{unit}s"
     return f"{n:,} {unit if n == 1 else plural}"
+
+
+def listed(names: Sequence[str], most: int = MAX_LISTED) -> str:
+    """Names with commas between; of many the first, and how many more there are."""
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"

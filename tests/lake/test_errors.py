@@ -25,3 +25,9 @@ def test_nothing_known_is_nothing_meant() -> None:
 def test_a_name_of_several_lines_is_shown_on_one() -> None:
     error = GoldspanError("it is odd", where="a\nb\x1b", examples=["c\nd"])
     assert error.render() == "it is odd\n  where: a\\u{A}b\\u{1B}\n  for example: c\\u{A}d"
+
+
+def test_an_error_never_names_more_than_ten_things() -> None:
+    hint = did_you_mean("nothing like them", [f"system-{n:02}" for n in range(48)])
+    assert hint.count("system-") == 10
+    assert hint.endswith("and 38 more.")
