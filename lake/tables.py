@@ -319,9 +319,10 @@ class Aggregates(dy.Schema):
 
 
 class Parity(dy.Schema):
-    """One quantity that someone outside this project computed too: how many of its values are equal here, to 1e-12.
+    """One quantity that someone outside this project computed too: how many of its values are equal here.
 
-    A row that compared nothing says in `explanation` why its reference was not run.
+    Equal means to 1e-12, of values beyond 1 in proportion. A row that compared nothing says in `explanation` why
+    its reference was not run.
     """
 
     reference = dy.String(primary_key=True)

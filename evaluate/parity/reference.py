@@ -17,7 +17,8 @@ from lake.store import Lake
 from lake.tables import table
 
 TOLERANCE = 1e-12
-"""Values that differ by no more are equal: sums of doubles in another order differ in their last digits."""
+"""Values that differ by no more are equal, of values beyond 1 in proportion: sums of doubles in another order differ in
+their last digits."""
 
 _ROOT = Path(__file__).resolve().parents[2]
 
@@ -123,7 +124,8 @@ def _row(values: Values) -> dict[str, object]:
         nulls_equal=True,
     )
     difference = (pl.col("value") - pl.col("value_theirs")).abs()
-    is_equal = (pl.col("value").is_null() & pl.col("value_theirs").is_null()) | (difference <= TOLERANCE)
+    size = pl.max_horizontal(pl.lit(1.0), pl.col("value_theirs").abs())
+    is_equal = (pl.col("value").is_null() & pl.col("value_theirs").is_null()) | (difference <= TOLERANCE * size)
     in_both = pl.col("is_ours").fill_null(value=False) & pl.col("is_theirs").fill_null(value=False)
     counts = both.select(
         n_compared=pl.len(),
