@@ -85,11 +85,12 @@ def _score_part(lake: Lake, asked: Asked, protocol: Protocol, runs: Sequence[Con
         _write(lake, asked, protocol, run, "scores", scores, made_of[run])
 
 
-def scores_of(lake: Lake, asked: Asked, protocol: Protocol, run: ContextRun) -> pl.DataFrame:
-    """A run's scores on one part, worked out and not stored: columns of `scores`, without `protocol` and its hash."""
-    if run.is_chance:
-        return expected_contexts(lake, asked, protocol, run.run_id, run.chunker or "")
-    return _scored(lake, asked, protocol, [run.run_id]).scores
+def scores_of(lake: Lake, asked: Asked, protocol: Protocol, runs: Sequence[ContextRun]) -> list[pl.DataFrame]:
+    """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
+    batches = _batches(lake, asked, [run for run in runs if not run.is_chance])
+    frames = [_scored(lake, asked, protocol, [run.run_id for run in batch]).scores for batch in batches]
+    by_chance = [run for run in runs if run.is_chance]
+    return frames + [expected_contexts(lake, asked, protocol, run.run_id, run.chunker or "") for run in by_chance]
 
 
 def _scored(lake: Lake, asked: Asked, protocol: Protocol, names: Sequence[str]) -> Scored:

@@ -8,6 +8,11 @@ def at_budget(size: str, budget: int) -> str:
     return f"{size}@{budget}"
 
 
+def at_lines(size: str, n_lines: int) -> str:
+    """The column of a size at a budget of lines."""
+    return f"{size}@lines{n_lines}"
+
+
 def at_depth(size: str, k: int) -> str:
     """The column of a size over the first k results."""
     return f"{size}@top{k}"

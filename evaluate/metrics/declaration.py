@@ -14,21 +14,23 @@ import polars as pl
 from lake.catalog.protocol import Protocol
 from lake.errors import Exit, GoldspanError, did_you_mean, unknown_name
 
-Shape = Literal["ranked", "found", "pooled", "covered", "completed", "gathered"]
+Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "completed", "gathered"]
 """The frame a metric's expressions are read over.
 
 - ``ranked``: the numerator aggregates an item's relevant hits (columns `rank`, `iou`); the denominator reads item
   columns (`n_relevant`: Int64, `gains`: list of the pool's IoU gains, best first). Where a rule also measures hits that
   are not relevant, these have neither `rank` nor `iou`, only `place` and `similarity`.
+- ``filed``: as ``ranked``, with files for results: the gold files in the order in which a list first names them.
 - ``found``: both aggregate an item's relevant hits (also `is_gold`).
+- ``listed``: both aggregate all of an item's hits (columns `rank`, `is_judged`).
 - ``pooled``: both read item columns: what a pool holds needs no ranking (also `boundary`).
 - ``covered``: both read one row per item with the sizes of its sets of lines, as `evaluate.score.coverage` names them.
 - ``completed``: both read one row per item that compares a completion with its target: `is_exact`, `similarity`.
 - ``gathered``: both read one row per item with the sizes of its contexts, as `evaluate.metrics.context` names them.
 """
 
-Cut = Literal["results", "budget"]
-"""What k counts: results from the top of the list, or non-whitespace characters of newly covered lines."""
+Cut = Literal["results", "budget", "lines"]
+"""What k counts: results from the top of the list, or non-whitespace characters of newly covered lines, or those."""
 
 Micro = Literal["ratio of sums", "equals macro", "undefined"]
 """What pooling a metric over items means."""
@@ -81,12 +83,17 @@ class Metric:
     @property
     def has_cut_off(self) -> bool:
         """Whether it may be cut off at a k; otherwise it is of the whole."""
-        return self.cut == "budget" or any(self.ks)
+        return self.cut != "results" or any(self.ks)
+
+    @property
+    def reads(self) -> frozenset[str]:
+        """The columns that it reads."""
+        return self.at(self.ks[0]).reads
 
     @property
     def by_rank_alone(self) -> bool:
         """Whether it asks for nothing but the ranks of relevant results and how many there are."""
-        return self.shape == "ranked" and self.at(self.ks[0]).reads <= {"rank", "n_relevant"}
+        return self.shape == "ranked" and self.reads <= {"rank", "n_relevant"}
 
 
 _METRICS: dict[str, Metric] = {}
@@ -158,7 +165,8 @@ def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
 def parse_metric(text: str) -> tuple[Metric, int]:
     """A metric and its cut-off as people write them: `ndcg@10`, `nDCG_at_10`, `accuracy_at_1`.
 
-    A metric with a single usual cut-off may go without: `mrr`. A budget of 0 is no limit.
+    A metric with a single usual cut-off may go without (`mrr`), and one that has a value of the whole (`map`). A budget
+    of 0 is no limit.
 
     Raises:
         GoldspanError: No such metric, its cut-off is missing or 0, or it has none.
@@ -172,12 +180,12 @@ def parse_metric(text: str) -> tuple[Metric, int]:
         message = f"unknown metric {text!r}"
         raise GoldspanError(message, hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
     found = _METRICS[name]
-    if k is None and len(found.ks) == 1:
-        return found, found.ks[0]
+    if k is None and (len(found.ks) == 1 or 0 in found.ks):
+        return found, 0 if 0 in found.ks else found.ks[0]
     if k is not None and int(k) and not found.has_cut_off:
         message = f"metric {text!r}: {name} has no cut-off"
         raise GoldspanError(message, hint=f"Write it as `{name}`.", code=Exit.USAGE)
-    if k is None or (int(k) == 0 and 0 not in found.ks and found.cut == "results"):
+    if k is None or (int(k) == 0 and 0 not in found.ks and found.cut != "budget"):
         message = f"metric {text!r} needs a cut-off"
         raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in found.ks)}.", code=Exit.USAGE)
     return found, int(k)

@@ -10,22 +10,24 @@ from lake.exact import exact_sum, from_steps, steps
 _ONE = pl.lit(1.0)
 
 
-def _within(k: int) -> pl.Expr:
+def within(k: int) -> pl.Expr:
+    """Whether a result is among the first k; at k 0 anywhere in the list."""
     return pl.col("rank") <= k if k else pl.col("rank") >= 1
 
 
-def _discount(rank: pl.Expr) -> pl.Expr:
+def discount(rank: pl.Expr) -> pl.Expr:
+    """What a gain at a rank is worth: one over log2(rank + 1)."""
     return 1.0 / (rank + 1).log(2)
 
 
 def hits_within(k: int) -> pl.Expr:
     """How many relevant results are among the first k."""
-    return _within(k).sum()
+    return within(k).sum()
 
 
 def ideal_dcg(k: int) -> pl.Expr:
     """The gain of the best possible list: every relevant one first, as many as there are and as k takes."""
-    gains = steps(_discount(pl.int_range(1, k + 1)))
+    gains = steps(discount(pl.int_range(1, k + 1)))
     # Summed in steps as a list's own gain is: a perfect list is then 1 to the last bit.
     ideal = pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
     return pl.lit(ideal).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
@@ -46,19 +48,19 @@ def recall(k: int) -> Ratio:
 @metric("hit", title="Hit rate", ks=(5, 10), micro="equals macro")
 def hit(k: int) -> Ratio:
     """Whether any of the first k results is relevant: 1 or 0."""
-    return Ratio(_within(k).any(), _ONE)
+    return Ratio(within(k).any(), _ONE)
 
 
 @metric("accuracy", title="Accuracy", ks=(1, 3, 5), micro="equals macro")
 def accuracy(k: int) -> Ratio:
     """Whether the right candidate is among the first k: 1 or 0."""
-    return Ratio(_within(k).any(), _ONE)
+    return Ratio(within(k).any(), _ONE)
 
 
 @metric("mrr", title="MRR", ks=(10,), micro="undefined")
 def mrr(k: int) -> Ratio:
     """Reciprocal rank of the first relevant result within the first k (10 unless said otherwise), else 0."""
-    return Ratio((1.0 / pl.col("rank")).filter(_within(k)).max(), _ONE)
+    return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
 
 
 @metric("ndcg", title="nDCG", ks=(5, 10), micro="undefined")
@@ -67,13 +69,13 @@ def ndcg(k: int) -> Ratio:
 
     Gain is 1 for a relevant result, the discount is log2(rank + 1), and the ideal list holds min(k, relevant) of them.
     """
-    return Ratio(exact_sum(_discount(pl.col("rank")).filter(_within(k))), ideal_dcg(k))
+    return Ratio(exact_sum(discount(pl.col("rank")).filter(within(k))), ideal_dcg(k))
 
 
 @metric("iou", title="Best IoU", ks=(5, 10), micro="undefined")
 def iou(k: int) -> Ratio:
     """Best intersection over union, in lines, between the gold lines of a file and one of the first k results in it."""
-    return Ratio(pl.col("iou").filter(_within(k)).max(), _ONE)
+    return Ratio(pl.col("iou").filter(within(k)).max(), _ONE)
 
 
 @metric("ndcg_iou", title="nDCG by IoU", ks=(5, 10), micro="undefined")
@@ -89,18 +91,18 @@ def dcg_iou(k: int) -> Ratio:
 
 
 def _dcg_iou(k: int) -> pl.Expr:
-    return exact_sum((pl.col("iou") * _discount(pl.col("rank"))).filter(_within(k)))
+    return exact_sum((pl.col("iou") * discount(pl.col("rank"))).filter(within(k)))
 
 
 def _ideal_dcg_iou(k: int) -> pl.Expr:
     place = pl.int_range(1, pl.len() + 1)
-    return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * _discount(place))).list.first()
+    return pl.col("gains").list.head(k).list.eval(exact_sum(pl.element() * discount(place))).list.first()
 
 
 @metric("accuracy_reachable", title="Accuracy, reachable", ks=(1, 3, 5), micro="equals macro", is_undefined_null=True)
 def accuracy_reachable(k: int) -> Ratio:
     """Accuracy among the items whose pool holds a relevant chunk; no value where it holds none."""
-    return Ratio(_within(k).any(), pl.col("n_relevant") > 0)
+    return Ratio(within(k).any(), pl.col("n_relevant") > 0)
 
 
 @metric(
@@ -113,13 +115,13 @@ def accuracy_reachable(k: int) -> Ratio:
 )
 def non_gold_share(k: int) -> Ratio:
     """Share of the relevant results among the first k that are not from the gold candidate; no value where none is."""
-    return Ratio((_within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
+    return Ratio((within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
 
 
 @metric("correct", title="Found at all", ks=(0,), granularity="item", micro="equals macro")
 def correct(k: int) -> Ratio:
     """Whether anything in the whole list is relevant: 1 or 0."""
-    return Ratio(_within(k).any(), _ONE)
+    return Ratio(within(k).any(), _ONE)
 
 
 @metric(
@@ -133,7 +135,7 @@ def correct(k: int) -> Ratio:
 )
 def found_rank(k: int) -> Ratio:
     """The rank of the first relevant result in the whole list; no value where there is none."""
-    return Ratio(pl.col("rank").filter(_within(k)).min(), _ONE)
+    return Ratio(pl.col("rank").filter(within(k)).min(), _ONE)
 
 
 @metric("best_similarity", title="Best similarity", ks=(0,), granularity="item", micro="undefined")

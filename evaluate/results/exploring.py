@@ -13,6 +13,7 @@ from evaluate.partition import Held, PartWork
 from evaluate.retrievers import retrievers
 from evaluate.score.contexts.gathered import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
+from evaluate.score.relevance import RELEVANCE
 from evaluate.selection import Asked, Selection, asked_of, edition
 from evaluate.statistics.pooling import pooled
 from lake.catalog.protocol import Primary, Protocol
@@ -32,11 +33,15 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     if (metric, k) in metrics_of(protocol):
         return ""
     measures = [one for one, _ in metrics_of(protocol)]
-    by_hits = any(one.shape in BY_HITS for one in measures)
+    # Under rules of contexts the rankings among the runs are measured as lists too.
+    by_hits = protocol.context is not None or any(one.shape in BY_HITS for one in measures)
     by_lines = metric.shape == "covered" and any(one.shape == "covered" for one in measures)
-    if metric not in measures and not by_lines and not (by_hits and metric.by_rank_alone):
+    is_general = metric.by_rank_alone or metric.shape in ("filed", "listed")
+    is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
+    if metric not in measures and not by_lines and not (by_hits and (is_general or is_graded)):
         return f"{metric.name} is not measured under {protocol.name}"
-    deepest = N_RANKED_STEPS if protocol.context else task.depth
+    is_of_steps = protocol.context is not None and metric.shape not in _OF_RESULTS
+    deepest = N_RANKED_STEPS if is_of_steps else task.depth
     if metric.cut == "results" and deepest is not None and k > deepest:
         return f"{metric.name}@{k}: runs of {task.name} keep {deepest} results"
     return ""
@@ -64,8 +69,7 @@ def explored(
     frames = [pl.DataFrame(schema=_COLUMNS)]
     for selection, runs in _runs(lake, task, {one.folders["run_id"] for one in stored}):
         for asked in asked_of(lake, task, selection):
-            part = PartWork(lake, task, asked, held)
-            frames += [_scores(lake, part, asked, rules, run).select(*_COLUMNS) for run in runs]
+            frames += _scores(lake, task, asked, held, rules, runs)
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     found = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")
     return found.with_columns(**sealed).select(*table("scores").columns).collect()
@@ -82,6 +86,9 @@ def aggregated(lake: Lake, task: Task, protocol: Protocol, scores: pl.DataFrame)
         frames.append(pooled(protocol, rows.lazy(), mine, run_items).collect())
     return pl.concat(frames)
 
+
+_OF_RESULTS = ("ranked", "filed", "listed")
+"""The shapes that are read over a list of results, which an agent does not give."""
 
 _COLUMNS = {name: kind for name, kind in table("scores").columns.items() if not name.startswith("protocol")}
 
@@ -115,7 +122,16 @@ def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Se
     yield from runs.items()
 
 
-def _scores(lake: Lake, part: PartWork, asked: Asked, rules: Protocol, run: contexts.ContextRun) -> pl.DataFrame:
-    if rules.context is not None:
-        return contexts.scores_of(lake, asked, rules, run)
-    return part.scores(run.run_id, rules, run.chunker, is_chance=run.is_chance)
+def _scores(
+    lake: Lake, task: Task, asked: Asked, held: Held, rules: Protocol, runs: Sequence[contexts.ContextRun]
+) -> list[pl.DataFrame]:
+    """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
+    requested, frames = metrics_of(rules), list[pl.DataFrame]()
+    of_contexts = [one for one in requested if rules.context is not None and one[0].shape not in _OF_RESULTS]
+    if of_contexts:
+        frames = contexts.scores_of(lake, asked, _with_metrics(rules, of_contexts), runs)
+    if of_results := [one for one in requested if one not in of_contexts]:
+        part, ranked = PartWork(lake, task, asked, held), replace(_with_metrics(rules, of_results), context=None)
+        listed = [run for run in runs if rules.context is None or run.chunker is not None]
+        frames += [part.scores(run.run_id, ranked, run.chunker, is_chance=run.is_chance) for run in listed]
+    return [frame.select(*_COLUMNS) for frame in frames]

@@ -10,12 +10,14 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.score.metric_values import Requested, applied, judged_items, label, lengthen
+from evaluate.metrics.standard import PERSISTENCE
+from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, judged_items, label, lengthen
 from evaluate.score.random_orders import N_ORDERS, mean_of_orders
 from evaluate.score.relevance import RELEVANCE
 from evaluate.score.scoring import sealed
 from lake.catalog.protocol import Protocol
 from lake.lines import LineAxis
+from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
 Expectation = Callable[["Draw", int], tuple[Floats, Floats]]
@@ -34,6 +36,8 @@ def expected_random(
 ) -> pl.LazyFrame:
     """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`, sorted by its key.
 
+    Metrics of lists of files have no row: what they expect is not worked out.
+
     Args:
         protocol: The rules.
         run_id: The run these stand for.
@@ -46,8 +50,8 @@ def expected_random(
     spans = RELEVANCE[protocol.relevance].gold_of(gold)
     judged = judged_items(protocol, items, spans, pool, relevance)
     exact = [(metric, k) for metric, k in metrics_of(protocol) if metric.name in _FORMS]
-    drawn = [(metric, k) for metric, k in metrics_of(protocol) if metric.name not in _FORMS]
-    measured = []
+    drawn = [(one, k) for one, k in metrics_of(protocol) if one.name not in _FORMS and one.shape != "filed"]
+    measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
     if exact:
         closed = _closed(items, judged, pool, exact).lazy()
         measured.append(lengthen(applied(closed, protocol, exact), exact))
@@ -119,6 +123,33 @@ def _mrr(draw: Draw, k: int) -> tuple[Floats, Floats]:
     return np.sum([(none[rank - 1] - none[rank]) / rank for rank in range(1, k + 1)], axis=0), np.ones_like(draw.n)
 
 
+def _f1(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    return 2 * _hits(draw, k), draw.n_relevant + k
+
+
+def _map(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    # A relevant result at rank r has there before it its share of the r - 1 others.
+    n_ranks = np.minimum(draw.n, k) if k else draw.n
+    harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, n_ranks.max(initial=0) + 1))))[
+        n_ranks.astype(np.int64)
+    ]
+    others = _over(draw.n_relevant - 1, draw.n - 1)
+    return _over(draw.n_relevant, draw.n) * (harmonic + (n_ranks - harmonic) * others), draw.n_relevant
+
+
+def _r_precision(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    del k
+    return _over(draw.n_relevant**2, draw.n), draw.n_relevant
+
+
+def _rbp(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    return _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** np.minimum(draw.n, k)), np.ones_like(draw.n)
+
+
+def _judged(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    return np.minimum(draw.n, k), np.minimum(draw.n, k)
+
+
 def _ndcg(draw: Draw, k: int) -> tuple[Floats, Floats]:
     sums = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))))
     return draw.n_relevant * draw.share_of_discounts(k), sums[np.minimum(draw.n_relevant, k).astype(np.int64)]
@@ -181,6 +212,12 @@ CLOSED_FORMS: Mapping[str, Expectation] = {
     "ndcg": _ndcg,
     "iou": _iou,
     "ndcg_iou": _ndcg_iou,
+    "success": _hit,
+    "f1": _f1,
+    "map": _map,
+    "r_precision": _r_precision,
+    "rbp": _rbp,
+    "judged": _judged,
     "correct": _correct,
     "found_rank": _found_rank,
     "best_similarity": _best_similarity,

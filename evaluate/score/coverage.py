@@ -6,15 +6,36 @@ starts or ends; between two cuts all lines are alike, and each such piece belong
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import NamedTuple
 
 import polars as pl
 
-from evaluate.metrics.columns import at_budget, at_depth
+from evaluate.metrics.columns import at_budget, at_depth, at_lines
 from lake.lines import LineAxis
 
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
+
+
+class CutOffs(NamedTuple):
+    """Where rankings are cut off.
+
+    Attributes:
+        budgets: In non-whitespace characters; 0 is no limit.
+        n_lines: In different lines.
+        depths: In results.
+    """
+
+    budgets: tuple[int, ...] = ()
+    n_lines: tuple[int, ...] = ()
+    depths: tuple[int, ...] = ()
+
+    @property
+    def columns(self) -> list[str]:
+        """How many of a piece's lines each takes, as columns are called."""
+        kinds = zip((at_budget, at_lines, at_depth), self, strict=True)
+        return list(dict.fromkeys(at("", k) for at, ks in kinds for k in ks))
+
 
 SIZES = ("n_returned", "n_both", "n_own")
 
@@ -25,26 +46,24 @@ def line_sets(
     items: pl.LazyFrame,
     gold: pl.LazyFrame,
     axis: LineAxis,
-    budgets: Sequence[int] = (),
-    depths: Sequence[int] = (),
+    cut_offs: CutOffs,
 ) -> pl.LazyFrame:
     """How many lines each item has in its gold, returned, in both, and returned from the query's own text.
 
     A budget walks the ranking and takes the lines no earlier hit has returned, in their order within a hit, until the
-    next one would exceed the budget in non-whitespace characters; there it ends. Blank lines cost nothing. A depth
-    takes the first k results whole.
+    next one would exceed the budget in non-whitespace characters; there it ends. Blank lines cost nothing. A number of
+    lines takes so many of them, blank ones too. A depth takes the first k results whole.
 
     Args:
         hits: item_id, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end.
         items: item_id, pool_id and the columns of OWN_TEXT, which may be null.
         gold: As :func:`evaluate.score.relevance.disjoint` gives it.
         axis: The lines of every file of the pools; a hit elsewhere has no lines, gold elsewhere stays in `n_gold`.
-        budgets: Cut-offs in non-whitespace characters; 0 is no limit.
-        depths: Cut-offs in results.
+        cut_offs: Where to cut.
 
     Returns:
-        item_id, n_gold, and for every cut-off the SIZES under the names of :func:`at_budget` and :func:`at_depth`, all
-        Int64; one row per item, in the items' order.
+        item_id, n_gold, and for every cut-off the SIZES under the names that `evaluate.metrics.columns` has,
+        all Int64; one row per item, in the items' order.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     known = numbered.select("item_id", "pool_id", "item")
@@ -54,9 +73,8 @@ def line_sets(
         own_text(numbered).join(known.drop("pool_id"), on="item_id").with_columns(in_own=True),
     ]
     spans = [axis.place(one).drop("item_id") for one in spans]
-    walked = walk(pl.concat(spans, how="diagonal"), axis, budgets, depths)
-    cut_offs = [*(at_budget("", budget) for budget in budgets), *(at_depth("", k) for k in depths)]
-    sizes = walked.group_by("item").agg(size for cut_off in dict.fromkeys(cut_offs) for size in _sizes(cut_off))
+    walked = walk(pl.concat(spans, how="diagonal"), axis, cut_offs)
+    sizes = walked.group_by("item").agg(size for cut_off in cut_offs.columns for size in _sizes(cut_off))
     return (
         numbered.select("item_id", "item")
         .join(count_gold(gold, known, axis), on="item_id", how="left", maintain_order="left")
@@ -66,27 +84,28 @@ def line_sets(
     )
 
 
-def walk(spans: pl.LazyFrame, axis: LineAxis, budgets: Sequence[int], depths: Sequence[int]) -> pl.LazyFrame:
+def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: CutOffs) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
     Args:
         spans: item (Int64), start, end on the axis; a hit has its rank, a gold span `in_gold`, own text `in_own`.
         axis: The lines.
-        budgets: Cut-offs in non-whitespace characters; 0 is no limit.
-        depths: Cut-offs in results.
+        cut_offs: Where to cut.
 
     Returns:
-        item, start, end, rank of the first hit that holds the piece, in_gold, in_own, and per cut-off, under
-        `at_budget("", budget)` or `at_depth("", k)`, how many of the piece's lines it takes from `start` on.
+        item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and under the `columns` of
+        the cut-offs how many of the piece's lines each takes from `start` on.
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
     pieces = _pieces(spans, len(axis.n_nws_before)).sort("item", "rank", "start")
     spent = pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(spent=spent)
+    before = _N_LINES.cum_sum().over("item") - _N_LINES
     return priced.with_columns(
-        **{at_budget("", budget): _paid_by(axis, budget) for budget in budgets},
-        **{at_depth("", k): _N_LINES * (pl.col("rank") <= k) for k in depths},
-    ).drop("n_nws", "spent")
+        **{at_budget("", budget): _paid_by(axis, budget) for budget in cut_offs.budgets},
+        **{at_lines("", n): (n - before).clip(0, _N_LINES) for n in cut_offs.n_lines},
+        **{at_depth("", k): _N_LINES * (pl.col("rank") <= k) for k in cut_offs.depths},
+    ).drop("spent")
 
 
 def gold_as_spans(gold: pl.LazyFrame) -> pl.LazyFrame:

@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.score.completions import COMPLETION, compared
-from evaluate.score.coverage import line_sets
+from evaluate.score.coverage import CutOffs, line_sets
 from evaluate.score.relevance import RELEVANCE, Evidence, disjoint
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError
@@ -20,9 +20,9 @@ SCORE_COLUMNS = ("item_id", "granularity", "metric", "k", "value", "numerator", 
 """What a score says before it is told which run and protocol it belongs to."""
 
 BY_HITS = ("ranked", "found", "pooled")
-"""The shapes :func:`measure` takes: read over relevant hits and item columns."""
+"""The shapes that are read over relevant hits and item columns."""
 
-_OF_THE_POOL = frozenset({"n_relevant", "gains", "boundary"})
+_OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
 """The item columns that metrics read and :func:`judged_items` finds in the whole pool."""
 
 
@@ -35,7 +35,7 @@ def measure(
         relevant: The relevant results: key, `rank` (Int64, from 1) and what else the metrics read (`iou`); others have
             no rank.
         items: One row per item that must have a value: key and the columns denominators read (`n_relevant`, `gains`).
-        requested: The metrics and cut-offs, all of the shapes BY_HITS.
+        requested: The metrics and cut-offs, all of the shapes BY_HITS, or of `filed` or `listed` with hits to match.
         key: The columns that tell one item from another.
 
     Returns:
@@ -43,10 +43,13 @@ def measure(
         relevant results scores 0, or null where the metric says so.
     """
     depths = [k for _, k in requested]
-    ranked, found, pooled = ([one for one in requested if one[0].shape == shape] for shape in BY_HITS)
+    kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
+    ranked, found, pooled = ([one for one in requested if one[0].shape in kind] for kind in kinds)
     # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
     rank = pl.col("rank").fill_null(0) if found else pl.col("rank")
     seen = relevant if 0 in depths else relevant.filter(rank <= max(depths, default=0))
+    if any("n_relevant" in metric.at(k).numerator.meta.root_names() for metric, k in ranked):
+        seen = seen.join(items.select([*([key] if isinstance(key, str) else key), "n_relevant"]), on=key)
     counted = seen.group_by(key).agg(*_numerators([*ranked, *found]), *_denominators(found))
     without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *found] if not metric.is_absent_null]
     without += [f"{label(metric, k)}/d" for metric, k in found]
@@ -122,8 +125,8 @@ def measure_run(
     measured = []
     # Before anything is computed.
     files = required(axis, protocol) if covered else None
+    spans = lines if rule.by_lines else rule.gold_of(gold)
     if by_hits:
-        spans = lines if rule.by_lines else rule.gold_of(gold)
         known = items.select("item_id", *_applying(protocol))
         if any(reads_pool(metric, k) for metric, k in by_hits):
             known = judged_items(protocol, items, spans, pool, relevance)
@@ -132,9 +135,12 @@ def measure_run(
         if protocol.full_lists:
             wide = _without_short_lists(wide, by_hits, list_lengths(hits, items, pool))
         measured.append(lengthen(applied(wide, protocol, by_hits), by_hits))
+    for shape, frames in (("filed", _files_returned), ("listed", _judged_hits)):
+        if of_shape := [one for one in metrics_of(protocol) if one[0].shape == shape]:
+            wide = measure(*frames(hits, items, spans, pool), of_shape)
+            measured.append(lengthen(wide, of_shape))
     if files is not None:
-        budgets, depths = cut_offs_of(covered)
-        sets = line_sets(hits=hits, items=items, gold=lines, axis=files, budgets=budgets, depths=depths)
+        sets = line_sets(hits=hits, items=items, gold=lines, axis=files, cut_offs=cut_offs_of(covered))
         measured.append(lengthen(measure_sets(sets, covered), covered))
     if completed:
         said = pl.LazyFrame(schema=COMPLETION) if completions is None else completions
@@ -182,10 +188,10 @@ def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lengths: pl.L
     )
 
 
-def cut_offs_of(covered: Requested) -> tuple[list[int], list[int]]:
-    """The budgets and the depths that some metrics of line sets are cut off at, each once."""
-    budgets, depths = (dict.fromkeys(k for metric, k in covered if metric.cut == cut) for cut in ("budget", "results"))
-    return list(budgets), list(depths)
+def cut_offs_of(covered: Requested) -> CutOffs:
+    """Where some metrics of line sets are cut off, each place once."""
+    cuts = ("budget", "lines", "results")
+    return CutOffs(*(tuple(dict.fromkeys(k for metric, k in covered if metric.cut == cut)) for cut in cuts))
 
 
 def required(axis: LineAxis | None, protocol: Protocol) -> LineAxis:
@@ -217,18 +223,20 @@ def judged_items(
         relevance: As for :func:`measure_run`.
 
     Returns:
-        item_id, what `applies` names, n_relevant, gains (of the relevant chunks, best first); best: the best similarity
+        item_id, what `applies` names, n_relevant, gains and, where gold is lines, shares (of
+        the relevant chunks, best first); best: the best similarity
         of any chunk, boundary: that of the gold candidate's own chunks or null, n_elsewhere: relevant chunks of others.
     """
     evidence = Evidence(items, spans, pool, relevance, protocol.threshold)
     iou = pl.col("iou")
+    rule = RELEVANCE[protocol.relevance]
     found = (
-        RELEVANCE[protocol.relevance]
-        .pool(evidence)
+        rule.pool(evidence)
         .group_by("item_id")
         .agg(
             iou.count().cast(pl.Int64).alias("n_relevant"),
             iou.drop_nulls().sort(descending=True).alias("gains"),
+            *([pl.col("share").sort(descending=True).alias("shares")] if rule.by_lines else []),
             pl.col("similarity").max().alias("best"),
             pl.col("similarity").filter("is_gold").max().alias("boundary"),
             iou.filter(~pl.col("is_gold")).count().cast(pl.Int64).alias("n_elsewhere"),
@@ -239,15 +247,39 @@ def judged_items(
         .join(found, on="item_id", how="left", maintain_order="left")
         .with_columns(
             pl.col("n_relevant", "n_elsewhere").fill_null(0),
-            pl.col("gains").fill_null(pl.lit([], pl.List(pl.Float64))),
+            pl.col("gains", *(["shares"] if rule.by_lines else [])).fill_null(pl.lit([], pl.List(pl.Float64))),
             pl.col("best").fill_null(0.0),
         )
     )
 
 
+def _files_returned(
+    hits: pl.LazyFrame, items: pl.LazyFrame, spans: pl.LazyFrame, pool: pl.LazyFrame
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """The gold files that lists name, each at its place among their different files; and how many each item has."""
+    del pool
+    gold = spans.select("item_id", "path").unique()
+    order = pl.col("rank").rank("ordinal").over("item_id").cast(pl.Int64)
+    named = hits.group_by("item_id", "path").agg(pl.col("rank").min()).with_columns(rank=order)
+    n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
+    known = items.select("item_id").join(n_files, on="item_id", how="left", maintain_order="left")
+    return named.join(gold, on=["item_id", "path"], how="semi"), known.with_columns(pl.col("n_relevant").fill_null(0))
+
+
+def _judged_hits(
+    hits: pl.LazyFrame, items: pl.LazyFrame, spans: pl.LazyFrame, pool: pl.LazyFrame
+) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """All hits, and whether each is of a file that the item's pool holds; and the items."""
+    del spans
+    of_pool = pool.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+    placed = hits.join(items.select("item_id", "pool_id"), on="item_id")
+    judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
+    return judged.with_columns(pl.col("is_judged").fill_null(value=False)), items.select("item_id")
+
+
 def reads_pool(metric: Metric, k: int) -> bool:
     """Whether a metric compares a list with the whole pool, or measures the pool alone."""
-    return metric.shape in BY_HITS and bool(_OF_THE_POOL & metric.at(k).reads)
+    return metric.shape == "listed" or (metric.shape in BY_HITS and bool(_OF_THE_POOL & metric.at(k).reads))
 
 
 def _applying(protocol: Protocol) -> list[str]:

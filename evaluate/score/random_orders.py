@@ -8,8 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics.columns import at_budget, at_depth
-from evaluate.score.coverage import count_gold, gold_as_spans, own_text, walk
+from evaluate.score.coverage import CutOffs, count_gold, gold_as_spans, own_text, walk
 from evaluate.score.metric_values import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, required
 from evaluate.score.relevance import CHUNK, RELEVANCE, Evidence
 from lake.catalog.protocol import Protocol
@@ -48,39 +47,45 @@ def mean_of_orders(
     """
     ranked = [(metric, k) for metric, k in requested if metric.shape in BY_HITS]
     covered = [(metric, k) for metric, k in requested if metric.shape == "covered"]
-    budgets, depths = cut_offs_of(covered)
-    heads = draw(pool, axis, budgets=budgets, n_results=max([k for _, k in ranked] + depths, default=0)).lazy()
+    cuts = cut_offs_of(covered)
+    n_results = max([k for _, k in ranked] + [*cuts.depths], default=0)
+    heads = draw(pool, axis, budgets=cuts.budgets, n_lines=cuts.n_lines, n_results=n_results).lazy()
     orders = pl.LazyFrame({"order": range(N_ORDERS)})
     asked = items.select("item_id", "pool_id").join(orders, how="cross")
     measured = asked.select(_ASKED)
     if ranked:
         evidence = Evidence(items, spans, pool, relevance, protocol.threshold)
         relevant = RELEVANCE[protocol.relevance].pool(evidence).filter(pl.col("iou").is_not_null())
-        in_pool = relevant.select(*CHUNK, "iou").join(items.select("item_id", "pool_id"), on="item_id")
-        hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", "iou")
+        shown = {"rank", *(name for metric, _ in ranked for name in metric.reads)} & {"iou", "share"}
+        in_pool = relevant.select(*CHUNK, *sorted(shown)).join(items.select("item_id", "pool_id"), on="item_id")
+        hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", *sorted(shown))
         known = measured.join(judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
     if covered:
-        sets = _line_sets(asked, items, heads, spans, required(axis, protocol), budgets, depths)
+        sets = _line_sets(asked, items, heads, spans, required(axis, protocol), cuts)
         measured = measured.join(measure_sets(sets, covered).select(*_ASKED, *_columns(covered)), on=_ASKED)
     means = [(exact_sum(pl.col(name)) / N_ORDERS).alias(name) for name in _columns(requested)]
     return measured.group_by("item_id").agg(means)
 
 
-def draw(pool: pl.LazyFrame, axis: LineAxis | None, *, budgets: Sequence[int], n_results: int) -> pl.DataFrame:
+def draw(
+    pool: pl.LazyFrame, axis: LineAxis | None, *, budgets: Sequence[int], n_results: int, n_lines: Sequence[int] = ()
+) -> pl.DataFrame:
     """The heads of N_ORDERS random orders of each pool: its columns, `order` (from 0) and `rank` (from 1).
 
-    A head holds `n_results` results, and as many more as surely spend the largest budget.
+    A head holds `n_results` results, and as many more as surely spend the largest budgets.
 
     Args:
         pool: pool_id, path, chunk_no, line_start, line_end.
         axis: The lines of the pools' files; needed for budgets.
         budgets: Cut-offs in non-whitespace characters; 0 is no limit.
         n_results: The deepest cut-off in results.
+        n_lines: Cut-offs in different lines.
     """
     chunks = pool.select(_CHUNK).sort("pool_id", "path", "chunk_no").collect()
     n_nws = np.zeros(chunks.height, np.int64) if axis is None else _n_nws(chunks, axis)
-    most = np.inf if 0 in budgets else max(budgets, default=-1)
+    n_of = (chunks["line_end"] - chunks["line_start"]).to_numpy()
+    most, most_lines = np.inf if 0 in budgets else max(budgets, default=-1), max(n_lines, default=-1)
     heads = [chunks.clear().with_columns(order=pl.lit(0, pl.Int64), rank=pl.lit(0, pl.Int64))]
     first = 0
     for (pool_id,), of_pool in chunks.group_by("pool_id", maintain_order=True):
@@ -88,10 +93,9 @@ def draw(pool: pl.LazyFrame, axis: LineAxis | None, *, budgets: Sequence[int], n
         # Seeded by the pool's name alone, so that equal pools always have equal orders.
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
         orders = generator.permuted(np.tile(np.arange(n), (N_ORDERS, 1)), axis=1)
-        costs = n_nws[first : first + n][orders]
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
-        spent = (costs.cumsum(axis=1) - costs) / _most_at_once(of_pool)
-        order, place = np.nonzero((np.arange(n) < n_results) | (spent <= most))
+        spent, spent_lines = (_before(one[first : first + n][orders]) / _most_at_once(of_pool) for one in (n_nws, n_of))
+        order, place = np.nonzero((np.arange(n) < n_results) | (spent <= most) | (spent_lines <= most_lines))
         heads.append(of_pool[orders[order, place]].with_columns(order=pl.Series(order), rank=pl.Series(place + 1)))
         first += n
     return pl.concat(heads)
@@ -99,6 +103,11 @@ def draw(pool: pl.LazyFrame, axis: LineAxis | None, *, budgets: Sequence[int], n
 
 _ASKED = ["item_id", "order"]
 _CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
+
+
+def _before(costs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    before: npt.NDArray[np.int64] = costs.cumsum(axis=1) - costs
+    return before
 
 
 def _columns(requested: Requested) -> list[str]:
@@ -115,12 +124,11 @@ def _n_nws(chunks: pl.DataFrame, axis: LineAxis) -> npt.NDArray[np.int64]:
 
 def _most_at_once(chunks: pl.DataFrame) -> int:
     """In how many of a pool's chunks a line lies at most."""
-    most = 1
-    for _, of_file in chunks.group_by("path"):
-        starts, ends = (np.sort(of_file[side].to_numpy()) for side in ("line_start", "line_end"))
-        begun, over = np.arange(1, len(starts) + 1), np.searchsorted(ends, starts, side="right")
-        most = max(most, int((begun - over).max()))
-    return most
+    # The files end to end, so that all of a file is over where the next begins.
+    first = chunks["path"].rank("dense").cast(pl.Int64).to_numpy() * (1 + chunks["line_end"].to_numpy().max())
+    starts, ends = (np.sort(first + chunks[side].to_numpy()) for side in ("line_start", "line_end"))
+    begun, over = np.arange(1, len(starts) + 1), np.searchsorted(ends, starts, side="right")
+    return max(1, int((begun - over).max(initial=0)))
 
 
 def _line_sets(
@@ -129,15 +137,14 @@ def _line_sets(
     heads: pl.LazyFrame,
     spans: pl.LazyFrame,
     axis: LineAxis,
-    budgets: Sequence[int],
-    depths: Sequence[int],
+    cuts: CutOffs,
 ) -> pl.LazyFrame:
     """The sizes that `line_sets` gives, for every item and order: item_id, order and its columns."""
     pools = items.select("pool_id").unique().sort("pool_id").with_row_index("pool")
     walk_no = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
     hits = axis.place(heads.join(pools, on="pool_id").with_columns(item=walk_no).drop("chunk_no", "pool", "order"))
-    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, budgets, depths)
-    cut_offs = [*(at_budget("", budget) for budget in budgets), *(at_depth("", k) for k in depths)]
+    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, cuts)
+    cut_offs = cuts.columns
     returned = pieces.group_by("item").agg(pl.col(cut_off).sum().alias(f"n_returned{cut_off}") for cut_off in cut_offs)
     known = items.select("item_id", "pool_id")
     marked = {

@@ -41,6 +41,7 @@ class Rule:
 
     - `iou`: how much gold a relevant chunk shares; null where it is not relevant;
     - `similarity`: the same, whether relevant or not;
+    - `share`: what share of the item's gold lines a relevant chunk holds; only where gold is lines;
     - `is_gold`: whether it lies in the gold's own file or candidate.
 
     Attributes:
@@ -89,8 +90,9 @@ def disjoint(gold: pl.LazyFrame) -> pl.LazyFrame:
 def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str]) -> pl.LazyFrame:
     """Relevant = in a gold file and sharing at least one line with the item's gold.
 
-    `iou` is lines shared over lines in either, against all of the item's gold lines in that file; with one gold span
-    per file this is the ordinary intersection over union. A span with several gold spans in reach counts once.
+    `share` is lines shared over all of the item's gold lines. `iou` is lines shared over lines in either, against all
+    of the item's gold lines in that file; with one gold span per file this is the ordinary intersection over union. A
+    span with several gold spans in reach counts once.
 
     Args:
         spans: item_id, path, line_start, line_end (half-open) and the identity's columns.
@@ -100,13 +102,14 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")
     n_shared, n_lines = pl.col("n_shared"), pl.col("line_end") - pl.col("line_start")
+    n_gold = (pl.col("gold_end") - pl.col("gold_start")).sum().over("item_id")
     return (
-        spans.join(gold, on=["item_id", "path"])
+        spans.join(gold.with_columns(n_gold=n_gold), on=["item_id", "path"])
         .with_columns(shared.alias("n_shared"), (n_lines + pl.col("n_gold_in_file")).alias("n_either"))
         .filter(n_shared > 0)
         .group_by(*identity)
-        .agg(n_shared.sum(), pl.col("n_either").first())
-        .select(*identity, (n_shared / (pl.col("n_either") - n_shared)).alias("iou"))
+        .agg(n_shared.sum(), pl.col("n_either", "n_gold").first())
+        .select(*identity, (n_shared / (pl.col("n_either") - n_shared)).alias("iou"), share=n_shared / pl.col("n_gold"))
     )
 
 

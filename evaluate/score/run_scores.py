@@ -60,7 +60,7 @@ def score_run(
     scores = scored(hits=hits.filter(pl.col("part") == RANKING)).collect()
     if pool is None:
         return _without(scores, protocol)
-    budgets = [metric.name for metric, _ in metrics_of(protocol) if metric.cut == "budget"]
+    budgets = [metric.name for metric, _ in metrics_of(protocol) if metric.cut != "results"]
     lines = hits.filter(pl.col("part") == LINES)
     if not budgets or lines.head(1).collect().is_empty():
         return scores

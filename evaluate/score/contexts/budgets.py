@@ -12,7 +12,7 @@ from evaluate.score.contexts.intervals import Integers, Spans, Walks, pieces, ra
 
 
 def within(
-    rows: Rows, files: Files, costs: pl.DataFrame, budgets: Sequence[int], item: Integers, n_items: int
+    rows: Rows, files: Files, costs: pl.DataFrame | None, budgets: Sequence[int], item: Integers, n_items: int
 ) -> dict[int, Rows]:
     """The lines that each budget pays for, as rows: no line twice, `rank` that of the first row that holds it.
 
@@ -22,8 +22,8 @@ def within(
     Args:
         rows: Answers, their `walk` the case; lines as given, taken as far as the file has them.
         files: The files.
-        costs: text (its number), n_nws (list of Int64).
-        budgets: In non-whitespace characters.
+        costs: text (its number), n_nws (list of Int64); None where every line costs 1.
+        budgets: In non-whitespace characters, or in lines.
         item: Each case's item.
         n_items: How many items there are.
     """
@@ -37,7 +37,8 @@ def within(
     order = np.lexsort((held.start, held.step, held.walk))
     held = Spans(*(column[order] for column in held))
     offset = np.concatenate(([0], np.cumsum(axis.length)))[item[held.walk]]
-    before = _spent_before(files, axis, costs)
+    n_places = int(axis.length.sum())
+    before = np.arange(n_places + 1) if costs is None else _spent_before(files, axis, costs)
     cost = before[offset + held.end] - before[offset + held.start]
     total = np.cumsum(cost)
     spent = total - cost

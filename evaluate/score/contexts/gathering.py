@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
+from evaluate.metrics.columns import at_budget, at_lines
 from evaluate.score.contexts.budgets import within
 from evaluate.score.contexts.definitions import Definitions
 from evaluate.score.contexts.extents import Files, Rows, joined, rows_of
@@ -40,7 +41,7 @@ class Gathered:
         n_steps: How many steps each case has, as the rules count them.
         steps: Per granularity the sizes after every step of the cases, by case.
         finals: Per granularity the sizes of the final contexts, one for each case.
-        at_budget: Per budget the sizes of the lines it pays for, one for each case.
+        at_budget: Per budget, as columns name it, the sizes of the lines it pays for, one for each case.
     """
 
     cases: pl.DataFrame
@@ -48,10 +49,12 @@ class Gathered:
     n_steps: Integers
     steps: dict[str, Sizes]
     finals: dict[str, Sizes]
-    at_budget: dict[int, Sizes]
+    at_budget: dict[str, Sizes]
 
 
-def gather(material: Material, runs: Runs, rules: ContextRules, budgets: Sequence[int]) -> Gathered:
+def gather(
+    material: Material, runs: Runs, rules: ContextRules, budgets: Sequence[int], n_lines: Sequence[int] = ()
+) -> Gathered:
     """Measure everything that some runs gathered.
 
     Args:
@@ -59,6 +62,7 @@ def gather(material: Material, runs: Runs, rules: ContextRules, budgets: Sequenc
         runs: The runs.
         rules: How contexts are read.
         budgets: At which lines are measured, in non-whitespace characters.
+        n_lines: At which they are measured in lines.
     """
     numbered = number(material, runs)
     cases, item = numbered.cases, numbered.cases["item"].to_numpy()
@@ -75,6 +79,8 @@ def gather(material: Material, runs: Runs, rules: ContextRules, budgets: Sequenc
     is_ranking = cases["is_ranking"].to_numpy()
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
     paid = within(ends, files, _costs(material, numbered), sorted(cut_at), item, ground.n_items) if cut_at else {}
+    taken = within(ends, files, None, n_lines, item, ground.n_items) if n_lines else {}
+    cut = {at_budget("", k): paid[k] for k in budgets} | {at_lines("", k): taken[k] for k in n_lines}
     final = ends.where(~is_ranking[ends.walk])
     if is_ranking.any():
         ranked = paid[RANKED_BUDGET]
@@ -94,7 +100,7 @@ def gather(material: Material, runs: Runs, rules: ContextRules, budgets: Sequenc
         steps={one: ground.sizes(one, in_steps) for one in GRANULARITIES},
         finals={one: ground.sizes(one, in_the_end) for one in GRANULARITIES},
         at_budget={
-            budget: ground.sizes("line", Answers(one_each, _at_once(paid[budget]), nothing)) for budget in budgets
+            name: ground.sizes("line", Answers(one_each, _at_once(rows), nothing)) for name, rows in cut.items()
         },
     )
 

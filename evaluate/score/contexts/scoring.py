@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import metrics_of
-from evaluate.metrics.columns import at_budget
+from evaluate.metrics import Metric, metrics_of
+from evaluate.metrics.columns import at_budget, at_lines
 from evaluate.score.contexts.edits import edited
 from evaluate.score.contexts.gathered import Material, Runs
 from evaluate.score.contexts.gathering import Gathered, gather
@@ -45,10 +45,9 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs) -> Scored
         runs: The runs.
     """
     rules = rules_of(protocol)
-    depths, budgets = (
-        sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in ("results", "budget")
-    )
-    gathered = gather(material, runs, rules, budgets)
+    cuts = ("results", "budget", "lines")
+    depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
+    gathered = gather(material, runs, rules, *budgets)
     edits = edited(gathered.cases, material, runs, rules)
     return Scored(_scores(protocol, _wide(gathered, edits, rules, depths), gathered), step_rows(gathered))
 
@@ -79,8 +78,8 @@ def _wide(gathered: Gathered, edits: pl.DataFrame, rules: ContextRules, depths: 
         columns[f"n_union/{granularity}"] = _after(gathered, steps.n_cumulative, 0)
         columns[f"auc/{granularity}"] = _auc(gathered, granularity, rules)
     columns["n_gold"] = gathered.finals["line"].n_gold
-    for budget, size in {0: gathered.finals["line"], **gathered.at_budget}.items():
-        columns[at_budget("n_returned", budget)], columns[at_budget("n_both", budget)] = size.n_pred, size.n_hit
+    for cut_off, size in {at_budget("", 0): gathered.finals["line"], **gathered.at_budget}.items():
+        columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
     n_gold = edits["n_gold"].to_numpy() if rules.edits == "gold patch" else gathered.finals["line"].n_gold
     columns["n_gold/editloc"] = n_gold
     columns["n_pred/editloc@0"], columns["n_hit/editloc@0"] = edits["n_pred"].to_numpy(), edits["n_hit"].to_numpy()
@@ -129,7 +128,7 @@ def _scores(protocol: Protocol, wide: pl.DataFrame, gathered: Gathered) -> pl.Da
         denominator = np.broadcast_to(sums[f"{place}/d"].to_numpy(), is_ranking.shape)
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(denominator == 0, 0.0, numerator / denominator)
-        value = _ruled(value, metric.name, k, wide, rules)
+        value = _ruled(value, metric, k, wide, rules)
         if k and metric.cut == "results":
             value = np.where(is_ranking, value, np.nan)
         value = np.where(gathered.answered, value, np.nan)
@@ -150,9 +149,9 @@ def _scores(protocol: Protocol, wide: pl.DataFrame, gathered: Gathered) -> pl.Da
     return pl.concat([whose, names[row // n_cases], pl.DataFrame(columns)], how="horizontal")
 
 
-def _ruled(value: Floats, metric: str, k: int, wide: pl.DataFrame, rules: ContextRules) -> Floats:
+def _ruled(value: Floats, metric: Metric, k: int, wide: pl.DataFrame, rules: ContextRules) -> Floats:
     """Values with what the rules say of empty gold, empty predictions and what does not apply (NaN)."""
-    granularity, _, what = metric.rpartition("_")
+    granularity, what = metric.granularity, metric.name.rpartition("_")[2]
     if what == "steps":
         # Nobody knows how many steps were taken for an item that a run passed over.
         return np.where(wide["is_known"].to_numpy(), value, np.nan)
@@ -168,7 +167,8 @@ def _ruled(value: Floats, metric: str, k: int, wide: pl.DataFrame, rules: Contex
             return np.where(wide["has_edits"].to_numpy(), value, np.nan)
         return np.where(wide["has_edits"].to_numpy() & (n_gold > 0), value, np.nan)
     if what == "precision":
-        returned = at_budget("n_returned", k) if granularity == "line" else f"n_pred/{granularity}@{k}"
+        of_lines = (at_lines if metric.cut == "lines" else at_budget)("n_returned", k)
+        returned = of_lines if granularity == "line" else f"n_pred/{granularity}@{k}"
         # Published sizes may be less than none, where ranges are reversed.
         value = np.where(wide[returned].to_numpy() <= 0, rules.empty_prediction, value)
     if rules.empty_gold == "no value":

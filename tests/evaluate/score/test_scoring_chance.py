@@ -23,7 +23,14 @@ from lake.store import check
 from lake.tables import table
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
-OWN_KS = {"mrr": (10,), "found_rank": (0,), "correct": (0, 3), "best_similarity": (0, 3)}
+OWN_KS = {
+    "mrr": (10,),
+    "map": (0, 3),
+    "r_precision": (0,),
+    "found_rank": (0,),
+    "correct": (0, 3),
+    "best_similarity": (0, 3),
+}
 # Small budgets, so that small files spend them; every metric with an expectation of its own.
 SMALL = dataclasses.replace(
     CHUNKING,
@@ -31,6 +38,9 @@ SMALL = dataclasses.replace(
         *((name, OWN_KS.get(name, (1, 3))) for name in sorted(CLOSED_FORMS)),
         ("dcg_iou", (1, 3)),
         ("self_share", (1, 3)),
+        ("err", (1, 3)),
+        ("ndcg_graded", (1, 3)),
+        *((name, (4, 9)) for name in metrics() if name.startswith("lines_")),
         *((name, (7, 20)) for name in ("line_coverage", "line_precision", "line_f1")),
     ),
     primary=Primary("line_f1", 20, "line", "macro"),

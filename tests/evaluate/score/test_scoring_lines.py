@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metric_named
-from evaluate.score.coverage import OWN_TEXT, line_sets
+from evaluate.score.coverage import OWN_TEXT, CutOffs, line_sets
 from evaluate.score.metric_values import judged_items, measure
 from evaluate.score.relevance import disjoint
 from evaluate.score.scoring import score
@@ -22,6 +22,7 @@ from lake.lines import LineAxis
 CHUNKING = protocol_named("repoeval@chunking-v1")
 BUDGETS = [7, 20, 0]
 DEPTHS = [1, 3]
+N_LINES = [4, 11]
 
 Span = tuple[str, int, int]
 Files = Mapping[str, Sequence[int]]
@@ -54,12 +55,12 @@ def sizes(
     own: Span | None = None,
     budgets: Sequence[int] = BUDGETS,
     depths: Sequence[int] = DEPTHS,
+    n_lines: Sequence[int] = N_LINES,
 ) -> dict[str, int]:
     spans = disjoint(spans_of(gold))
     axis = axis_of(files)
-    found = line_sets(
-        hits=spans_of(hits), items=one_item(own), gold=spans, axis=axis, budgets=budgets, depths=depths
-    ).collect()
+    cut_offs = CutOffs(tuple(budgets), tuple(n_lines), tuple(depths))
+    found = line_sets(hits=spans_of(hits), items=one_item(own), gold=spans, axis=axis, cut_offs=cut_offs).collect()
     assert found["item_id"].to_list() == ["x"]
     return found.drop("item_id").row(0, named=True)
 
@@ -120,6 +121,12 @@ def walked(hits: Sequence[Span], files: Files, budget: float) -> set[tuple[str, 
     return set(taken)
 
 
+def first_lines(hits: Sequence[Span], files: Files, n_lines: int) -> set[tuple[str, int]]:
+    """The definition: the first so many different lines, in their order."""
+    returned = [(path, at) for path, start, end in hits for at in range(start, min(end, len(files.get(path, ()))))]
+    return set(list(dict.fromkeys(returned))[:n_lines])
+
+
 def lines(*spans: Span) -> set[tuple[str, int]]:
     return {(path, line) for path, start, end in spans for line in range(start, end)}
 
@@ -140,6 +147,7 @@ def test_sizes_are_those_of_sets_of_lines(
     all_gold = {(path, line) for path, line in lines(*gold) if path == "gone.py" or line < len(files[path])}
     expected = {"n_gold": len(all_gold)}
     cut_offs = {f"@{budget}": walked(hits, files, budget or math.inf) for budget in BUDGETS}
+    cut_offs |= {f"@lines{n}": first_lines(hits, files, n) for n in N_LINES}
     cut_offs |= {f"@top{k}": walked(hits[:k], files, math.inf) for k in DEPTHS}
     for cut_off, returned in cut_offs.items():
         expected[f"n_returned{cut_off}"] = len(returned)

@@ -162,6 +162,13 @@ def test_any_cut_off_of_steps_and_budgets_is_worked_out_when_asked_for(lake: Lak
     assert numbers["whole-file+bm25-okapi"][0] == numbers["whole-file+bm25-okapi"][1]
     assert numbers["sample-hurried"][:2] == ["–", "–"]
     assert float(numbers["whole-file+oracle"][3]) > float(numbers["whole-file+random"][3]) > 0
+    said = command("evaluate", *asked, "--metrics", "lines_coverage@100,lines_f1@100,file_mrr,ndcg@50")
+    assert said.code == 0, said.err
+    numbers = {line.split()[0]: line.split()[1:] for line in said.out.split("\n\n")[0].splitlines()[2:]}
+    assert float(numbers["whole-file+oracle"][0]) > float(numbers["whole-file+random"][0]) > 0
+    # An agent has a context and no list of results; what lists of files a random order has is not worked out.
+    assert numbers["sample-hurried"][2:4] == numbers["whole-file+random"][2:3] * 2 == ["–", "–"]
+    assert float(numbers["whole-file+oracle"][2]) == 1 >= float(numbers["whole-file+oracle"][3]) > 0.5
     said = command("evaluate", *asked, "--metrics", "file_coverage@21")
     assert (said.code, "runs of contextbench/issue keep 20 results" in said.err) == (Exit.USAGE, True)
 

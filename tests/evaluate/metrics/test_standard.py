@@ -1,0 +1,159 @@
+"""Standard measures: against trec_eval, and against their definitions where it has none."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Sequence
+
+import polars as pl
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.metrics import metrics
+from evaluate.score.scoring import score, score_judged
+from lake.catalog.protocol import Primary
+from lake.catalog.protocols import protocol_named
+from lake.lines import LineAxis
+
+KS = (1, 3, 5, 10, 20, 50, 100)
+BY_RANK = ("map", "success", "f1", "err", "rbp")
+DOCUMENTS = [f"d{number}" for number in range(130)]
+SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+
+Span = tuple[str, int, int]
+
+
+def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
+    """Our values for one query."""
+    rows = [("q", document, rank) for rank, document in enumerate(ranking, start=1)]
+    names = ["map", "r_precision", *(f"{name}@{k}" for name in BY_RANK for k in KS)]
+    schema = {"query": pl.String, "document": pl.String, "rank": pl.Int64}
+    qrels = pl.LazyFrame({"query": ["q"] * len(gold), "document": list(gold)})
+    return (
+        score_judged(pl.LazyFrame(rows, schema, orient="row"), qrels, names).collect().drop("query").row(0, named=True)
+    )
+
+
+def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, float]:
+    """The definitions, result by result."""
+    err, stops = 0.0, 1.0
+    for rank, document in enumerate(ranking[:k], start=1):
+        chance = 0.5 if document in gold else 0.0
+        err, stops = err + stops * chance / rank, stops * (1 - chance)
+    n_hits = len(set(ranking[:k]) & set(gold))
+    precision, recall = n_hits / k, n_hits / len(gold)
+    return {
+        "err": err,
+        "rbp": sum(0.2 * 0.8 ** (rank - 1) for rank, one in enumerate(ranking[:k], start=1) if one in gold),
+        "f1": 2 * precision * recall / (precision + recall) if n_hits else 0.0,
+    }
+
+
+@settings(max_examples=60)
+@given(
+    ranking=st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=110),
+    gold=st.lists(st.sampled_from(DOCUMENTS), unique=True, min_size=1, max_size=60),
+)
+def test_measures_by_rank_are_trec_evals_or_their_definitions(ranking: list[str], gold: list[str]) -> None:
+    ours = by_rank(ranking, gold)
+    cut = ",".join(map(str, KS))
+    measures = {"map", "Rprec", f"map_cut.{cut}", f"success.{cut}"}
+    evaluator = pytrec_eval.RelevanceEvaluator({"q": dict.fromkeys(gold, 1)}, measures)
+    run = {"q": {document: float(-rank) for rank, document in enumerate(ranking)}}
+    theirs = evaluator.evaluate(run).get("q", {})
+    expected = {"map@0": theirs.get("map", 0.0), "r_precision@0": theirs.get("Rprec", 0.0)}
+    for k in KS:
+        expected |= {f"map@{k}": theirs.get(f"map_cut_{k}", 0.0), f"success@{k}": theirs.get(f"success_{k}", 0.0)}
+        expected |= {f"{name}@{k}": value for name, value in plain(ranking, gold, k).items()}
+    assert ours == pytest.approx(expected, abs=1e-12)
+
+
+spans = st.tuples(st.sampled_from(["a.py", "b.py", "c.py"]), st.integers(0, 18), st.integers(1, 6)).map(
+    lambda span: (span[0], span[1], min(20, span[1] + span[2]))
+)
+
+
+def by_lines(
+    ranking: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], ks: Sequence[int]
+) -> dict[str, float]:
+    """Our values for one item whose gold is lines, of every measure that needs more than ranks."""
+    names = [name for name in metrics() if name in ("ndcg_graded", "judged") or name.startswith(("file_", "lines_"))]
+    names = [name for name in names if metrics()[name].shape != "gathered"]
+    protocol = dataclasses.replace(
+        protocol_named("repoeval@chunking-v1"),
+        metrics=tuple((name, tuple(ks)) for name in names),
+        primary=Primary("judged", ks[0], "chunk", "macro"),
+    )
+    files = [("repo", path, [1] * 20) for path in ("a.py", "b.py", "c.py")]
+    scores = score(
+        protocol,
+        run_id="run",
+        hits=pl.LazyFrame(
+            [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)],
+            {"item_id": pl.String, "rank": pl.Int64, **SPAN},
+            orient="row",
+        ),
+        items=pl.LazyFrame({"item_id": ["x"], "pool_id": ["repo"]}).with_columns(
+            target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
+        ),
+        gold=pl.LazyFrame([("x", *span) for span in gold], {"item_id": pl.String, **SPAN}, orient="row"),
+        pool=pl.LazyFrame(
+            [("repo", number, *chunk) for number, chunk in enumerate(pool)],
+            {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
+            orient="row",
+        ),
+        axis=LineAxis.of(pl.DataFrame(files, ["pool_id", "path", "n_nws"], orient="row")),
+    ).collect()
+    return {f"{metric}@{k}": value for metric, k, value in scores.select("metric", "k", "value").iter_rows()}
+
+
+def lines(*several: Span) -> set[tuple[str, int]]:
+    return {(path, line) for path, start, end in several for line in range(start, end)}
+
+
+@settings(max_examples=60)
+@given(
+    pool=st.lists(spans, unique=True, min_size=1, max_size=9),
+    gold=st.lists(spans, min_size=1, max_size=3),
+    data=st.data(),
+)
+def test_measures_of_lines_and_files_are_trec_evals_or_their_definitions(
+    pool: list[Span], gold: list[Span], data: st.DataObject
+) -> None:
+    ranking = data.draw(st.lists(st.sampled_from(pool), unique=True))
+    ks = (1, 3, 5)
+    ours = by_lines(ranking, gold, pool, ks)
+    grades = {str(chunk): len(lines(chunk) & lines(*gold)) for chunk in pool}
+    evaluator = pytrec_eval.RelevanceEvaluator({"x": grades}, {"ndcg_cut.1,3,5"})
+    run = {"x": {str(chunk): float(-rank) for rank, chunk in enumerate(ranking)}}
+    theirs = evaluator.evaluate(run).get("x", {})
+    files, gold_files = list(dict.fromkeys(path for path, _, _ in ranking)), {path for path, _, _ in gold}
+    returned = list(dict.fromkeys((path, at) for path, start, end in ranking for at in range(start, end)))
+    for k in ks:
+        both = len(set(returned[:k]) & lines(*gold))
+        places = [rank for rank, path in enumerate(files[:k], start=1) if path in gold_files]
+        expected = {
+            "ndcg_graded": theirs.get(f"ndcg_cut_{k}", 0.0),
+            "judged": 1.0 if ranking else 0.0,
+            "file_recall": len(places) / len(gold_files),
+            "file_mrr": 1 / places[0] if places else 0.0,
+            "lines_coverage": both / len(lines(*gold)),
+            "lines_precision": both / k,
+            "lines_f1": 2 * both / (len(lines(*gold)) + k),
+            "lines_efficiency": both / len(returned[:k]) if returned else 0.0,
+        }
+        assert {name: ours[f"{name}@{k}"] for name in expected} == pytest.approx(expected, abs=1e-12), k
+
+
+def test_results_outside_the_pool_are_not_judged() -> None:
+    ours = by_lines([("a.py", 0, 5), ("gone.py", 0, 5), ("gone.py", 5, 9)], [("a.py", 0, 2)], [("a.py", 0, 5)], (1, 5))
+    assert [ours["judged@1"], ours["judged@5"]] == pytest.approx([1, 1 / 3])
+
+
+def test_a_perfect_graded_list_scores_exactly_one() -> None:
+    pool = [("a.py", 0, 7), ("a.py", 7, 10), ("b.py", 0, 20)]
+    assert by_lines(pool, [("a.py", 0, 10)], pool, (3,))["ndcg_graded@3"] == 1.0
+    assert math.isclose(by_lines(pool[1:], [("a.py", 0, 10)], pool, (3,))["ndcg_graded@3"], 3 / (7 + 3 / math.log2(3)))
