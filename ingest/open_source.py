@@ -32,9 +32,9 @@ def open_source(
     """
     # Imported when needed: who reads a folder waits neither for tree-sitter nor for ssl.
     if spec == "sample" and benchmark == "contextbench":
-        from ingest.mining.contextbench_sample import ContextBenchSample
+        from ingest.mining.contextbench_sample import contextbench_sample
 
-        return ContextBenchSample(cache)
+        return contextbench_sample(cache)
     if spec == "sample":
         from ingest.mining.sample import open_sample
 

@@ -1,22 +1,15 @@
-"""What a Python file imports from its own package, resolved to the definitions, and where it uses them.
-
-Static: nothing is imported or run, and it is read with the pinned grammar, so the answer is the same on every Python.
-"""
+"""What a Python file imports from its own repository, resolved to the definitions, and where it uses them."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import PurePosixPath
 
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
-from tree_sitter_language_pack import get_language
+from tree_sitter import Node
 
-from ingest.mining.packages import Package
-from ingest.mining.targets import is_own_code, lines_of
-from ingest.mining.usage import MIN_CANDIDATES, Usage
+from ingest.mining.syntax import captured, is_own_code, lines_of, parsed, string_rows, text_of
+from ingest.mining.usage import MIN_CANDIDATES, Usage, ambiguous_rows
 
 _DEFINITIONS = ("function_definition", "class_definition")
 _IMPORTS = ("import_statement", "import_from_statement", "future_import_statement")
@@ -27,7 +20,6 @@ _PATTERNS = (
     "dotted_name", "aliased_import", "case_pattern", "delete_statement",
 )  # fmt: skip
 """Nodes whose own identifiers are bound, not used; a dotted name is one of an import or of a case."""
-_WORD = re.compile(r"\w+")
 _BOUND_FIELDS: Mapping[str, str] = {
     "function_definition": "name",
     "class_definition": "name",
@@ -58,18 +50,18 @@ class _Module:
     imports: Mapping[str, tuple[str, str]]
 
 
-def package_usages(package: Package) -> list[Usage]:
-    """Every file of the package's own code that imports enough definitions from the package, by path."""
-    modules = _Modules(package)
-    found = (modules.usage(path) for path in package.files if path.endswith(".py") and is_own_code(path))
-    return [usage for usage in found if usage is not None]
+def python_usages(repo: str, files: Mapping[str, bytes]) -> list[Usage]:
+    """Every file of the repository's own code that imports enough definitions from it, by path."""
+    modules = _Modules(repo, files)
+    usages = (modules.usage(path) for path in files if path.endswith(".py") and is_own_code(path))
+    return [usage for usage in usages if usage is not None]
 
 
 class _Modules:
-    """A package's modules, each parsed once and when needed."""
+    """A repository's modules, each parsed once and when needed."""
 
-    def __init__(self, package: Package) -> None:
-        self._package = package
+    def __init__(self, repo: str, files: Mapping[str, bytes]) -> None:
+        self._repo, self._files = repo, files
         self._parsed: dict[str, _Module | None] = {}
 
     def usage(self, path: str) -> Usage | None:
@@ -87,22 +79,22 @@ class _Modules:
         names = {name: candidates.index(text) for name, text in texts.items() if text is not None}
         uses, bound = _uses(module.root, names, rows)
         return Usage(
-            repo=self._package.repo,
+            repo=self._repo,
             path=path,
             lines=module.lines,
-            statements=[_text(node) for node in statements],
+            statements=[text_of(node) for node in statements],
             import_rows=frozenset(rows),
             candidates=candidates,
             uses=uses,
             unasked=frozenset(names[name] for name in bound),
-            closed=frozenset([*_string_rows(module.root), *_ambiguous_rows(module.lines, names, uses)]),
+            closed=frozenset([*string_rows(module.root), *ambiguous_rows(module.lines, names, uses)]),
         )
 
     def _definition(self, module_name: str, name: str, seen: tuple[str, ...]) -> str | None:
         """The text of a function or class, followed through re-exports; None for anything else."""
         folder = module_name.replace(".", "/")
         for path in (f"{folder}/__init__.py", f"{folder}.py"):
-            module = self._parse(path) if path in self._package.files and path not in seen else None
+            module = self._parse(path) if path in self._files and path not in seen else None
             if module is not None:
                 if name in module.definitions:
                     return module.definitions[name]
@@ -112,41 +104,21 @@ class _Modules:
 
     def _parse(self, path: str) -> _Module | None:
         if path not in self._parsed:
-            lines = lines_of(self._package.files[path].read())
-            root = _python()[1].parse("".join(lines).encode()).root_node if lines is not None else None
+            lines = lines_of(self._files[path]) or []
+            root = parsed(lines, "python")
             self._parsed[path] = (
-                _Module(path, lines, root, dict(_definitions(root)), dict(_all_imported(root, path)))
-                if lines is not None and root is not None and not root.has_error
-                else None
+                None
+                if root is None
+                else _Module(path, lines, root, dict(_definitions(root)), dict(_all_imported(root, path)))
             )
         return self._parsed[path]
-
-
-@cache
-def _python() -> tuple[Language, Parser]:
-    language = get_language("python")
-    return language, Parser(language)
-
-
-@cache
-def _query(source: str) -> Query:
-    return Query(_python()[0], source)
-
-
-def _captured(source: str, root: Node) -> list[Node]:
-    nodes = QueryCursor(_query(source)).captures(root).get("it", [])
-    return sorted(nodes, key=lambda node: node.start_byte)
-
-
-def _text(node: Node | None) -> str:
-    return (node.text or b"").decode() if node is not None else ""
 
 
 def _definitions(root: Node) -> Iterator[tuple[str, str]]:
     for node in root.children:
         inner = node.child_by_field_name("definition") if node.type == "decorated_definition" else node
         if inner is not None and inner.type in _DEFINITIONS:
-            yield _text(inner.child_by_field_name("name")), _text(node)
+            yield text_of(inner.child_by_field_name("name")), text_of(node)
 
 
 def _all_imported(node: Node, path: str) -> Iterator[tuple[str, tuple[str, str]]]:
@@ -160,11 +132,11 @@ def _all_imported(node: Node, path: str) -> Iterator[tuple[str, tuple[str, str]]
 def _imported(statement: Node, path: str) -> Iterator[tuple[str, tuple[str, str]]]:
     """The names an import of a file gives, each with its absolute module and its name there; none for a module."""
     origin = statement.child_by_field_name("module_name")
-    module = _absolute(_text(origin), path) if origin is not None else None
+    module = _absolute(text_of(origin), path) if origin is not None else None
     for node in statement.children_by_field_name("name"):
-        name, alias = _text(node), _text(node)
+        name, alias = text_of(node), text_of(node)
         if node.type == "aliased_import":
-            name, alias = (_text(node.child_by_field_name(field)) for field in ("name", "alias"))
+            name, alias = (text_of(node.child_by_field_name(field)) for field in ("name", "alias"))
         if module is not None:
             yield alias, (module, name)
         else:
@@ -195,8 +167,8 @@ def _uses(
     """Line → candidates used there; and the names that something else in the file is called too."""
     uses: dict[int, set[int]] = {}
     bound: set[str] = set()
-    for node in _captured("(identifier) @it", root):
-        name, row = _text(node), node.start_point.row
+    for node in captured("python", "(identifier) @it", root):
+        name, row = text_of(node), node.start_point.row
         if name not in names or row in import_rows or node.parent is None:
             continue
         parent = node.parent
@@ -210,18 +182,3 @@ def _uses(
         else:
             uses.setdefault(row, set()).add(names[name])
     return {row: frozenset(used) for row, used in uses.items()}, frozenset(bound)
-
-
-def _string_rows(root: Node) -> Iterator[int]:
-    for string in _captured("(string) @it", root):
-        if string.start_point.row != string.end_point.row:
-            yield from range(string.start_point.row, string.end_point.row + 1)
-
-
-def _ambiguous_rows(
-    lines: Sequence[str], names: Mapping[str, int], uses: Mapping[int, frozenset[int]]
-) -> Iterator[int]:
-    """Lines that name, in a string, a comment or as an attribute, a candidate they do not use."""
-    for row, used in uses.items():
-        if not used.issuperset(names[word] for word in _WORD.findall(lines[row]) if word in names):
-            yield row

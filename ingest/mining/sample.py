@@ -1,80 +1,92 @@
-"""The bundled sample: benchmarks cut from the sources of packages that the application installs anyway."""
+"""The bundled sample: what is mined from packages that the application installs anyway, and from Java of our own."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
+from ingest.mining.layouts import Mined, RepoBenchLayout, RepoEvalLayout
+from ingest.mining.miner import Recipe
 from ingest.mining.packages import Package, read_package
-from ingest.mining.repobench_sample import RepoBenchSample
-from ingest.mining.repoeval_sample import RepoEvalSample, folder_of
+from ingest.sources.folder import read_folder
 from ingest.sources.tree import Entry, Recorded, Tree
 from lake.errors import Exit, GoldspanError
 
-PACKAGES: dict[str, str] = {
-    "attrs": "python-attrs/attrs",
-    "click": "pallets/click",
-    "fsspec": "fsspec/filesystem_spec",
-    "gitpython": "gitpython-developers/GitPython",
-    "httpx2": "pydantic/httpx2",
-    "jinja2": "pallets/jinja",
-    "jsonschema": "python-jsonschema/jsonschema",
-    "markdown-it-py": "executablebooks/markdown-it-py",
-    "packaging": "pypa/packaging",
-    "python-dateutil": "dateutil/dateutil",
-    "rich": "Textualize/rich",
-}
-"""Package → where it is developed. Each is pure Python, permissively licensed and pinned to one version for every
-Python and platform in requirements.txt, so that the sample is the same everywhere."""
+DATA = Path(__file__).parent / "data"
+"""Code and rows of our own, as plain files."""
 
+PACKAGES: dict[str, Recipe] = {
+    "attrs": Recipe("python-attrs/attrs", split="train"),
+    "click": Recipe("pallets/click"),
+    "fsspec": Recipe("fsspec/filesystem_spec"),
+    "gitpython": Recipe("gitpython-developers/GitPython"),
+    "httpx2": Recipe("pydantic/httpx2"),
+    "jinja2": Recipe("pallets/jinja"),
+    "jsonschema": Recipe("python-jsonschema/jsonschema"),
+    "markdown-it-py": Recipe("executablebooks/markdown-it-py"),
+    "packaging": Recipe("pypa/packaging"),
+    "python-dateutil": Recipe("dateutil/dateutil"),
+    "rich": Recipe("Textualize/rich"),
+}
+"""Package → what is mined from it, under the name of where it is developed. Each is pure Python, permissively licensed
+and pinned to one version for every platform in requirements.txt, so that the sample is the same everywhere."""
+
+OWN = (
+    Recipe("goldspan-sample/orchard", "java"),
+    Recipe("goldspan-sample/railway", "java"),
+    Recipe("goldspan-sample/lending", "java", split="train"),
+)
+"""What is mined from `data/java/<repository>`."""
+
+OWN_LICENCE = "MIT"
+"""As all of this project."""
 
 BENCHMARKS = ("repobench-r", "repoeval")
 """Which benchmarks there is a sample of here; ContextBench's is `contextbench_sample`."""
 
 
 class Layout(Protocol):
-    """A benchmark's upstream layout: paths of its folders → entries."""
+    """A benchmark's upstream layout."""
+
+    @property
+    def licences(self) -> dict[str, str]: ...  # noqa: D102
 
     def entries(self, path: str) -> list[Entry] | None: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
 class SampleSource:
-    """A benchmark's layout over installed packages; see `Source` for what the attributes say.
-
-    Attributes:
-        licences: Repository, as the benchmark calls it → licence, from each package's metadata.
-        runs: Recorded runs that belong to the sample.
-    """
+    """A benchmark's layout over what is mined; see `Source` for what the attributes say."""
 
     packages: tuple[Package, ...]
     layout: Layout
-    licences: dict[str, str]
     name: str = "sample"
     label: str = "sample"
-    runs: tuple[Recorded, ...] = ()
 
     @property
     def revision(self) -> str:
         """The packages it is cut from: `attrs==26.1.0 click==8.5.1 …`."""
         return " ".join(package.pin for package in self.packages)
 
+    @property
+    def licences(self) -> dict[str, str]:
+        """Repository, as the benchmark calls it → licence, from each package's metadata."""
+        return self.layout.licences
+
     def tree(self, *paths: str) -> Tree | None:
         """The first of some folders of the upstream layout that the sample has."""
-        for path in paths:
-            entries = self.layout.entries(path)
-            if entries is not None:
-                return Tree(path, entries)
-        return None
+        entries = ((path, self.layout.entries(path)) for path in paths)
+        return next((Tree(path, found) for path, found in entries if found is not None), None)
 
     def recorded(self) -> Sequence[Recorded]:
-        """The runs that the sample has of its own."""
-        return self.runs
+        """None: its runs are ContextBench's."""
+        return ()
 
 
 def open_sample(benchmark: str) -> SampleSource:
-    """The sample of a benchmark; packages are listed, nothing is read or cut before an entry is.
+    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is.
 
     Raises:
         GoldspanError: The benchmark has no sample, or a package is missing.
@@ -83,9 +95,19 @@ def open_sample(benchmark: str) -> SampleSource:
         hint = f"There is one of contextbench, {' and '.join(BENCHMARKS)}. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
-    packages = tuple(read_package(name, repo) for name, repo in PACKAGES.items())
-    if benchmark == "repobench-r":
-        rows = RepoBenchSample(packages)
-        return SampleSource(packages, rows, rows.licences)
-    licences = {folder_of(package.repo): package.licence for package in packages}
-    return SampleSource(packages, RepoEvalSample(packages), licences)
+    packages = tuple(read_package(name, recipe.repository) for name, recipe in PACKAGES.items())
+    mined = [of_package(package, recipe) for package, recipe in zip(packages, PACKAGES.values(), strict=True)]
+    if benchmark == "repoeval":
+        return SampleSource(packages, RepoEvalLayout(mined))
+    return SampleSource(packages, RepoBenchLayout([*mined, *map(of_folder, OWN)]))
+
+
+def of_package(package: Package, recipe: Recipe) -> Mined:
+    """What a recipe mines from an installed package."""
+    files = [Entry(file.path, file.size, file.read, made_from=file.digest) for file in package.files.values()]
+    return Mined(recipe, files, package.licence)
+
+
+def of_folder(recipe: Recipe, data: Path = DATA) -> Mined:
+    """What a recipe mines from a folder of Java of our own, `java/<repository>`."""
+    return Mined(recipe, read_folder(data / "java" / recipe.repository, recipe.repository).entries, OWN_LICENCE)

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 
-from tree_sitter import Language, Node, Parser, Query, QueryCursor
-from tree_sitter_language_pack import get_language
+from tree_sitter import Node
 
-from lake.text import regex_tokens, split_lines
+from ingest.mining.syntax import captured, parsed, string_rows, text_of
+from lake.text import regex_tokens
 
 BODY_LINES = range(3, 29)
 """How many lines a function's body has: what RepoEval's own 455 functions have, 3 to 28."""
 LINE_TOKENS = 5
 """A line of fewer tokens is no target; RepoCoder's `line_min_tokens`."""
 
-_OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
 _DOCSTRING = re.compile(rb"[rRuU]?[\"']")  # neither formatted nor bytes
 _SCOPES = ("function_definition", "class_definition")
 
@@ -37,20 +34,6 @@ class Target:
     identity: str
 
 
-def lines_of(data: bytes) -> list[str] | None:
-    r"""A file's lines with ends `\n`; None where it is not UTF-8 or a `\r` stands alone, which some take for an end."""
-    try:
-        text = data.decode().replace("\r\n", "\n")
-    except UnicodeDecodeError:
-        return None
-    return None if "\r" in text else split_lines(text)
-
-
-def is_own_code(path: str) -> bool:
-    """Whether a path is the package's own code, not its tests or benchmarks; only that is asked for."""
-    return _OUTSIDE.search(path) is None
-
-
 def function_targets(lines: list[str]) -> list[Target]:
     """The bodies of a file's documented functions and methods, in the file's order.
 
@@ -58,13 +41,10 @@ def function_targets(lines: list[str]) -> list[Target]:
     RepoEval) and ends with the last statement, has `BODY_LINES` lines and holds whole lines alone. Functions inside
     functions and overloads are left out, and so is a file that does not parse without an error.
     """
-    language, parser = _python()
-    root = parser.parse("".join(lines).encode()).root_node
-    if root.has_error:
-        return []
+    root = parsed(lines, "python")
     found: list[Target] = []
     times: dict[str, int] = {}
-    for function in _captured(language, "(function_definition) @it", root):
+    for function in captured("python", "(function_definition) @it", root) if root is not None else ():
         name = _qualified_name(function)
         body = _documented_body(function) if name is not None else None
         if name is None or body is None:
@@ -83,16 +63,13 @@ def line_targets(lines: list[str]) -> list[Target]:
     As in RepoCoder's `random_benchmark.py`: not blank, no comment, not right after a blank line, `LINE_TOKENS` tokens
     or more. A line that lies in a string of several lines is left out as well.
     """
-    language, parser = _python()
-    root = parser.parse("".join(lines).encode()).root_node
-    if root.has_error:
+    root = parsed(lines, "python")
+    if root is None:
         return []
     inside: set[int] = set()
-    for body in _captured(language, "(function_definition body: (block) @it)", root):
+    for body in captured("python", "(function_definition body: (block) @it)", root):
         inside.update(range(body.start_point.row, body.end_point.row + 1))
-    for string in _captured(language, "(string) @it", root):
-        if string.start_point.row != string.end_point.row:
-            inside.difference_update(range(string.start_point.row, string.end_point.row + 1))
+    inside.difference_update(string_rows(root))
     found: list[Target] = []
     for row in sorted(inside - {0}):
         text = lines[row].strip()
@@ -100,23 +77,6 @@ def line_targets(lines: list[str]) -> list[Target]:
         if is_code and len(regex_tokens(text)) >= LINE_TOKENS:
             found.append(Target(row, row + 1, "", text))
     return found
-
-
-@cache
-def _python() -> tuple[Language, Parser]:
-    # The pinned grammar and not `ast`, which reads by the grammar of whatever Python runs.
-    language = get_language("python")
-    return language, Parser(language)
-
-
-@cache
-def _query(language: Language, source: str) -> Query:
-    return Query(language, source)
-
-
-def _captured(language: Language, source: str, root: Node) -> Iterator[Node]:
-    nodes = QueryCursor(_query(language, source)).captures(root).get("it", [])
-    return iter(sorted(nodes, key=lambda node: node.start_byte))
 
 
 def _qualified_name(function: Node) -> str | None:
@@ -132,7 +92,7 @@ def _qualified_name(function: Node) -> str | None:
             if names and node.type == "function_definition":
                 return None
             name = node.child_by_field_name("name")
-            names.append((name.text or b"").decode() if name is not None else "")
+            names.append(text_of(name))
         node = node.parent
     return ".".join(reversed(names))
 

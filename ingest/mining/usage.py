@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypedDict
+
+from ingest.mining.choice import order
 
 Setting = Literal["cff", "cfr"]
 """Cross-file-first: the gold's first use in its file; cross-file-random: a later one."""
@@ -19,6 +21,9 @@ MIN_CANDIDATES, MIN_HARD = 5, 10
 """As RepoBench has it: 5 to 9 candidates are easy, 10 or more hard."""
 MIN_CODE_LINES = 3
 """How many lines that are not blank stand before the next one: RepoBench asks with the last three."""
+
+
+_WORD = re.compile(r"\w+")
 
 
 class Row(TypedDict):
@@ -66,14 +71,14 @@ class Usage:
             return None
         return "hard" if len(self.candidates) >= MIN_HARD else "easy"
 
-    def questions(self, setting: Setting) -> Iterator[Question]:
+    def questions(self, setting: Setting, seed: str = "") -> Iterator[Question]:
         """At most one question per candidate, in the order of the candidates."""
         for gold in range(len(self.candidates)):
             rows = sorted(row for row, used in self.uses.items() if gold in used)
             asked = rows[:1] if setting == "cff" else rows[1:]
             open_rows = [row for row in asked if self._is_open(row, gold)]
             if open_rows and gold not in self.unasked:
-                yield min((Question(self, row, gold) for row in open_rows), key=lambda question: question.order)
+                yield min((Question(self, row, gold) for row in open_rows), key=lambda question: order(question, seed))
 
     @cached_property
     def _n_code_lines(self) -> list[int]:
@@ -96,8 +101,8 @@ class Question:
     gold: int
 
     @property
-    def next_line(self) -> str:
-        """The line as it stands, without its end."""
+    def answer(self) -> str:
+        """The next line as it stands, without its end."""
         return self.usage.lines[self.row].removesuffix("\n")
 
     @property
@@ -105,11 +110,10 @@ class Question:
         """Where it is asked."""
         return self.usage.path, self.row
 
-    @cached_property
-    def order(self) -> tuple[str, str, int]:
-        """By a hash of what is asked, which stays when code around it moves."""
-        identity = "\0".join((self.usage.repo, self.usage.path, self.next_line.strip()))
-        return hashlib.sha256(identity.encode()).hexdigest(), *self.place
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What is asked, which stays when code around it moves."""
+        return self.usage.repo, self.usage.path, self.answer.strip()
 
     def as_row(self) -> Row:
         """The row: the code is the file's text before the line, without the import statements."""
@@ -121,16 +125,13 @@ class Question:
             context=list(usage.candidates),
             import_statement="\n".join(usage.statements),
             code="".join(before).lstrip("\n"),
-            next_line=self.next_line,
+            next_line=self.answer,
             gold_snippet_index=self.gold,
         )
 
 
-def choose(usages: Iterable[Usage], setting: Setting, level: Level, limit: int) -> list[Question]:
-    """Of the questions of one repository at most `limit`, no answer twice, in the order of the files."""
-    found = [question for usage in usages if usage.level == level for question in usage.questions(setting)]
-    chosen: dict[str, Question] = {}
-    for question in sorted(found, key=lambda question: question.order):
-        if len(chosen) < limit:
-            chosen.setdefault(question.next_line.strip(), question)
-    return sorted(chosen.values(), key=lambda question: question.place)
+def ambiguous_rows(lines: Sequence[str], names: Mapping[str, int], uses: Mapping[int, frozenset[int]]) -> Iterator[int]:
+    """Lines that name, in a string, a comment or as an attribute, a candidate they do not use."""
+    for row, used in uses.items():
+        if not used.issuperset(names[word] for word in _WORD.findall(lines[row]) if word in names):
+            yield row

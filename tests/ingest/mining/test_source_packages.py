@@ -16,7 +16,7 @@ from lake.errors import Exit, GoldspanError
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize(("name", "repo"), PACKAGES.items())
+@pytest.mark.parametrize(("name", "repo"), [(name, recipe.repository) for name, recipe in PACKAGES.items()])
 def test_each_package_is_pure_python_pinned_for_all_and_developed_where_it_says(name: str, repo: str) -> None:
     found = importlib.metadata.distribution(name)
     pins = [line for line in (ROOT / "requirements.txt").read_text().splitlines() if line.startswith(f"{name}==")]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import re
 import shutil
 import subprocess
@@ -11,41 +9,40 @@ from pathlib import Path
 
 import pytest
 
-from ingest.mining.imports import package_usages
-from ingest.mining.java_rows import REPOSITORIES, files, java_usages
-from ingest.mining.packages import Package, PackageFile
-from ingest.mining.usage import Setting, Usage, choose
+from ingest.mining.imports import python_usages
+from ingest.mining.java import java_usages
+from ingest.mining.miner import Recipe, mine_next_lines
+from ingest.mining.sample import OWN, of_folder
+from ingest.mining.usage import SETTINGS, Setting, Usage
 
 LIBRARY = "\n\n".join(f"def {name}():\n    return {n}" for n, name in enumerate("abcdefghij"))
 IMPORTS = "from .lib import a, b, c, d, e\n"
 BODY = "x = 1\ny = 2\nz = 3\n"
 
 
-def _package(folder: Path, **texts: str) -> Package:
-    """`pkg/<name>.py` → text, with `__` in a name for a folder."""
-    made = {}
-    for name, text in texts.items():
-        file = folder / f"{name}.py"
-        file.write_bytes(text.encode())
-        path = f"pkg/{name.replace('__', '/') if not name.startswith('__') else name}.py"
-        digest = base64.urlsafe_b64encode(hashlib.sha256(text.encode()).digest()).decode()
-        made[path] = PackageFile(path, len(text), f"sha256={digest}", file, "pkg==1")
-    return Package("pkg==1", "owner/pkg", "MIT", dict(sorted(made.items())))
+def _files(**texts: str) -> dict[str, bytes]:
+    """`pkg/<name>.py` → content, with `__` in a name for a folder."""
+    paths = {name: name if name.startswith("__") else name.replace("__", "/") for name in texts}
+    return {f"pkg/{path}.py": texts[name].encode() for name, path in sorted(paths.items(), key=lambda one: one[1])}
 
 
-def _usage(folder: Path, **texts: str) -> Usage:
-    (found,) = [usage for usage in package_usages(_package(folder, **texts)) if usage.path == "pkg/use.py"]
+def _usages(**texts: str) -> list[Usage]:
+    return python_usages("owner/pkg", _files(**texts))
+
+
+def _usage(**texts: str) -> Usage:
+    (found,) = [usage for usage in _usages(**texts) if usage.path == "pkg/use.py"]
     return found
 
 
 def _asked(usage: Usage, setting: Setting) -> list[tuple[str, str]]:
     """The gold's first line and the line that asks for it."""
-    return [(usage.candidates[it.gold].split("\n")[0], it.next_line) for it in usage.questions(setting)]
+    return [(usage.candidates[it.gold].split("\n")[0], it.answer) for it in usage.questions(setting)]
 
 
-def test_a_row_by_hand(tmp_path: Path) -> None:
+def test_a_row_by_hand() -> None:
     use = f'"""What it is."""\nimport os\n{IMPORTS}\nn = 1\n\ndef f():\n    # the first\n    return b(n)  # \n'
-    (question,) = _usage(tmp_path, lib=LIBRARY, use=use).questions("cff")
+    (question,) = _usage(lib=LIBRARY, use=use).questions("cff")
     assert question.as_row() == {
         "repo_name": "owner/pkg",
         "file_path": "pkg/use.py",
@@ -57,26 +54,26 @@ def test_a_row_by_hand(tmp_path: Path) -> None:
     }
 
 
-def test_a_line_that_uses_two_candidates_asks_for_neither(tmp_path: Path) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f"{IMPORTS}{BODY}k = b(a())\nn = c()\n")
+def test_a_line_that_uses_two_candidates_asks_for_neither() -> None:
+    usage = _usage(lib=LIBRARY, use=f"{IMPORTS}{BODY}k = b(a())\nn = c()\n")
     assert _asked(usage, "cff") == [("def c():", "n = c()")]
     assert _asked(usage, "cfr") == []
 
 
-def test_a_line_that_names_another_candidate_in_a_string_or_a_comment_asks_for_none(tmp_path: Path) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f'{IMPORTS}{BODY}k = a("b")\nn = c()  # not d\ns = e("f")\n')
+def test_a_line_that_names_another_candidate_in_a_string_or_a_comment_asks_for_none() -> None:
+    usage = _usage(lib=LIBRARY, use=f'{IMPORTS}{BODY}k = a("b")\nn = c()  # not d\ns = e("f")\n')
     assert _asked(usage, "cff") == [("def e():", 's = e("f")')]
 
 
-def test_cff_asks_for_the_first_use_and_cfr_for_a_later_one(tmp_path: Path) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f"{IMPORTS}{BODY}one = a()\ntwo = a()\nthree = a()\nfour = b()\n")
+def test_cff_asks_for_the_first_use_and_cfr_for_a_later_one() -> None:
+    usage = _usage(lib=LIBRARY, use=f"{IMPORTS}{BODY}one = a()\ntwo = a()\nthree = a()\nfour = b()\n")
     assert _asked(usage, "cff") == [("def a():", "one = a()"), ("def b():", "four = b()")]
     ((gold, line),) = _asked(usage, "cfr")
     assert (gold, line in ("two = a()", "three = a()")) == ("def a():", True)
 
 
-def test_a_first_use_among_the_first_three_lines_of_code_is_not_asked_for(tmp_path: Path) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f"{IMPORTS}x = 1\n\ny = 2\nz = a()\nk = b()\n")
+def test_a_first_use_among_the_first_three_lines_of_code_is_not_asked_for() -> None:
+    usage = _usage(lib=LIBRARY, use=f"{IMPORTS}x = 1\n\ny = 2\nz = a()\nk = b()\n")
     assert _asked(usage, "cff") == [("def b():", "k = b()")]
 
 
@@ -89,8 +86,8 @@ def test_a_first_use_among_the_first_three_lines_of_code_is_not_asked_for(tmp_pa
         "try:\n    pass\nexcept E as a:\n    pass", "def f():\n    global a", "b, a = x", "[a, (x)] = x", "a += 1",
     ],
 )  # fmt: skip
-def test_a_name_that_means_something_else_too_is_no_gold(tmp_path: Path, rebound: str) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f"{IMPORTS}{BODY}k = a()\nn = c()\n{rebound}\n")
+def test_a_name_that_means_something_else_too_is_no_gold(rebound: str) -> None:
+    usage = _usage(lib=LIBRARY, use=f"{IMPORTS}{BODY}k = a()\nn = c()\n{rebound}\n")
     assert _asked(usage, "cff") == [("def c():", "n = c()")]
     assert len(usage.candidates) == 5
 
@@ -98,29 +95,29 @@ def test_a_name_that_means_something_else_too_is_no_gold(tmp_path: Path, rebound
 @pytest.mark.parametrize(
     "later", ["import a", "import a.b", "import x as a", "from os import a", "from ....x import a"]
 )
-def test_of_two_imports_of_one_name_the_later_counts(tmp_path: Path, later: str) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f"from .lib import f\n{IMPORTS}{later}\n{BODY}k = a()\nn = c()\n")
+def test_of_two_imports_of_one_name_the_later_counts(later: str) -> None:
+    usage = _usage(lib=LIBRARY, use=f"from .lib import f\n{IMPORTS}{later}\n{BODY}k = a()\nn = c()\n")
     assert [text.split("\n")[0] for text in usage.candidates] == [f"def {name}():" for name in "fbcde"]
     assert _asked(usage, "cff") == [("def c():", "n = c()")]
 
 
 @pytest.mark.parametrize("other", ["x.a", "f(a=1)", "'a'", "# a", "x.a.y"])
-def test_a_name_that_only_looks_the_same_is_no_use(tmp_path: Path, other: str) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f"{IMPORTS}{BODY}{other}\nk = a()\n")
+def test_a_name_that_only_looks_the_same_is_no_use(other: str) -> None:
+    usage = _usage(lib=LIBRARY, use=f"{IMPORTS}{BODY}{other}\nk = a()\n")
     assert _asked(usage, "cff") == [("def a():", "k = a()")]
 
 
 @pytest.mark.parametrize(
     "line", ["k: a = 1", "def f(x: list[a]): ...", "@a", "k = x[a]", "f(x=a)", "k = a.real.imag", "a"]
 )
-def test_uses_of_every_kind_count(tmp_path: Path, line: str) -> None:
+def test_uses_of_every_kind_count(line: str) -> None:
     text = f"{IMPORTS.replace(' b,', ' f as b2,')}{BODY}{line}\n{'def g(): ...' if line == '@a' else ''}\n"
-    usage = _usage(tmp_path, lib=LIBRARY, use=text)
+    usage = _usage(lib=LIBRARY, use=text)
     assert _asked(usage, "cff") == [("def a():", line)]
 
 
-def test_a_line_inside_a_string_of_several_lines_is_not_asked_for(tmp_path: Path) -> None:
-    usage = _usage(tmp_path, lib=LIBRARY, use=f'{IMPORTS}{BODY}k = f"""\n{{a()}}\n"""\nn = c()\n')
+def test_a_line_inside_a_string_of_several_lines_is_not_asked_for() -> None:
+    usage = _usage(lib=LIBRARY, use=f'{IMPORTS}{BODY}k = f"""\n{{a()}}\n"""\nn = c()\n')
     assert _asked(usage, "cff") == [("def c():", "n = c()")]
 
 
@@ -135,9 +132,8 @@ def test_a_line_inside_a_string_of_several_lines_is_not_asked_for(tmp_path: Path
         "from .lib import a\nfrom . import b, c\nfrom pkg.lib import d\nfrom .more import renamed as e",
     ],
 )
-def test_imports_are_followed_to_the_definition(tmp_path: Path, statement: str) -> None:
+def test_imports_are_followed_to_the_definition(statement: str) -> None:
     usage = _usage(
-        tmp_path,
         __init__="try:\n    from .lib import a, b, c, d, e\nexcept ImportError:\n    a = None\n",
         lib=LIBRARY,
         more="from pkg.lib import e as renamed\n",
@@ -147,26 +143,26 @@ def test_imports_are_followed_to_the_definition(tmp_path: Path, statement: str) 
     assert _asked(usage, "cff") == [("def e():", "k = e()")]
 
 
-def test_what_is_no_function_or_class_of_the_package_is_no_candidate(tmp_path: Path) -> None:
+def test_what_is_no_function_or_class_of_the_package_is_no_candidate() -> None:
     lib = f"{LIBRARY}\n\nVALUE = 1\nfrom os import path\nfrom .gone import missing\nfrom .lib import itself\n"
     imports = (
         "from .lib import VALUE, path, missing, itself, nothing, a, b, c, d, e\nfrom . import lib\nfrom os import f\n"
     )
-    usage = _usage(tmp_path, lib=lib, use=f"{imports}from .... import g\nfrom .lib import *\n{BODY}")
+    usage = _usage(lib=lib, use=f"{imports}from .... import g\nfrom .lib import *\n{BODY}")
     assert [text.split("\n")[0] for text in usage.candidates] == [f"def {name}():" for name in "abcde"]
 
 
-def test_a_candidate_is_the_last_definition_of_its_name_with_its_decorators(tmp_path: Path) -> None:
+def test_a_candidate_is_the_last_definition_of_its_name_with_its_decorators() -> None:
     lib = (
         f"{LIBRARY}\n\n@overload\ndef a(): ...\n\n@cache\n@other(1)\nclass a(b):\n    '''It.'''\n\n    n = 1\n\nx = 1\n"
     )
-    usage = _usage(tmp_path, lib=lib, use=f"{IMPORTS}{BODY}")
+    usage = _usage(lib=lib, use=f"{IMPORTS}{BODY}")
     assert usage.candidates[0] == "@cache\n@other(1)\nclass a(b):\n    '''It.'''\n\n    n = 1"
 
 
-def test_two_names_of_one_text_are_one_candidate(tmp_path: Path) -> None:
+def test_two_names_of_one_text_are_one_candidate() -> None:
     use = f"{IMPORTS}from .lib import a as again\nfrom .twin import a as twin\n{BODY}k = again()\nn = twin()\n"
-    usage = _usage(tmp_path, lib=LIBRARY, twin="def a():\n    return 0\n", use=use)
+    usage = _usage(lib=LIBRARY, twin="def a():\n    return 0\n", use=use)
     assert len(usage.candidates) == len(set(usage.candidates)) == 5
     assert _asked(usage, "cff") == [("def a():", "k = again()")]
     assert _asked(usage, "cfr") == [("def a():", "n = twin()")]
@@ -175,60 +171,93 @@ def test_two_names_of_one_text_are_one_candidate(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "level"), [("abcd", None), ("abcde", "easy"), ("abcdefghi", "easy"), ("abcdefghij", "hard")]
 )
-def test_five_candidates_are_easy_and_ten_are_hard(tmp_path: Path, names: str, level: str | None) -> None:
-    found = package_usages(_package(tmp_path, lib=LIBRARY, use=f"from .lib import {', '.join(names)}\n{BODY}"))
+def test_five_candidates_are_easy_and_ten_are_hard(names: str, level: str | None) -> None:
+    found = _usages(lib=LIBRARY, use=f"from .lib import {', '.join(names)}\n{BODY}")
     assert [usage.level for usage in found] == ([level] if level else [])
 
 
-def test_a_file_that_does_not_parse_or_imports_beside_other_code_is_left_out(tmp_path: Path) -> None:
+def test_a_file_that_does_not_parse_or_imports_beside_other_code_is_left_out() -> None:
     broken = f"{IMPORTS}{BODY}def (:\n"
     beside = f"{IMPORTS.rstrip()}; x = 1\n{BODY}"
-    assert package_usages(_package(tmp_path, lib=LIBRARY, broken=broken, beside=beside, tests__use=IMPORTS)) == []
+    assert _usages(lib=LIBRARY, broken=broken, beside=beside, tests__use=IMPORTS) == []
 
 
-def test_no_answer_is_chosen_twice_and_no_more_than_the_limit(tmp_path: Path) -> None:
-    texts = {f"use{n}": f"{IMPORTS}{BODY}k = a()\nn{n} = b()\nm{n} = c()\n" for n in range(4)}
-    usages = package_usages(_package(tmp_path, lib=LIBRARY, **texts))
-    every = choose(usages, "cff", "easy", 100)
+def test_no_answer_is_chosen_twice_and_no_more_than_the_limit() -> None:
+    files = _files(lib=LIBRARY, **{f"use{n}": f"{IMPORTS}{BODY}k = a()\nn{n} = b()\nm{n} = c()\n" for n in range(4)})
+    every = mine_next_lines(files, Recipe("owner/pkg"))["cff"]["easy"]
     assert len(every) == 1 + 4 + 4
-    assert [it.place for it in every] == sorted(it.place for it in every)
-    few = choose(usages, "cff", "easy", 3)
-    assert len(few) == 3
-    assert {it.place for it in few} < {it.place for it in every}
-    assert choose(usages, "cff", "hard", 3) == choose(usages, "cfr", "easy", 3) == []
+    assert [row["file_path"] for row in every] == sorted(row["file_path"] for row in every)
+    few = mine_next_lines(files, Recipe("owner/pkg", limit=3))
+    assert len(few["cff"]["easy"]) == 3
+    assert all(row in every for row in few["cff"]["easy"])
+    assert few["cff"]["hard"] == few["cfr"]["easy"] == []
+    other = mine_next_lines(files, Recipe("owner/pkg", limit=3, seed="another"))["cff"]["easy"]
+    assert all(row in every for row in other)
+    assert other != few["cff"]["easy"]
 
 
-def test_a_question_stays_when_code_is_put_before_it(tmp_path: Path) -> None:
+def test_a_question_stays_when_code_is_put_before_it() -> None:
     uses = "".join(f"n{n} = a({n})\n" for n in range(9))
-    before, after = (_usage(tmp_path, lib=LIBRARY, use=f"{IMPORTS}{BODY}{more}{uses}") for more in ("", "x = 4\n" * 7))
+    before, after = (_usage(lib=LIBRARY, use=f"{IMPORTS}{BODY}{more}{uses}") for more in ("", "x = 4\n" * 7))
     assert _asked(before, "cfr") == _asked(after, "cfr")
 
 
-@pytest.mark.parametrize("repo", REPOSITORIES)
-def test_every_java_file_is_one_public_class_that_imports_what_is_there(repo: str) -> None:
-    texts = files(repo)
+USING = "package a.b;\n\nimport a.c.One;\nimport a.c.Two;\nimport a.c.Three;\nimport a.c.Four;\nimport a.c.Five;\n\n"
+
+
+def _java(body: str) -> Usage:
+    files = {f"any/{name}.java": f"package a.c;\n\npublic class {name} {{}}\n" for name in NAMES}
+    files |= {
+        "any/Use.java": f"{USING}public class Use {{\n    int n;\n    int m;\n{body}}}\n",
+        "any/bad.java": "class {",
+    }
+    (usage,) = java_usages("owner/it", {path: text.encode() for path, text in files.items()})
+    return usage
+
+
+NAMES = ("One", "Two", "Three", "Four", "Five")
+
+
+def test_a_java_class_is_known_by_its_package_wherever_its_file_lies() -> None:
+    usage = _java("    One a;\n    Two b;\n")
+    assert usage.candidates == [f"public class {name} {{}}" for name in NAMES]
+    assert [it.answer.strip() for it in usage.questions("cff")] == ["One a;", "Two b;"]
+
+
+def test_a_java_line_that_names_another_class_in_a_comment_or_a_string_asks_for_none() -> None:
+    usage = _java('    One a; // no Two\n    Three b = of("Four");\n    Five c;\n')
+    assert [it.answer.strip() for it in usage.questions("cff")] == ["Five c;"]
+
+
+@pytest.mark.parametrize("recipe", OWN, ids=lambda recipe: recipe.repository)
+def test_every_java_file_is_one_public_class_that_imports_what_is_there(recipe: Recipe) -> None:
+    texts = _own(recipe)
     known = {path.removeprefix("src/main/java/").removesuffix(".java").replace("/", ".") for path in texts}
-    for path, text in texts.items():
-        name = Path(path).stem
+    for path, data in texts.items():
+        name, text = Path(path).stem, data.decode()
         assert re.search(rf"^public (?:final )?(?:class|record|enum) {name}\b", text, re.MULTILINE)
         assert set(re.findall(r"^import (sample\..*);$", text, re.MULTILINE)) <= known
-    assert {usage.level for usage in java_usages(repo)} == {"easy", "hard"}
+    assert {usage.level for usage in java_usages(recipe.repository, texts)} == {"easy", "hard"}
 
 
-@pytest.mark.parametrize("repo", REPOSITORIES)
-def test_every_class_a_java_file_imports_is_asked_for(repo: str) -> None:
-    for usage in java_usages(repo):
-        asked = {it.gold for setting in ("cff", "cfr") for it in usage.questions(setting)}
+@pytest.mark.parametrize("recipe", OWN, ids=lambda recipe: recipe.repository)
+def test_every_class_a_java_file_imports_is_asked_for(recipe: Recipe) -> None:
+    for usage in java_usages(recipe.repository, _own(recipe)):
+        asked = {it.gold for setting in SETTINGS for it in usage.questions(setting)}
         assert asked == set(range(len(usage.candidates)))
+
+
+def _own(recipe: Recipe) -> dict[str, bytes]:
+    return {file.path: file.read() for file in of_folder(recipe).files}
 
 
 @pytest.mark.skipif(shutil.which("javac") is None, reason="no javac on this machine")
 def test_the_java_compiles(tmp_path: Path) -> None:
     written = []
-    for repo in REPOSITORIES:
-        for path, text in files(repo).items():
-            written.append(tmp_path / repo / path)
+    for recipe in OWN:
+        for path, data in _own(recipe).items():
+            written.append(tmp_path / recipe.repository / path)
             written[-1].parent.mkdir(parents=True, exist_ok=True)
-            written[-1].write_text(text, encoding="utf-8")
+            written[-1].write_bytes(data)
     done = subprocess.run(["javac", "-d", tmp_path, *written], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

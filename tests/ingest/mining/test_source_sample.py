@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import importlib.metadata
 import json
 import os
@@ -10,15 +9,16 @@ import re
 import subprocess
 import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import TypedDict
 
 import pytest
 
-from ingest.mining.repobench_sample import RepoBenchSample
-from ingest.mining.repoeval_sample import CONTEXTS, MAX_PER_PACKAGE, RepoEvalSample
-from ingest.mining.sample import PACKAGES, SampleSource, open_sample
-from ingest.mining.targets import BODY_LINES, is_own_code
+from ingest.mining.layouts import CONTEXTS, RepoBenchLayout, RepoEvalLayout
+from ingest.mining.sample import PACKAGES, SampleSource, of_package, open_sample
+from ingest.mining.syntax import is_own_code
+from ingest.mining.targets import BODY_LINES
 from ingest.open_source import open_source
 from ingest.sources.tree import UNKNOWN_SIZE, Tree
 from lake.errors import Exit, GoldspanError
@@ -97,7 +97,7 @@ def test_there_are_enough_questions_and_no_package_dominates(rows: dict[str, lis
         per_package = Counter(row["metadata"]["fpath_tuple"][0] for row in found)
         assert len(found) >= 300
         assert len(per_package) == len(PACKAGES) >= 8
-        assert max(per_package.values()) <= MAX_PER_PACKAGE
+        assert max(per_package.values()) <= max(recipe.limit for recipe in PACKAGES.values())
         assert min(per_package.values()) >= 20
 
 
@@ -202,12 +202,11 @@ def test_files_are_the_installed_ones_byte_for_byte(source: SampleSource) -> Non
     assert (entry.read(), entry.size) == (data, len(data))
 
 
-def test_task_files_are_made_only_when_they_are_read() -> None:
-    made = open_sample("repoeval")
-    entries = _tree(made, "datasets").entries
+def test_task_files_are_made_only_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RepoEvalLayout, "_task_file", lambda *_: b"made")
+    entries = _tree(open_sample("repoeval"), "datasets").entries
     assert len(entries) == 6
-    assert {entry.size for entry in entries} == {UNKNOWN_SIZE}
-    assert entries[0].read() is entries[0].read()
+    assert {(entry.size, entry.read()) for entry in entries} == {(UNKNOWN_SIZE, b"made")}
 
 
 def test_the_sample_says_what_it_is(source: SampleSource, tmp_path: Path) -> None:
@@ -236,17 +235,17 @@ def test_what_is_current_is_known_without_cutting_the_sample(
         message = "the sample is cut again"
         raise AssertionError(message)
 
-    monkeypatch.setattr(RepoEvalSample, "_task_file", cut)
-    monkeypatch.setattr(RepoBenchSample, "_file", cut)
+    monkeypatch.setattr(RepoEvalLayout, "_task_file", cut)
+    monkeypatch.setattr(RepoBenchLayout, "_file", cut)
     assert command("ingest", *arguments).code == 0
     assert stored(tmp_path) == before
 
 
-def test_another_release_of_a_package_makes_other_task_files(source: SampleSource) -> None:
+def test_another_release_of_a_package_or_another_recipe_makes_other_task_files(source: SampleSource) -> None:
     package = source.packages[0]
     name, file = next(iter(package.files.items()))
-    released = dataclasses.replace(package, files={**package.files, name: dataclasses.replace(file, digest="sha256=x")})
-    layouts = [RepoEvalSample(packages).entries("datasets") for packages in ([package], [released])]
-    assert layouts[0]
-    assert layouts[1]
-    assert layouts[0][0].made_from != layouts[1][0].made_from
+    released = replace(package, files={**package.files, name: replace(file, digest="sha256=x")})
+    recipe = PACKAGES["attrs"]
+    made = [of_package(package, recipe), of_package(released, recipe), of_package(package, replace(recipe, limit=3))]
+    stamps = [entry.made_from for one in made for entry in (RepoEvalLayout([one]).entries("datasets") or [])[:1]]
+    assert len(set(stamps)) == 3

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.mining.repoeval_sample import prompt_before
-from ingest.mining.targets import function_targets, is_own_code, line_targets, lines_of
+from ingest.mining.miner import prompt_before
+from ingest.mining.syntax import is_own_code, lines_of
+from ingest.mining.targets import function_targets, line_targets
 from lake.text import regex_tokens, split_lines
 
 SOURCE = '''\

@@ -1,0 +1,142 @@
+"""What is mined, in the publishers' layouts: RepoEval's task files and repositories, RepoBench-R's files of rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+
+from ingest.mining.miner import COMPLETIONS, Completion, Level, Recipe, folder_of, mine_completions, mine_next_lines
+from ingest.mining.syntax import Language
+from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
+from ingest.mining.usage import Level as Difficulty
+from ingest.sources.tree import UNKNOWN_SIZE, Entry
+from lake.code import code_digest
+from lake.fingerprint import fingerprint, sha256_of
+
+CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
+"""How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
+those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
+
+_REPOSITORIES = {
+    "repositories/function_level": "function_level",
+    "repositories/line_and_api_level": "line_and_api_level",
+}
+_LANGUAGES: tuple[Language, ...] = ("java", "python")
+
+
+@dataclass(frozen=True)
+class Mined:
+    """A repository and what is mined from it.
+
+    Attributes:
+        recipe: What is asked of it.
+        files: Its files.
+        licence: Its licence.
+    """
+
+    recipe: Recipe
+    files: Sequence[Entry]
+    licence: str
+
+    @property
+    def digest(self) -> str:
+        """Changes with any file, and with the recipe."""
+        files = [(file.path, file.made_from or sha256_of(file.read())) for file in self.files]
+        return fingerprint(asdict(self.recipe), files)
+
+    @cached_property
+    def completions(self) -> dict[Level, list[Completion]]:
+        """The completions that the recipe asks."""
+        return mine_completions(self._read(), self.recipe)
+
+    @cached_property
+    def next_lines(self) -> dict[Setting, dict[Difficulty, list[Row]]]:
+        """The rows of RepoBench-R that the recipe asks."""
+        return mine_next_lines(self._read(), self.recipe)
+
+    def _read(self) -> dict[str, bytes]:
+        return {file.path: file.read() for file in self.files}
+
+
+@dataclass(frozen=True)
+class RepoEvalLayout:
+    """RepoEval's folders, their files made when read.
+
+    Attributes:
+        repositories: What is mined, in the order of the task files.
+    """
+
+    repositories: Sequence[Mined]
+
+    @property
+    def licences(self) -> dict[str, str]:
+        """A repository's folder → licence."""
+        return {folder_of(one.recipe.repository): one.licence for one in self.repositories}
+
+    def entries(self, path: str) -> list[Entry] | None:
+        """The entries below `datasets` or `repositories/<level>`, sorted; None for any other path."""
+        if path == "datasets":
+            made = {
+                f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(self._task_file, level, limit)
+                for level in COMPLETIONS
+                for context, limit in CONTEXTS.items()
+            }
+            return _entries(made, self.repositories, RepoEvalLayout)
+        if path not in _REPOSITORIES:
+            return None
+        return [
+            Entry(f"{_REPOSITORIES[path]}/{folder}/{file.path}", file.size, file.read, made_from=file.made_from)
+            for folder, one in sorted((folder_of(one.recipe.repository), one) for one in self.repositories)
+            for file in one.files
+        ]
+
+    def _task_file(self, level: Level, limit: int) -> bytes:
+        rows = (row.row(n, limit) for one in self.repositories for n, row in enumerate(one.completions.get(level, [])))
+        return "".join(f"{json.dumps(row)}\r\n" for row in rows).encode()
+
+
+@dataclass(frozen=True)
+class RepoBenchLayout:
+    """RepoBench-R's folder, its files made when read.
+
+    Attributes:
+        repositories: What is mined, in the order of the rows.
+    """
+
+    repositories: Sequence[Mined]
+
+    @property
+    def licences(self) -> dict[str, str]:
+        """Repository → licence."""
+        return {one.recipe.repository: one.licence for one in self.repositories}
+
+    def entries(self, path: str) -> list[Entry] | None:
+        """The entries below `data`, sorted; None for any other path."""
+        if path != "data":
+            return None
+        made = {
+            f"{language}_{setting}.jsonl": partial(self._file, language, setting)
+            for language in _LANGUAGES
+            for setting in SETTINGS
+        }
+        return _entries(made, self.repositories, RepoBenchLayout)
+
+    def _file(self, language: Language, setting: Setting) -> bytes:
+        rows = (
+            {**row, "split": one.recipe.split, "level": level}
+            for level in LEVELS
+            for one in self.repositories
+            if one.recipe.language == language
+            for row in one.next_lines.get(setting, {}).get(level, [])
+        )
+        return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+def _entries(
+    made: Mapping[str, Callable[[], bytes]], repositories: Iterable[Mined], layout: Callable[..., object]
+) -> list[Entry]:
+    """Files that are made when they are read, sorted by path."""
+    made_from = fingerprint([one.digest for one in repositories], code_digest(layout))
+    return [Entry(path, UNKNOWN_SIZE, make, made_from=made_from) for path, make in sorted(made.items())]

@@ -1,0 +1,153 @@
+"""The miner: a repository's files at a commit and a recipe → tasks as RepoEval and RepoBench-R have them.
+
+Which ones: of each kind, and level of next lines, at most `limit` and no answer twice, those whose sha256 of (seed,
+kind, repository, path, what is asked for) is smallest. So the choice is the same on every machine, and a commit that
+changes one function changes one task.
+
+ContextBench's instances want issues and their fixes, which files at one commit do not tell.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from ingest.mining.choice import choose
+from ingest.mining.imports import python_usages
+from ingest.mining.java import java_usages
+from ingest.mining.syntax import Language, is_own_code, lines_of
+from ingest.mining.targets import Target, function_targets, line_targets
+from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting, Usage
+from ingest.mining.usage import Level as Difficulty
+from lake.text import regex_tokens
+
+Level = Literal["function", "line"]
+
+COMPLETIONS: tuple[Level, ...] = ("function", "line")
+
+_TARGETS: Mapping[Level, Callable[[list[str]], list[Target]]] = {"function": function_targets, "line": line_targets}
+_USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = {
+    "java": java_usages,
+    "python": python_usages,
+}
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is mined from one repository.
+
+    Attributes:
+        repository: What the tasks call it: `pallets/click`.
+        language: The language of the files that are asked about.
+        completions: What is to be completed: bodies of documented functions, lines; of Python alone.
+        next_lines: Which use of an imported definition is asked for: its first in a file (cff), a later one (cfr).
+        limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.
+        seed: Another seed, another choice.
+        split: Where the next lines stand.
+    """
+
+    repository: str
+    language: Language = "python"
+    completions: tuple[Level, ...] = COMPLETIONS
+    next_lines: tuple[Setting, ...] = SETTINGS
+    limit: int = 40
+    seed: str = ""
+    split: Literal["test", "train"] = "test"
+
+
+@dataclass(frozen=True)
+class Completion:
+    """A target where it stands."""
+
+    repo: str
+    path: str
+    lines: list[str]
+    target: Target
+
+    @property
+    def place(self) -> tuple[str, int]:
+        """Where it is."""
+        return self.path, self.target.start
+
+    @property
+    def identity(self) -> tuple[str, ...]:
+        """What tells it from every other target, and stays when code around it moves."""
+        return ("function" if self.target.name else "line", self.repo, self.path, self.target.identity)
+
+    @property
+    def answer(self) -> str:
+        """The lines that are to be completed."""
+        return "".join(self.lines[self.target.start : self.target.end])
+
+    def row(self, number: int, limit: int) -> dict[str, object]:
+        """A row of RepoEval's task files, with at most `limit` tokens in its prompt.
+
+        Of a line, the id is numbered and the answer has no line end, as in RepoCoder's.
+        """
+        prompt, start = prompt_before(self.lines, self.target.start, limit)
+        folder, answer = folder_of(self.repo), self.answer.removesuffix("\n")
+        last: dict[str, object]
+        if self.target.name:
+            task, answer = f"{self.repo.replace('/', '--')}/idx", f"{answer}\n"
+            last = {"lineno": self.target.start, "function_name": self.target.name}
+        else:
+            task, last = f"{folder}/{number}", {"line_no": self.target.start}
+        path = [folder, *self.path.split("/")]
+        first = {"task_id": task, "ground_truth": answer, "fpath_tuple": path, "context_start_lineno": start}
+        return {"prompt": prompt, "metadata": {**first, **last}}
+
+
+def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
+    """The completions that a recipe asks of a repository's files, in the order of the files.
+
+    Args:
+        files: Path → content.
+        recipe: What is mined.
+    """
+    named = {path: lines_of(data) for path, data in files.items() if path.endswith(".py") and is_own_code(path)}
+    sources = [(path, lines) for path, lines in named.items() if lines is not None]
+
+    def targets(level: Level) -> Iterator[Completion]:
+        for path, lines in sources:
+            yield from (Completion(recipe.repository, path, lines, one) for one in _TARGETS[level](lines))
+
+    return {level: choose(targets(level), recipe.limit, recipe.seed) for level in recipe.completions}
+
+
+def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
+    """The rows of RepoBench-R that a recipe asks of a repository's files.
+
+    Args:
+        files: Path → content.
+        recipe: What is mined.
+    """
+    usages = _USAGES[recipe.language](recipe.repository, files)
+
+    def rows(setting: Setting, difficulty: Difficulty) -> list[Row]:
+        asked = [one for usage in usages if usage.level == difficulty for one in usage.questions(setting, recipe.seed)]
+        return [one.as_row() for one in choose(asked, recipe.limit, recipe.seed)]
+
+    return {setting: {level: rows(setting, level) for level in LEVELS} for setting in recipe.next_lines}
+
+
+def folder_of(repo: str) -> str:
+    """How RepoEval calls a repository's folder: `pallets/click` → `pallets_click`."""
+    return repo.replace("/", "_")
+
+
+def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int]:
+    """The text before line `hole`, right-stripped, its last `limit` tokens, and the line it starts in.
+
+    The cut falls before a token, so the first line may lack its beginning, as upstream's prompts do.
+    """
+    left = limit
+    for at in range(hole - 1, -1, -1):
+        tokens = regex_tokens(lines[at])
+        if len(tokens) >= left:
+            cut = len(lines[at])
+            for token in tokens[len(tokens) - left :][::-1]:
+                cut = lines[at].rindex(token, 0, cut)
+            return (lines[at][cut:] + "".join(lines[at + 1 : hole])).rstrip(), at
+        left -= len(tokens)
+    return "".join(lines[:hole]).rstrip(), 0
