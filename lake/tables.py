@@ -290,6 +290,9 @@ class Aggregates(dy.Schema):
 
     The means are over `n` of `n_items`. `n_not_applicable` have no value of the metric though the run answered them;
     what is left failed and is in no mean. `n_failed` counts every failed item, also where it scores 0 and so is in `n`.
+    `low` to `high` is the 95 % interval of `macro` over other repositories like these; `micro_…` and `by_repo_…` are
+    those of the other means. `item_low` to `item_high` is that of `macro` for these repositories only, resampled from
+    their items in the slices a board opens with.
     """
 
     run_id = dy.String(primary_key=True)
@@ -304,6 +307,10 @@ class Aggregates(dy.Schema):
     by_repo = dy.Float64(nullable=True)
     low = dy.Float64(nullable=True)
     high = dy.Float64(nullable=True)
+    micro_low = dy.Float64(nullable=True)
+    micro_high = dy.Float64(nullable=True)
+    by_repo_low = dy.Float64(nullable=True)
+    by_repo_high = dy.Float64(nullable=True)
     item_low = dy.Float64(nullable=True)
     item_high = dy.Float64(nullable=True)
     n = dy.Int64(min=0)

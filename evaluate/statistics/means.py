@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from evaluate.statistics.bootstrap import item_intervals
+from evaluate.statistics.intervals import repository_intervals
 from lake.exact import exact_sum, from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
@@ -17,9 +19,10 @@ STRATA = ("context", "split", "source")
 
 _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
 _SLICE = ["slice", "slice_value"]
+_OF = ["measure", *_SLICE]
 _SUMMED = ("value", "numerator", "denominator")
-_LATER = ("low", "high", "item_low", "item_high", "rank", "rank_low", "rank_high", "tie_group", "share_of_oracle")
-"""Intervals, ranks and the oracle's share are found by comparing runs, not here."""
+_LATER = ("rank", "rank_low", "rank_high", "tie_group", "share_of_oracle")
+"""Ranks and the oracle's share are found by comparing runs, not here."""
 
 _CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
 """The fewest candidates of a band → its name."""
@@ -36,6 +39,7 @@ class Slice:
             (`context/level`). Other slices are left out where they would mix any.
         splits: It exists only where it tells items apart that the columns before its last do not.
         of: It holds only items that have a value there.
+        is_resampled: Its items are resampled. So are slices that a board may open with: that costs most by far.
     """
 
     name: str
@@ -43,11 +47,12 @@ class Slice:
     per_stratum: bool = True
     splits: bool = False
     of: str = ""
+    is_resampled: bool = False
 
 
 SLICES = (
-    Slice("all", ()),
-    Slice("subset", ("subset",), per_stratum=False),
+    Slice("all", (), is_resampled=True),
+    Slice("subset", ("subset",), per_stratum=False, is_resampled=True),
     Slice("level", ("level",)),
     Slice("repo", ("repo",)),
     Slice("language", ("language",), splits=True),
@@ -55,7 +60,7 @@ SLICES = (
     Slice("band", ("band",), splits=True),
     Slice("subset/split", ("subset", "split"), per_stratum=False, splits=True),
     # RepoBench-R's subsets say neither split nor level; where an item has no candidates the subset says it all.
-    Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band"),
+    Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band", is_resampled=True),
 )
 """Every slice there is, where the items lie in one stratum."""
 
@@ -75,6 +80,10 @@ def aggregate(
     - micro: sum of numerators over sum of denominators, where that is 0 what `of_nothing` says; null for a metric that
       keeps none or that has no value at any item.
     - by_repo: mean of the repositories' macro means.
+    - low, high, and the same of micro and by_repo: the mean's 95 % interval over other repositories, see `intervals`;
+      null with fewer than two.
+    - item_low, item_high: that of macro over other items of these repositories, see `bootstrap`; null where the slice
+      is not resampled.
     - n: the items with a value, which the means are over; n_items: all that have a row.
     - n_failed: items that the run did not answer, or that the protocol gives no value of any metric; where a protocol
       scores them 0, they count in n.
@@ -94,29 +103,38 @@ def aggregate(
     kinds = _kinds(items, sorted(columns | {"repo", *strata}))
     # Text is compared once: from here on a metric of a run, a kind of items and a repository of a slice are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
-    # Rows are summed once per kind of items, alike in everything; the kinds are then summed per slice.
-    cells = (
+    scored = (
         _with_failures(scores, measures, run_items)
         .join(measures, on=_METRIC)
         .join(kinds.lazy().select("kind", "item_id").explode("item_id"), on="item_id")
-        .group_by("measure", "kind")
-        .agg(
-            *(steps(pl.col(name)).sum() for name in _SUMMED),
-            pl.col("value").count().alias("n"),
-            pl.len().alias("n_items"),
-            pl.col("failed").sum().alias("n_failed"),
-            (pl.col("value").is_null() & ~pl.col("failed")).sum().alias("n_not_applicable"),
-            pl.col("numerator").count().alias("n_sums"),
-        )
-        .collect()
+        .select("measure", "kind", "failed", *_SUMMED)
     )
+    # Rows are summed once per kind of items, alike in everything; the kinds are then summed per slice.
+    sums = scored.group_by("measure", "kind").agg(
+        *(steps(pl.col(name)).sum() for name in _SUMMED),
+        pl.col("value").count().alias("n"),
+        pl.len().alias("n_items"),
+        pl.col("failed").sum().alias("n_failed"),
+        (pl.col("value").is_null() & ~pl.col("failed")).sum().alias("n_not_applicable"),
+        pl.col("numerator").count().alias("n_sums"),
+    )
+    values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
+    cells, distinct = pl.collect_all([sums, values])
     # One slice at a time: in each a cell counts once more.
-    wholes = [_means(cells.lazy(), held).collect() for held in _sliced(kinds.drop("item_id"), slices, strata)]
+    held = _sliced(kinds.drop("item_id"), slices, strata)
+    wholes = [_means(cells.lazy(), of) for of, _ in held]
+    drawn = [_counted(distinct, of) for of, is_resampled in held if is_resampled]
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
     nothing = pl.col("metric").replace_strict(of_nothing or {}, default=0.0, return_dtype=pl.Float64)
     micro = pl.when(pl.col("micro").is_nan()).then(nothing).otherwise("micro").alias("micro")
-    whole = pl.concat(wholes).lazy().join(measures, on="measure").with_columns(*later, micro)
+    whole = (
+        pl.concat(wholes)
+        .lazy()
+        .join(item_intervals(pl.concat(drawn), _OF).lazy(), on=_OF, how="left")
+        .join(measures, on="measure")
+        .with_columns(*later, micro)
+    )
     return whole.select(*declared.columns).sort(declared.key)
 
 
@@ -128,7 +146,7 @@ def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
     return items.filter(pl.concat_str(columns, separator="/") == value)
 
 
-def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.LazyFrame:
+def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:
     """The numbers of one slice, per measure and value of the slice.
 
     Args:
@@ -142,19 +160,31 @@ def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.LazyFrame:
         .group_by("measure", "group")
         .agg(pl.col(*_SUMMED, *counts).sum())
         .join(groups.drop("kind"), on="group")
+        .with_columns(repo_mean=pl.when(pl.col("n") > 0).then(from_steps(pl.col("value")) / pl.col("n")))
+        .collect()
+        .lazy()
     )
-    repo_mean = (from_steps(pl.col("value")) / pl.col("n")).filter(pl.col("n") > 0)
-    return (
-        by_repo.group_by("measure", *_SLICE)
-        .agg(
-            (from_steps(pl.col("value").sum()) / pl.col("n").sum()).alias("macro"),
-            (exact_sum(repo_mean) / repo_mean.count()).alias("by_repo"),
-            _micro(),
-            *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
-            pl.col("repo").n_unique().cast(pl.Int64).alias("n_repos"),
-        )
-        .with_columns(pl.when(pl.col("n") > 0).then(pl.col("macro", "by_repo", "micro")))
+    means = by_repo.group_by(_OF).agg(
+        (from_steps(pl.col("value").sum()) / pl.col("n").sum()).alias("macro"),
+        (exact_sum(pl.col("repo_mean")) / pl.col("repo_mean").count()).alias("by_repo"),
+        _micro(),
+        *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
+        pl.col("repo").n_unique().cast(pl.Int64).alias("n_repos"),
     )
+    for prefix, numerator, denominator in (
+        ("", pl.col("value"), steps(pl.col("n"))),
+        ("micro_", pl.col("numerator"), pl.col("denominator")),
+        ("by_repo_", steps(pl.col("repo_mean")), steps(pl.col("repo_mean").is_not_null().cast(pl.Float64))),
+    ):
+        quotients = by_repo.select(*_OF, numerator=numerator, denominator=denominator)
+        ends = repository_intervals(quotients, _OF).rename({end: f"{prefix}{end}" for end in ("low", "high")})
+        means = means.join(ends, on=_OF, how="left")
+    return means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect()
+
+
+def _counted(distinct: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+    """How often each value occurs in each value of a slice."""
+    return distinct.join(held, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
 
 
 def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:
@@ -189,12 +219,15 @@ def _band() -> pl.Expr:
     return pl.coalesce(bands)
 
 
-def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]) -> list[pl.DataFrame]:
-    """Which kinds of items each slice holds: kind, repo, slice, slice_value. At least one frame, be it empty."""
+def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]) -> list[tuple[pl.DataFrame, bool]]:
+    """Which kinds of items each slice holds (kind, repo, slice, slice_value), and whether they are resampled.
+
+    At least one frame, be it empty.
+    """
     several = [column for column in strata if kinds[column].n_unique() > 1]
     # An item without a value lies in a stratum too.
     kinds = kinds.with_columns(pl.col(several).fill_null("none"))
-    frames = [kinds.select("kind", "repo", slice="repo", slice_value="repo").clear()]
+    frames = [(kinds.select("kind", "repo", slice="repo", slice_value="repo").clear(), True)]
     for slice_ in slices:
         name, columns = slice_.name, list(slice_.columns)
         if slice_.splits and kinds[columns[-1]].n_unique() < 2:
@@ -205,7 +238,7 @@ def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str])
         value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
         held = of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null())
         if held["slice_value"].n_unique() == held.select("slice_value", *strata).n_unique():
-            frames.append(held.select("kind", "repo", "slice", "slice_value"))
+            frames.append((held.select("kind", "repo", "slice", "slice_value"), slice_.is_resampled))
     return frames
 
 

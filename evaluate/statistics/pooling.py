@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from evaluate.metrics import metrics_of
@@ -11,7 +13,7 @@ from lake.catalog.protocol import Protocol
 WHOLE = (Slice("all", ()),)
 
 _OF_CONTEXTS = (
-    *WHOLE,
+    Slice("all", (), is_resampled=True),
     Slice("source", ("source",), splits=True),
     Slice("language", ("language",), splits=True),
     Slice("repo", ("repo",)),
@@ -26,8 +28,13 @@ def pooled(
     protocol: Protocol, scores: pl.LazyFrame, items: pl.LazyFrame, run_items: pl.LazyFrame | None = None
 ) -> pl.LazyFrame:
     """The rows of table `aggregates` that scores under a protocol make; see `aggregate`."""
-    slices, strata = (SLICES, STRATA) if protocol.context is None else (_OF_CONTEXTS, _STRATA_OF_CONTEXTS)
+    slices, strata = slices_of(protocol)
     return aggregate(scores, items, run_items, slices=slices, strata=strata, of_nothing=_of_nothing(protocol))
+
+
+def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
+    """Over which slices a protocol's scores are pooled, and which columns' values never are."""
+    return (SLICES, STRATA) if protocol.context is None else (_OF_CONTEXTS, _STRATA_OF_CONTEXTS)
 
 
 def pooled_whole(protocol: Protocol, scores: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:

@@ -1,0 +1,144 @@
+"""Intervals over repositories: by scipy, by the matrices of the papers, and how often they cover what they should."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import polars as pl
+import pytest
+from scipy import linalg, stats
+
+from evaluate.statistics.means import aggregate
+from evaluate.statistics.pooling import slices_of
+from lake.catalog.protocols import protocols
+from lake.evidence import is_too_few
+from lake.tables import table
+from tests.evaluate.statistics.simulated import ALIKE, KINDS, REPOBENCH, REPOEVAL, Floats, coverage
+
+SIZES = [9, 4, 4, 2, 1]
+
+
+def whole_of(values: Sequence[Sequence[float | None]], below: list[list[float]] | None = None) -> dict[str, float]:
+    """The aggregates of a slice whose items have these values, a list per repository, by value or over `below`."""
+    items = [
+        (f"r{repo}", f"{repo}-{place}", value, None if below is None else below[repo][place])
+        for repo, mine in enumerate(values)
+        for place, value in enumerate(mine)
+    ]
+    rows = pl.LazyFrame(items, ["repo", "item_id", "numerator", "denominator"], orient="row")
+    texts = {"run_id": "run", "protocol": "rules", "granularity": "chunk", "metric": "recall", "protocol_hash": ""}
+    numbers = [pl.col("numerator").cast(pl.Float64), pl.col("denominator").cast(pl.Float64)]
+    scores = rows.with_columns(*numbers, k=pl.lit(5, pl.Int64), **{name: pl.lit(text) for name, text in texts.items()})
+    value = pl.col("numerator") if below is None else pl.col("numerator") / pl.col("denominator")
+    if below is None:
+        scores = scores.with_columns(denominator=pl.lit(None, pl.Float64))
+    found = aggregate(scores.with_columns(value=value).select(*table("scores").columns), rows.select("item_id", "repo"))
+    return found.filter(pl.col("slice") == "all").collect().row(0, named=True)
+
+
+def values_of(sizes: list[int], seed: int = 3) -> list[list[float]]:
+    random = np.random.default_rng(seed)
+    return [list(random.beta(2, 3) + random.random(size) / 4) for size in sizes]
+
+
+def by_matrices(values: list[list[float]]) -> tuple[float, float]:
+    """Bell and McCaffrey's interval of a mean as their paper has it: hat matrix, adjusted residuals, trace of GΩG'."""
+    sizes = [len(mine) for mine in values]
+    ends = np.cumsum(sizes)
+    y, n = np.concatenate(values), int(ends[-1])
+    hat = np.full((n, n), 1 / n)
+    spread: Floats = np.empty((n, len(sizes)))
+    for column, (begin, end) in enumerate(zip(ends - sizes, ends, strict=True)):
+        adjusted = linalg.inv(linalg.sqrtm(np.eye(end - begin) - hat[begin:end, begin:end])).real
+        spread[:, column] = (np.eye(n) - hat)[:, begin:end] @ adjusted @ np.full(end - begin, 1 / n)
+    variance = ((y @ spread) ** 2).sum()
+    roots = linalg.eigvalsh(spread.T @ spread)
+    half = stats.t.ppf(0.975, roots.sum() ** 2 / (roots**2).sum()) * np.sqrt(variance)
+    return y.mean() - half, y.mean() + half
+
+
+def test_between_repositories_of_one_size_it_is_t_with_one_degree_fewer_than_repositories() -> None:
+    values = values_of([6] * 7)
+    means = [float(np.mean(mine)) for mine in values]
+    plain = stats.t.interval(0.95, 6, np.mean(means), stats.sem(means))
+    whole = whole_of(values)
+    assert (whole["low"], whole["high"]) == pytest.approx(plain, abs=1e-9)
+    assert (whole["by_repo_low"], whole["by_repo_high"]) == pytest.approx(plain, abs=1e-9)
+
+
+@pytest.mark.parametrize("sizes", [SIZES, [3, 1], [40, 1, 1, 1, 1, 1]])
+def test_between_repositories_of_unequal_size_it_is_that_of_bell_and_mccaffrey(sizes: list[int]) -> None:
+    values = values_of(sizes)
+    whole = whole_of(values)
+    assert (whole["low"], whole["high"]) == pytest.approx(by_matrices(values), abs=1e-9)
+
+
+def test_the_mean_of_repositories_means_has_the_plain_interval_of_one_sample() -> None:
+    values = values_of(SIZES)
+    means = [float(np.mean(mine)) for mine in values]
+    plain = stats.t.interval(0.95, len(SIZES) - 1, np.mean(means), stats.sem(means))
+    whole = whole_of(values)
+    assert (whole["by_repo_low"], whole["by_repo_high"]) == pytest.approx(plain, abs=1e-9)
+
+
+def test_the_interval_of_a_ratio_is_that_of_the_mean_where_all_denominators_are_alike() -> None:
+    values = values_of(SIZES)
+    below = [[4.0] * size for size in SIZES]
+    whole = whole_of([[4 * value for value in mine] for mine in values], below)
+    assert (whole["micro_low"], whole["micro_high"]) == pytest.approx((whole["low"], whole["high"]), abs=1e-9)
+
+
+def test_the_interval_of_a_ratio_of_repository_totals_is_linearised() -> None:
+    above, below = np.array([3.0, 5.0, 2.0, 9.0, 4.0]), np.full(5, 12.0)
+    whole = whole_of([[one] for one in above], [[one] for one in below])
+    ratio = above.sum() / below.sum()
+    error = np.sqrt(((above - ratio * below) ** 2).sum() / below.sum() ** 2 * 5 / 4)
+    plain = stats.t.interval(0.95, 4, ratio, error)
+    assert (whole["micro_low"], whole["micro_high"]) == pytest.approx(plain, abs=1e-9)
+
+
+def test_a_single_repository_has_no_interval_over_repositories() -> None:
+    whole = whole_of([[0.5, 0.25, 1.0]], [[1.0, 4.0, 2.0]])
+    names = ("low", "high", "micro_low", "micro_high", "by_repo_low", "by_repo_high")
+    assert {whole[name] for name in names} == {None}
+    assert whole["item_low"] < whole["macro"] < whole["item_high"]
+
+
+def test_equal_values_have_an_interval_of_no_width() -> None:
+    whole = whole_of([[0.1] * size for size in SIZES])
+    for low, mean, high in (("low", "macro", "high"), ("by_repo_low", "by_repo", "by_repo_high")):
+        assert whole[low] == whole[mean] == whole[high]
+    assert whole["item_low"] == whole["item_high"] == pytest.approx(0.1, abs=1e-12)
+
+
+def test_what_is_not_applicable_is_in_no_interval() -> None:
+    values = values_of(SIZES)
+    with_nulls: list[list[float | None]] = [[*mine, None] for mine in values]
+    of_values, of_both = whole_of(values), whole_of([*with_nulls, [None]])
+    names = [name for name in of_values if name.endswith(("low", "high"))]
+    assert {name: of_both[name] for name in names} == {name: of_values[name] for name in names}
+    nothing = whole_of([[None], [None]])
+    assert {nothing[name] for name in names} == {None}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_95_percent_intervals_over_repoevals_repositories_cover_93_to_97_percent(kind: str) -> None:
+    # Items of its repositories are alike by 0.2, the median of its runs and metrics.
+    for alike in ALIKE[:3]:
+        assert 0.93 <= coverage(REPOEVAL, kind, alike, 20_000) <= 0.97, (kind, alike)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_95_percent_intervals_over_hundreds_of_small_repositories_cover_93_to_97_percent(kind: str) -> None:
+    assert 0.93 <= coverage(REPOBENCH, kind, 0.2, 1_500) <= 0.97
+
+
+def test_too_few_to_rank_is_below_five_repositories_or_thirty_items() -> None:
+    assert [is_too_few(*each) for each in ((5, 30), (4, 300), (50, 29))] == [False, True, True]
+
+
+def test_every_protocol_opens_with_a_slice_that_is_resampled() -> None:
+    for protocol in protocols().values():
+        resampled = {one.name for one in slices_of(protocol)[0] if one.is_resampled}
+        assert {"all", protocol.headline[0] if protocol.headline else "all"} <= resampled, protocol.name
