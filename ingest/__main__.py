@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-import ingest.benchmarks
+from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.benchmarks.repoeval.config import described
 from ingest.contents.chunking import chunkers as known_chunkers
@@ -43,7 +43,6 @@ from lake.console import (
     split_names,
 )
 from lake.damage import survey
-from lake.declarations import discover
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.integrity import HINT
 from lake.rejects import Rejects
@@ -82,7 +81,7 @@ def read(
 ) -> None:
     """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
     console = Console(quiet=quiet, json=json)
-    declared = discover(ingest.benchmarks, Benchmark)
+    declared = dict(known_benchmarks())
     asked = split_names(benchmarks)
     given = context.get_parameter_source("source")
     names_source = given is not None and given.name != "DEFAULT"
@@ -251,7 +250,7 @@ def list_(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
-    declared = discover(ingest.benchmarks, Benchmark)
+    declared = dict(known_benchmarks())
     listings: dict[str, list[dict[str, object]]] = {
         "benchmarks": [described(one) if format else _in_a_line(one) for one in declared.values()],
         "subsets": [

@@ -107,7 +107,8 @@ def open_sources(
         except GoldspanError as error:
             if asked or error.code != Exit.MISSING:
                 raise
-            problems.append(error)
+            if not declared[name].is_collection:
+                problems.append(error)
             continue
         opened.append((name, found))
     if not opened and problems:

@@ -77,7 +77,8 @@ class Queries(dy.Schema):
 class GoldSpans(dy.Schema):
     """What a gold rule calls the answer: half-open line ranges per item; `gold` is the rule's name.
 
-    `times`: how often the benchmark names the span; null is once.
+    `times`: how often the benchmark names the span; null is once. `grade`: how relevant it is, where that is judged in
+    grades; null is 1.
     """
 
     benchmark = dy.String(primary_key=True)
@@ -90,6 +91,7 @@ class GoldSpans(dy.Schema):
     byte_end = dy.Int64(nullable=True, min=0)
     candidate = dy.Int64(nullable=True, min=0)
     times = dy.Int64(nullable=True, min=1)
+    grade = dy.Int64(nullable=True, min=1)
 
     @dy.rule()
     def range_is_not_reversed(cls) -> pl.Expr:

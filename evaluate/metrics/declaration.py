@@ -6,7 +6,7 @@ import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import polars as pl
@@ -70,7 +70,7 @@ class Metric:
     shape: Shape
     cut: Cut
     ks: tuple[int, ...]
-    at: Callable[[int], Ratio]
+    at: Callable[[int], Ratio] = field(compare=False)
     is_absent_null: bool = False
     is_undefined_null: bool = False
     is_of_steps: bool = False
@@ -154,12 +154,15 @@ def metric_named(name: str) -> Metric:
 
 
 def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
-    """Every metric of a protocol with every cut-off, in the declared order.
+    """Every metric of a protocol with every cut-off, in the declared order; of grades nDCG takes the gains.
 
     Raises:
         GoldspanError: The protocol names a metric that there is not.
     """
-    return [(metric_named(name), k) for name, ks in protocol.metrics for k in ks]
+    found = {name: metric_named(name) for name, _ in protocol.metrics}
+    if protocol.relevance == "graded" and "ndcg" in found:
+        found["ndcg"] = replace(found["ndcg"], at=metric_named("ndcg_iou").at)
+    return [(found[name], k) for name, ks in protocol.metrics for k in ks]
 
 
 def parse_metric(text: str) -> tuple[Metric, int]:

@@ -68,6 +68,7 @@ def ndcg(k: int) -> Ratio:
     """Discounted gain of the first k results over that of an ideal list.
 
     Gain is 1 for a relevant result, the discount is log2(rank + 1), and the ideal list holds min(k, relevant) of them.
+    Where relevance is judged in grades, gain is the grade, and the ideal list has the highest first.
     """
     return Ratio(exact_sum(discount(pl.col("rank")).filter(within(k))), ideal_dcg(k))
 

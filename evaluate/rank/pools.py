@@ -270,8 +270,9 @@ def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dic
 
 def _spans(gold: pl.DataFrame) -> dict[str, list[Span]]:
     spans: dict[str, list[Span]] = {}
-    for item_id, path, line_start, line_end in gold.select("item_id", "path", "line_start", "line_end").iter_rows():
-        spans.setdefault(item_id, []).append(Span(path, line_start, line_end))
+    named = gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1))
+    for item_id, *span in named.iter_rows():
+        spans.setdefault(item_id, []).append(Span(*span))
     return spans
 
 

@@ -67,11 +67,12 @@ class Pool:
 
 @dataclass(frozen=True)
 class Span:
-    """A gold range: lines `[line_start, line_end)` of a path."""
+    """A gold range: lines `[line_start, line_end)` of a path, and its grade where gold is judged in grades."""
 
     path: str
     line_start: int
     line_end: int
+    grade: int = 1
 
 
 @dataclass(frozen=True)

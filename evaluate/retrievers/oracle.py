@@ -60,13 +60,14 @@ def _rate(
     covering: Floats,
 ) -> None:
     """Write down how much gold of one query each chunk shares, and the chunks' places in covering it."""
-    pieces = [piece for path in sorted({s.path for s in spans}) for piece in _met(chunks, rows_of, path, spans)]
+    grade = {span.path: span.grade for span in spans}
+    pieces = [piece for path in sorted(grade) for piece in _met(chunks, rows_of, path, spans)]
     for piece in pieces:
-        overlaps[piece.chunk] = piece.n_gold / piece.n_either
+        overlaps[piece.chunk] = piece.n_gold / piece.n_either * grade[piece.path]
     for span in spans:
         if span.line_start == span.line_end:
             # A gold text without a line shares none with itself.
-            overlaps[[row for row in rows_of.get(span.path, []) if chunks.line_end[row] == 0]] = 1.0
+            overlaps[[row for row in rows_of.get(span.path, []) if chunks.line_end[row] == 0]] = span.grade
     for place, chunk in enumerate(_greedy(pieces, _n_gold(spans))):
         covering[chunk] = -place
 

@@ -49,8 +49,8 @@ def expected_random(
     """
     spans = RELEVANCE[protocol.relevance].gold_of(gold)
     judged = judged_items(protocol, items, spans, pool, relevance)
-    exact = [(metric, k) for metric, k in metrics_of(protocol) if metric.name in _FORMS]
-    drawn = [(one, k) for one, k in metrics_of(protocol) if one.name not in _FORMS and one.shape != "filed"]
+    exact = [(metric, k) for metric, k in metrics_of(protocol) if metric.at.__name__ in _FORMS]
+    drawn = [(one, k) for one, k in metrics_of(protocol) if one.at.__name__ not in _FORMS and one.shape != "filed"]
     measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
     if exact:
         closed = _closed(items, judged, pool, exact).lazy()
@@ -254,7 +254,7 @@ def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, reque
     columns: dict[str, Floats] = {}
     for metric, k in requested:
         name = label(metric, k)
-        numerator, denominator = _FORMS[metric.name](draw, k)
+        numerator, denominator = _FORMS[metric.at.__name__](draw, k)
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
     return known.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns.items())

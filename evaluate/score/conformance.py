@@ -155,7 +155,8 @@ def _n_nws(path: str, line: int) -> int:
 
 
 def _gold() -> pl.LazyFrame:
-    return pl.LazyFrame(_GOLD, schema=_SPANS, orient="row")
+    grade = pl.int_range(pl.len(), dtype=pl.Int64) % 3 + 1
+    return pl.LazyFrame(_GOLD, schema=_SPANS, orient="row").with_columns(grade=grade)
 
 
 def _chunks() -> list[tuple[str, int, int, int]]:

@@ -48,17 +48,22 @@ class Rule:
         hits: (hits, evidence) → item_id, `place` (the rank) and `rank`, which is null where the hit is not relevant.
             A hit without any similarity may be missing.
         pool: evidence → the columns of CHUNK. A chunk without any similarity may be missing.
-        by_lines: Gold is ranges of lines; otherwise it is whole candidates.
+        by_lines: Gold is ranges of lines; otherwise it is whole candidates or documents.
+        is_graded: Gold is documents with grades, which `iou` holds; nothing is read of the pool.
         similarity: The column of table `relevance` that is held against the protocol's threshold.
     """
 
     hits: Callable[[pl.LazyFrame, Evidence], pl.LazyFrame]
     pool: Callable[[Evidence], pl.LazyFrame]
     by_lines: bool = False
+    is_graded: bool = False
     similarity: str = ""
 
     def gold_of(self, gold: pl.LazyFrame) -> pl.LazyFrame:
-        """Gold as the rule takes it: disjoint spans (:func:`disjoint`), or the candidates as item_id, path."""
+        """Gold as the rule takes it: disjoint spans (:func:`disjoint`), or item_id, path and, of documents, `iou`."""
+        if self.is_graded:
+            grade = pl.col("grade").fill_null(1).max().cast(pl.Float64)
+            return gold.group_by("item_id", "path").agg(iou=grade)
         return disjoint(gold) if self.by_lines else gold.select("item_id", "path").unique()
 
 
@@ -143,6 +148,16 @@ def _chunks_of_the_candidate(evidence: Evidence) -> pl.LazyFrame:
     return _all_relevant(chunks.select(*CHUNK, iou=pl.lit(1.0)))
 
 
+def _judged_hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+    # A document that is returned in pieces counts once, where the first of them stands.
+    first = hits.group_by("item_id", "path").agg(pl.col("rank").min())
+    return _all_relevant(first.join(evidence.gold, on=["item_id", "path"])).with_columns(place="rank")
+
+
+def _judged_documents(evidence: Evidence) -> pl.LazyFrame:
+    return _all_relevant(evidence.gold.with_columns(chunk_no=pl.lit(0, pl.Int64)))
+
+
 def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
     return judged.with_columns(similarity="iou", is_gold=pl.lit(value=True))
 
@@ -175,6 +190,7 @@ def _similar(column: str) -> Rule:
 RELEVANCE: Mapping[str, Rule] = {
     "line-overlap": Rule(_overlapping_hits, _overlapping_chunks, by_lines=True),
     "same-candidate": Rule(_hits_of_the_candidate, _chunks_of_the_candidate),
+    "graded": Rule(_judged_hits, _judged_documents, is_graded=True),
     "jaccard": _similar("jaccard"),
     "identifier-overlap": _similar("identifier_overlap"),
 }

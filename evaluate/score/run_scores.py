@@ -10,6 +10,7 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.ranking import LINES, RANKING
 from evaluate.score.chance import expected_random
 from evaluate.score.metric_values import reads_pool
+from evaluate.score.relevance import RELEVANCE
 from evaluate.score.scoring import score
 from evaluate.selection import Asked
 from lake.catalog.protocol import Protocol
@@ -58,7 +59,7 @@ def score_run(
         return expected_random(protocol, run_id=run_id, axis=axis, relevance=relevance, **rules).collect()
     scored = partial(score, protocol, run_id=run_id, axis=axis, completions=completions, relevance=relevance, **rules)
     scores = scored(hits=hits.filter(pl.col("part") == RANKING)).collect()
-    if pool is None:
+    if pool is None and not RELEVANCE[protocol.relevance].is_graded:
         return _without(scores, protocol)
     budgets = [metric.name for metric, _ in metrics_of(protocol) if metric.cut != "results"]
     lines = hits.filter(pl.col("part") == LINES)

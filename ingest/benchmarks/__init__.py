@@ -1,1 +1,28 @@
-"""Benchmarks: one package each, found by the declaration that it holds."""
+"""Benchmarks: one package each, found by the declaration that it holds; those in BEIR's layout by their collection."""
+
+from __future__ import annotations
+
+import functools
+import sys
+from collections.abc import Mapping
+
+from ingest.benchmarks.beir import benchmark_of
+from ingest.benchmarks.declaration import Benchmark
+from lake.catalog import benchmarks as catalog
+from lake.catalog.collection import Collection
+from lake.declarations import discover
+from lake.errors import GoldspanError
+
+
+@functools.cache
+def benchmarks() -> Mapping[str, Benchmark]:
+    """Every declared benchmark by name.
+
+    Raises:
+        GoldspanError: Two declarations have one name.
+    """
+    read, collections = discover(sys.modules[__name__], Benchmark), discover(catalog, Collection)
+    if twice := sorted(read.keys() & collections.keys()):
+        message = f"benchmark {twice[0]!r} is declared twice"
+        raise GoldspanError(message, hint="Give one of them another name.")
+    return dict(sorted((read | {name: benchmark_of(one) for name, one in collections.items()}).items()))

@@ -134,6 +134,7 @@ class Benchmark:
         needs_symbols: Its files' definitions are found: table `symbols`.
         more: Further tables that its readings fill, of what is given with the items: `edits`.
         repository_pools: The prefix of the pools that its items' whole repositories are, where those can be cloned.
+        is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
         names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them.
     """
 
@@ -160,6 +161,7 @@ class Benchmark:
     place: int = 100
     repository_pools: str = ""
     names_commits: bool = False
+    is_collection: bool = False
 
     def clones(self, source: Source) -> bool:
         """Whether repositories of items that come from there are cloned when that is asked for."""

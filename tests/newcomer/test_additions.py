@@ -1,4 +1,4 @@
-"""One file adds a chunker, a retriever, a metric, a protocol or a format: written into a copy, run by the commands."""
+"""One file adds a retriever, a metric, a protocol, a format or a benchmark: in a copy, by the commands."""
 
 from __future__ import annotations
 
@@ -86,6 +86,29 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
 BARS = Importer("bars", "Bars", "Lines of item|document, best first.", recognise, read, example="item|a.py#L1-L2")
 '''
 
+BENCHMARK = '''"""Recipes: a benchmark in BEIR's layout."""
+
+from lake.catalog.collection import Collection
+
+RECIPES = Collection(
+    name="recipes",
+    display_name="Recipes",
+    title="Which recipe is asked for?",
+    meaning="Given a wish, find the recipes that a cook judged to fit it.",
+    licence="CC0-1.0",
+)
+
+SEARCH = RECIPES.search()
+
+GRADED = RECIPES.graded()
+'''
+
+RECIPES = {
+    "corpus.jsonl": '{"_id": "r1", "title": "Soup", "text": "boil leeks"}\n{"_id": "r2", "text": "bake bread"}\n',
+    "queries.jsonl": '{"_id": "q1", "text": "leeks in a soup"}\n{"_id": "q2", "text": "bread"}\n',
+    "qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\tr1\t2\nq2\tr2\t1\nq2\tr1\t0\n",
+}
+
 
 @pytest.fixture(scope="module")
 def _evaluated(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -148,3 +171,25 @@ def test_a_format_of_imports_is_one_file(checkout: Checkout) -> None:
     checkout.run("evaluate")
     assert "mine" in checkout.runs()
     assert "bars" in checkout.run("ingest", "list", "formats")
+
+
+def test_a_benchmark_in_beirs_layout_is_one_file(checkout: Checkout) -> None:
+    before = stored(checkout.lake, "hits", "scores")
+    assert len(BENCHMARK.splitlines()) <= 60
+    add(checkout, "lake/catalog/benchmarks/recipes.py", BENCHMARK)
+    for name, text in RECIPES.items():
+        add(checkout, f"recipes/{name}", text)
+    assert "2 of 2 items ready" in checkout.run("ingest", "recipes", "--source", "recipes")
+    said = checkout.run("evaluate")
+    assert "recipes@graded-v1" in said
+    scores = Lake(checkout.lake).scan("scores", benchmark="recipes").filter(metric="ndcg", k=10)
+    found = scores.filter(pl.col("run_id").str.contains("bm25")).select("item_id", "value").collect().rows()
+    assert sorted(found) == [("q1", 1.0), ("q2", 1.0)]
+    after = stored(checkout.lake, "hits", "scores")
+    assert {path: after[path] for path in before} == before
+    checkout.run("report")
+    public = checkout.root / "site/public"
+    assert "whole-file+bm25-okapi" in (public / "recipes.html").read_text(encoding="utf-8")
+    for page in ("index.html", "repoeval.html", "recipes.html"):
+        assert 'href="recipes.html"' in (public / page).read_text(encoding="utf-8")
+    assert "recipes" in checkout.run("ingest", "list", "benchmarks")

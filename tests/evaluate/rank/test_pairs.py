@@ -62,14 +62,14 @@ def made(asked: Sequence[tuple[str, Sequence[str]]]) -> Made:
     chunks = pl.DataFrame(rows, types, orient="row").with_columns(n_file_lines="line_end")
     queries = [query for query, _ in asked]
     items = pl.DataFrame({"item_id": names, "pool_id": [f"pool {name}" for name in names], "text": queries})
-    gold = pl.DataFrame({"item_id": names}).with_columns(path=pl.lit("cand:0"), line_start=0, line_end=1)
+    gold = pl.DataFrame({"item_id": names}).with_columns(path=pl.lit("cand:0"), line_start=0, line_end=1, grade=None)
     gains = [
         (pool_id.removeprefix("pool "), path, chunk_no, text % 3 / 2) for pool_id, path, chunk_no, _, _, text, _ in rows
     ]
     return Made(
         items.with_columns(target_path=pl.lit(None, pl.String), target_line=pl.lit(None, pl.Int64)),
         ChunkedPools("whole-file", chunks.sort("pool_id", "chunk"), Texts(texts)),
-        gold.with_columns(pl.col("line_start", "line_end").cast(pl.Int64)),
+        gold.with_columns(pl.col("line_start", "line_end", "grade").cast(pl.Int64)),
         pl.DataFrame(gains, ["item_id", "path", "chunk_no", "gain"], orient="row")
         if gains
         else pl.DataFrame(schema={"item_id": pl.String, "path": pl.String, "chunk_no": pl.Int64, "gain": pl.Float64}),

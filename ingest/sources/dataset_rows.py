@@ -1,0 +1,72 @@
+"""The rows of a data set, whatever holds them: JSON Lines, Parquet, a table of tab-separated values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from ingest.sources.jsonl import JsonObject, Lines, json_lines
+from ingest.sources.tree import Entry, UnreadableEntryError
+from lake.limits import MAX_LINE_BYTES, MAX_ROWS
+from lake.parquet import UnreadableParquetError, read_batches
+from lake.rejects import Rejects
+
+ENDINGS = (".jsonl", ".parquet", ".tsv")
+"""What a file of rows ends in."""
+
+
+def dataset_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:
+    """The rows of a file and where each stands, as far as the limits go; what cannot be read is rejected.
+
+    Args:
+        entry: The file. `.parquet` and `.tsv` say what they are; anything else is JSON Lines.
+        rejects: Where that goes.
+        keys: The columns that are read of Parquet, all without any; and those of a table without a line of names.
+    """
+    read = {"parquet": _parquet, "tsv": _table}.get(entry.path.lower().rpartition(".")[2], _json)
+    n = 0
+    try:
+        for position, row in read(entry, rejects, keys):
+            n += 1
+            if n > MAX_ROWS:
+                rejects.add(entry.path, position, f"of one file {MAX_ROWS:,} rows are read; split it")
+                return
+            yield position, row
+    except (UnreadableEntryError, UnreadableParquetError) as error:
+        rejects.add(entry.path, f"after row {n}" if n else "the whole file", str(error))
+
+
+def _json(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
+    del keys
+    yield from ((f"line {number}", row) for number, row in json_lines(entry, rejects))
+
+
+def _parquet(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
+    del rejects
+    number = 0
+    with entry.open() as file:
+        for frame in read_batches(file, lambda names: [one for one in names if one in keys or not keys]):
+            for row in frame.iter_rows(named=True):
+                number += 1
+                yield f"row {number}", row
+
+
+def _table(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
+    names: list[str] = []
+    with entry.open() as file:
+        for number, line in Lines(file):
+            where = f"line {number}"
+            if line is None:
+                rejects.add(entry.path, where, f"longer than {MAX_LINE_BYTES:,} bytes, the most that is read of a line")
+                continue
+            if not line.strip():
+                continue
+            values = line.rstrip(b"\r").decode(errors="replace").split("\t")
+            if not names:
+                names = values if set(keys) <= set(values) else list(keys)
+                if names is values:
+                    continue
+            if len(values) == len(names):
+                yield where, dict(zip(names, values, strict=True))
+            else:
+                reason = f"{len(values)} values, not {len(names)}: {', '.join(names)}"
+                rejects.add(entry.path, where, reason, line[:200].decode(errors="replace"))

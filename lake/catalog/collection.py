@@ -1,0 +1,85 @@
+"""A benchmark in BEIR's layout, declared whole: what it is, its task, and the protocol that scores it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lake.catalog.protocol import Primary, Protocol
+from lake.catalog.task import Task
+
+
+@dataclass(frozen=True)
+class Collection:
+    """Documents, queries and graded judgements: `corpus.jsonl`, `queries.jsonl` and `qrels/<split>.tsv` in a folder.
+
+    Attributes:
+        name: As in paths and on the command line.
+        display_name: As its authors write it.
+        title: A few words.
+        meaning: What it asks, in a sentence that reads well on a page.
+        splits: The judgements that may be asked for; the first is read when none is.
+        language: Of its documents: `python`, `text`, …
+        version: Raised whenever the rows read from equal files may change.
+        homepage: Where its publishers have it.
+        licence: Of the published data.
+        citation: BibTeX.
+        paper: Where it is described.
+        markers: Files or folders one of which its folder holds; without, the folder is called like the benchmark.
+        place: Where it stands among the benchmarks on a page.
+    """
+
+    name: str
+    display_name: str
+    title: str
+    meaning: str
+    splits: tuple[str, ...] = ("test",)
+    language: str = "text"
+    version: int = 1
+    homepage: str = ""
+    licence: str = ""
+    citation: str = ""
+    paper: str = ""
+    markers: tuple[str, ...] = ()
+    place: int = 100
+
+    def search(self) -> Task:
+        """Every query against all documents, ranked whole."""
+        return Task(
+            name=f"{self.name}/search",
+            benchmark=self.name,
+            title="The query against the documents",
+            meaning="The query's text is searched for in all documents, which are ranked whole.",
+            query="query",
+            query_meaning="the query's text",
+            pool_meaning="all documents, each its title and its text",
+            tie="hash",
+            ranks_blank=True,
+            without=("own-file",),
+            chunkers=("whole-file",),
+        )
+
+    def graded(self) -> Protocol:
+        """The measures that BEIR takes, as trec_eval computes them: a document's gain is its grade."""
+        return Protocol(
+            name=f"{self.name}@graded-v1",
+            title=self.display_name,
+            meaning="Are the documents that people judged relevant ranked first? A document is relevant where its "
+            "grade is above 0, and nDCG counts its grade.",
+            version=1,
+            tasks=(f"{self.name}/search",),
+            gold="judged",
+            relevance="graded",
+            metrics=(
+                ("ndcg", (1, 3, 5, 10, 100)),
+                ("recall", (1, 3, 5, 10, 100)),
+                ("precision", (1, 3, 5, 10)),
+                ("mrr", (10,)),
+                ("hit", (1, 3, 5, 10)),
+                ("correct", (0,)),
+                ("found_rank", (0,)),
+            ),
+            primary=Primary("ndcg", 10, "chunk", "macro"),
+            headline=None,
+            source="trec_eval's ndcg_cut, recall, P, recip_rank and success over the query's judgements; a judged "
+            "document that the corpus lacks counts as not returned.",
+        )

@@ -1,0 +1,174 @@
+"""Benchmarks in BEIR's layout: what is read of one, what is refused, and numbers as trec_eval has them."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import polars as pl
+import pytest
+import pytrec_eval
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.tiny import Row, command, jsonl, put
+
+CORPUS: list[Row] = [
+    {"_id": "d1", "title": "Cats", "text": "a cat purrs at night"},
+    {"_id": "d2", "title": "", "text": "dogs bark at cats"},
+    {"_id": "d3", "text": "engines burn fuel in space"},
+    {"_id": 4, "title": "Moon", "text": "the moon and the night"},
+    {"_id": "empty", "title": "", "text": ""},
+]
+QUERIES: list[Row] = [
+    {"_id": "q1", "text": "a cat at night"},
+    {"_id": "q2", "text": "engines in space"},
+    {"_id": "q3", "text": "nobody judged this"},
+    {"_id": "q4", "text": "nothing is right"},
+]
+QRELS = "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\nq1\td3\t0\nq2\td3\t1\nq2\t4\t3\nq4\td1\t0\n"
+
+
+def lay_out(folder: Path, corpus: list[Row] = CORPUS, queries: list[Row] = QUERIES, qrels: str = QRELS) -> Path:
+    put(folder / "corpus.jsonl", jsonl(corpus))
+    put(folder / "queries.jsonl", jsonl(queries))
+    put(folder / "qrels" / "test.tsv", qrels.encode())
+    return folder
+
+
+def read(folder: Path, lake: Path, *, code: int = Exit.INCOMPLETE) -> Lake:
+    said = command("ingest", "beir", "--source", folder, "--lake", lake, "--chunkers", "whole-file")
+    assert said.code == code, said.err
+    return Lake(lake)
+
+
+def test_judged_queries_are_items_documents_files_and_grades_gold(tmp_path: Path) -> None:
+    lake = read(lay_out(tmp_path / "data"), tmp_path / "lake")
+    items = lake.read("items").sort("item_id")
+    assert items.select("item_id", "pool_id", "scorable").rows() == [
+        ("q1", "beir/corpus", True),
+        ("q2", "beir/corpus", True),
+        ("q4", "beir/corpus", False),
+    ]
+    assert items["why_not"][2] == "no document is judged relevant to it"
+    assert lake.read("files").sort("position")["path"].to_list() == ["d1", "d2", "d3", "4", "empty"]
+    texts = lake.read("files").join(lake.read("blobs"), on="sha256").select("path", "text").rows()
+    assert dict(texts)["d1"] == "Cats\na cat purrs at night"
+    assert dict(texts)["d2"] == "dogs bark at cats"
+    gold = lake.read("gold_spans").sort("item_id", "path").select("item_id", "path", "grade", "line_end").rows()
+    assert gold == [("q1", "d1", 2, 2), ("q1", "d2", 1, 1), ("q2", "4", 3, 2), ("q2", "d3", 1, 1)]
+    assert lake.read("queries").filter(item_id="q1")["text"].to_list() == ["a cat at night"]
+
+
+def test_parquet_and_a_table_without_names_are_read_alike(tmp_path: Path) -> None:
+    one = read(lay_out(tmp_path / "one"), tmp_path / "lake one")
+    other = tmp_path / "other"
+    (other / "qrels").mkdir(parents=True)
+    pl.DataFrame([{**row, "_id": str(row["_id"])} for row in CORPUS]).write_parquet(other / "corpus.parquet")
+    pl.DataFrame(QUERIES).write_parquet(other / "queries.parquet")
+    put(other / "qrels/test.tsv", QRELS.partition("\n")[2].encode())
+    two = read(other, tmp_path / "lake two")
+    for name in ("items", "queries", "gold_spans", "files", "blobs"):
+        assert one.read(name).equals(two.read(name)), name
+
+
+BAD = {
+    "a document twice": ("corpus", '{"_id": "d1", "text": "x"}', "document 'd1' is there more than once"),
+    "a document without a text": ("corpus", '{"_id": "x"}', "`text` leads nowhere"),
+    "a document without a name": ("corpus", '{"_id": " ", "text": "x"}', "`_id` is to be a name"),
+    "half a character": ("corpus", '{"_id": "x", "text": "\\ud800"}', "half a surrogate pair"),
+    "a list for a text": ("queries", '{"_id": "x", "text": []}', "`text` is to be a text"),
+    "not JSON": ("queries", "{", "not JSON"),
+    "an unknown query": ("qrels/test", "q9\td1\t1", "query 'q9' is not among the queries"),
+    "a document that is not there": ("qrels/test", "q1\td9\t1", "document 'd9' is not in the corpus"),
+    "a grade that is none": ("qrels/test", "q1\td3\tyes", "`score` is to be a whole number"),
+    "another grade": ("qrels/test", "q1\td1\t1", "document 'd1' is judged 2 for query 'q1' before; that holds"),
+    "two values": ("qrels/test", "q1\td3", "2 values, not 3"),
+}
+
+
+@pytest.mark.parametrize("given", BAD)
+def test_a_row_that_is_off_is_refused_with_its_line_and_the_others_are_read(tmp_path: Path, given: str) -> None:
+    stem, line, said = BAD[given]
+    folder = lay_out(tmp_path / "data")
+    (file,) = folder.glob(f"{stem}.*")
+    n_lines = file.read_text().count("\n")
+    put(file, file.read_bytes() + f"{line}\n".encode())
+    lake = read(folder, tmp_path / "lake", code=Exit.INCOMPLETE)
+    (reject,) = lake.read("rejects").rows(named=True)
+    assert (reject["source"], reject["position"]) == (f"{stem}{file.suffix}", f"line {n_lines + 1}")
+    assert said in reject["reason"]
+    assert lake.read("items")["scorable"].sum() == 2
+
+
+def test_a_split_without_judgements_is_missing_and_those_there_are_named(tmp_path: Path) -> None:
+    lay_out(tmp_path / "data")
+    said = command("ingest", "beir", "--source", tmp_path / "data", "--subsets", "dev", "--lake", tmp_path / "lake")
+    assert said.code == Exit.MISSING
+    assert "qrels/dev.jsonl, .parquet or .tsv is not in" in said.err
+    assert "It has qrels/test.tsv." in said.err
+
+
+MEASURES = {"ndcg": "ndcg_cut_{}", "recall": "recall_{}", "precision": "P_{}", "hit": "success_{}"}
+
+
+def test_scores_are_those_of_trec_eval_on_the_same_ranking(tmp_path: Path) -> None:
+    draw = random.Random(7)
+    words = [f"w{n}" for n in range(60)]
+    corpus: list[Row] = [{"_id": f"d{n}", "text": " ".join(draw.choices(words, k=12))} for n in range(150)]
+    queries: list[Row] = [{"_id": f"q{n}", "text": " ".join(draw.choices(words, k=4))} for n in range(12)]
+    judged = {
+        str(query["_id"]): {f"d{n}": draw.randint(0, 3) for n in draw.sample(range(155), 25)} for query in queries
+    }
+    lines = [f"{query}\t{name}\t{grade}\n" for query, grades in judged.items() for name, grade in grades.items()]
+    folder = lay_out(tmp_path / "data", corpus, queries, "query-id\tcorpus-id\tscore\n" + "".join(lines))
+    # Five judged documents are not in the corpus: trec_eval counts them as not returned.
+    lake = read(folder, tmp_path / "lake", code=Exit.INCOMPLETE)
+    names = [str(row["_id"]) for row in corpus]
+    run = [f"{query} Q0 {name} 0 {draw.random()} mine\n" for query in judged for name in draw.sample(names, 120)]
+    put(tmp_path / "mine.trec", "".join(run).encode())
+    imported = command(
+        "ingest", "run", tmp_path / "mine.trec", "--benchmark", "beir", "--system", "mine", "--lake", tmp_path / "lake"
+    )
+    assert imported.code == 0, imported.err
+    assert command("evaluate", "--lake", tmp_path / "lake", "--systems", "whole-file+bm25-okapi,mine").code == 0
+    hits = lake.read("hits").filter(pl.col("part") == "ranking")
+    systems = dict(lake.read("runs").select("run_id", "system").rows())
+    scores = lake.read("scores")
+    checked = 0
+    for run_id, system in systems.items():
+        if system not in ("mine", "whole-file+bm25-okapi"):
+            continue
+        ranked: dict[str, dict[str, float]] = {}
+        for item_id, path, rank in hits.filter(run_id=run_id).select("item_id", "path", "rank").rows():
+            ranked.setdefault(item_id, {})[path] = -float(rank)
+        found = pytrec_eval.RelevanceEvaluator(judged, {"ndcg_cut", "recall", "P", "success"}).evaluate(ranked)
+        for row in scores.filter(run_id=run_id).filter(pl.col("metric").is_in(list(MEASURES))).rows(named=True):
+            if row["k"] in (5, 10, 100):
+                theirs = found[row["item_id"]][MEASURES[row["metric"]].format(row["k"])]
+                assert row["value"] == pytest.approx(theirs, abs=1e-12), (system, row)
+                checked += 1
+    assert checked == 2 * 12 * (3 + 3 + 2 + 2)
+
+
+def test_the_oracle_is_perfect_and_orders_by_grade(tmp_path: Path) -> None:
+    lake = read(lay_out(tmp_path / "data"), tmp_path / "lake")
+    assert command("evaluate", "--lake", tmp_path / "lake", "--systems", "*+oracle").code == Exit.INCOMPLETE
+    runs = lake.read("runs").filter(pl.col("retriever") == "oracle")["run_id"]
+    scores = lake.read("scores").filter(pl.col("run_id").is_in(runs.implode()), metric="ndcg")
+    assert scores["value"].to_list() == [1.0] * (2 * 5)
+
+
+def test_the_table_of_systems_measures_the_protocols_own_ndcg(tmp_path: Path) -> None:
+    read(lay_out(tmp_path / "data"), tmp_path / "lake")
+    said = command("evaluate", "--lake", tmp_path / "lake", "--systems", "*+bm25-okapi")
+    assert "beir@graded-v1" in said.out
+    assert "exploratory" not in said.out
+
+
+def test_a_source_without_collections_is_named_only_where_they_are_asked_for(tmp_path: Path) -> None:
+    put(tmp_path / "data/repoeval/datasets/x", b"")
+    said = command("ingest", "beir", "--source", tmp_path / "data", "--lake", tmp_path / "lake")
+    assert said.code == Exit.MISSING
+    assert "does not hold beir" in said.err
+    assert "beir" not in command("ingest", "--source", tmp_path / "data", "--lake", tmp_path / "lake").err
