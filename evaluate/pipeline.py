@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evaluate.declared import declare
+from evaluate.ledgers import keep_ledgers
 from evaluate.partition import Held, PartWork
 from evaluate.prune import forget_stale
 from evaluate.rank.hit_rows import Cost
@@ -115,6 +116,8 @@ def evaluate(
     for work, plan in plans:
         result.notes += forget_stale(work)
         work.score_imported(work.score_contexts(plan, patterns), patterns)
+        if any(asked.described.height for asked in work.asked):
+            keep_ledgers(lake, work.task, work.asked, work.run_ids(plan, patterns))
     if not any(asked.described.height for work in works for asked in work.asked):
         limits = selection.said()
         none = f"no scorable item of {benchmark}"

@@ -34,7 +34,7 @@ from lake.naming import DONE
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import table
 
-OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "runs")
+OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "ledger", "ledger_means", "runs")
 """The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
 
 LIBRARIES = ("numpy", "polars", "scipy")
@@ -187,6 +187,10 @@ class Work:
                     PartWork(self.lake, self.task, asked, held).score(run_id, protocol, chunker)
                 is_new |= self._aggregate(run_id, protocol, None)
             self._count(run_id, is_new=is_new, counts_ties=False)
+
+    def run_ids(self, plan: Sequence[System], patterns: Sequence[str]) -> list[str]:
+        """The planned runs, and the imported ones that are asked for."""
+        return [*(self.run_id(system) for system in plan), *self._imported(patterns)["run_id"]]
 
     def _imported(self, patterns: Sequence[str]) -> pl.DataFrame:
         runs = self.lake.scan("runs", benchmark=self.task.benchmark).filter(

@@ -344,6 +344,54 @@ class Parity(dy.Schema):
     explanation = dy.String()
 
 
+class Ledger(dy.Schema):
+    """Where an item's gold went in a run, in gold lines, or in units of 1 where gold is one candidate: it adds up.
+
+    `n_gold` is the sum of the seven that follow, each taking of what those before it leave; a share is a part over
+    `n_gold`. `found`: within the cut-off of the protocol's primary metric. `past_budget`: returned by a ranking beyond
+    it. `seen`: shown in an agent's steps, not kept in its final context. `unreachable`: in nothing that was searched.
+    `no_answer`: the run gave no answer. `other_lines`: its file was returned by other lines. `not_returned`: its file
+    never was. For `random` they are expectations over all orders of the pool.
+    """
+
+    run_id = dy.String(primary_key=True)
+    protocol = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    n_gold = dy.Float64(min=0)
+    found = dy.Float64(min=0)
+    past_budget = dy.Float64(min=0)
+    seen = dy.Float64(min=0)
+    unreachable = dy.Float64(min=0)
+    no_answer = dy.Float64(min=0)
+    other_lines = dy.Float64(min=0)
+    not_returned = dy.Float64(min=0)
+
+    @dy.rule()
+    def parts_add_up(cls) -> pl.Expr:
+        """The parts are the whole."""
+        parts = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
+        return (pl.sum_horizontal(parts) - pl.col("n_gold")).abs() <= 1e-12 * pl.col("n_gold")
+
+
+class LedgerMeans(dy.Schema):
+    """What share of the gold is in a class of the ledger, over a slice of the items; the shares of a slice add up to 1.
+
+    `macro` is the mean of the items' shares, `micro` the share of all gold together; both are over the `n` items that
+    have gold. `n_items` of them have some in the class, `n_gold` lines or candidates in all.
+    """
+
+    run_id = dy.String(primary_key=True)
+    protocol = dy.String(primary_key=True)
+    slice = dy.String(primary_key=True)
+    slice_value = dy.String(primary_key=True)
+    class_ = dy.String(primary_key=True, alias="class")
+    macro = dy.Float64(min=0)
+    micro = dy.Float64(min=0)
+    n = dy.Int64(min=0)
+    n_items = dy.Int64(min=0)
+    n_gold = dy.Float64(min=0)
+
+
 class Rejects(dy.Schema):
     """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
 
@@ -410,6 +458,8 @@ TABLES: Mapping[str, Table] = {
         Table("step_scores", StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("aggregates", Aggregates, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("parity", Parity, (), "evaluate"),
+        Table("ledger", Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("ledger_means", LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("rejects", Rejects),
     )
 }

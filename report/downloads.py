@@ -63,6 +63,8 @@ _TEXTS = ("patch", "target_text")
 DOWNLOADS: Sequence[Download] = (
     Download("aggregates", "aggregates", of_runs=True),
     Download("scores", "scores", of_runs=True),
+    Download("ledger", "ledger", of_runs=True, if_any=True),
+    Download("ledger_means", "ledger_means", of_runs=True, if_any=True),
     Download("step_scores", "step_scores", of_runs=True, if_any=True),
     Download("rankings", "hits", of_runs=True, note=_LINES, is_ranked=True),
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),

@@ -140,10 +140,15 @@ def aggregate(
 
 def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
     """The items that a value of a slice holds; a slice is named by the columns whose values its value joins."""
+    return items.join(in_slice_of(items, slice_).filter(slice_value=value), on="item_id", how="semi")
+
+
+def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
+    """Which value of a slice holds each item that one does: item_id, slice_value; see :func:`in_slice`."""
     if slice_ == "all":
-        return items
+        return items.select("item_id", slice_value=pl.lit("all"))
     columns = [_band() if name == "band" else pl.col(name).fill_null("none") for name in slice_.split("/")]
-    return items.filter(pl.concat_str(columns, separator="/") == value)
+    return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
 
 
 def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:

@@ -18,6 +18,7 @@ from lake.catalog.protocols import protocols
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit
 from lake.store import Lake
+from tests.evaluate.score.ledger_in_lake import checked
 from tests.tiny import command
 
 DOCS, OFFICIAL = "contextbench@docs-v1", "contextbench@official-v1"
@@ -231,3 +232,19 @@ def test_imported_systems_are_asked_for_by_name_and_glob_and_no_other_is_scored(
     assert (said.code, "Did you mean 'sample-hurried'" in said.err) == (Exit.USAGE, True)
     listed = command("evaluate", "list", "systems", "--lake", lake.root)
     assert "sample-methodical" in listed.out
+
+
+def test_where_the_gold_of_agents_and_rankings_went_adds_up(lake: Lake) -> None:
+    means = checked(lake, "line_coverage", 0, DOCS).filter(slice="all").join(lake.read("runs"), on="run_id")
+    shares = {(system, one): macro for system, one, macro in means.select("system", "class", "macro").iter_rows()}
+    agents = [name for name in means["system"].unique() if name.startswith("sample-")]
+    # What an agent saw and did not keep is what its steps cover beyond its final context.
+    assert agents
+    assert all(shares[name, "past_budget"] == shares[name, "unreachable"] == 0 for name in agents)
+    seen = lake.read("step_scores", protocol=DOCS).filter(granularity="line").group_by("run_id", "item_id")
+    last = seen.agg(pl.col("n_cumulative_hit").sort_by("step").last())
+    ledger = lake.read("ledger", protocol=DOCS).join(lake.read("runs").select("run_id", "system"), on="run_id")
+    both = ledger.filter(pl.col("system").is_in(agents)).join(last, on=["run_id", "item_id"])
+    assert both["seen"].sum() > 0
+    assert (both["found"] + both["seen"] >= both["n_cumulative_hit"]).all()
+    assert all(shares[name, "seen"] == 0 for name in means["system"].unique() if name not in agents)

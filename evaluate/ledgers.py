@@ -1,0 +1,135 @@
+"""Where the gold of every run went, kept beside its scores; made of what the lake holds, unless it is current."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+import polars as pl
+
+from evaluate.rank.pools import files_of
+from evaluate.retrievers import retrievers
+from evaluate.score.contexts.loading import fingerprints, load_files
+from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
+from evaluate.score.relevance import RELEVANCE
+from evaluate.selection import Asked
+from evaluate.statistics.ledger_means import ledger_means
+from lake.catalog.protocol import Protocol
+from lake.catalog.protocols import protocols_of
+from lake.catalog.task import Task
+from lake.code import code_digest
+from lake.fingerprint import fingerprint
+from lake.store import Lake
+from lake.tables import table
+
+
+def keep_ledgers(lake: Lake, task: Task, asked: Sequence[Asked], run_ids: Collection[str]) -> None:
+    """Make the ledgers of some runs of a task and their means, under every protocol that has such.
+
+    Args:
+        lake: Where from and where to.
+        task: Whose runs.
+        asked: The parts of the items.
+        run_ids: The runs, scored and aggregated.
+    """
+    rows = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("run_id").is_in(list(run_ids)))
+    by_chance = [one.name for one in retrievers().values() if one.is_chance]
+    is_chance = (pl.col("origin") == "built-in") & pl.col("retriever").is_in(by_chance)
+    runs = rows.select("run_id", "chunker", is_chance.fill_null(value=False)).sort("chunker", "run_id").collect().rows()
+    for protocol in protocols_of(task.name):
+        if not is_kept(protocol):
+            continue
+        for part in asked:
+            searched = _Searched(lake, part, protocol)
+            for run_id, chunker, is_random in runs:
+                _keep(lake, part, protocol, searched, run_id, chunker, is_random)
+        for run_id, _, _ in runs:
+            _keep_means(lake, asked, protocol, run_id)
+
+
+@cache
+def _code() -> str:
+    return code_digest(ledger_of_lines, ledger_means, load_files, files_of)
+
+
+@dataclass
+class _Searched:
+    """The gold files of a part of the items, and the chunks that the last chunker asked for cut them into."""
+
+    lake: Lake
+    asked: Asked
+    protocol: Protocol
+    _files: pl.DataFrame | None = None
+    _chunks: tuple[str, pl.DataFrame] | None = None
+
+    @property
+    def gold(self) -> pl.DataFrame:
+        return self.asked.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
+
+    def files(self) -> pl.DataFrame:
+        """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
+        if self._files is None:
+            pools = self.asked.described.select("item_id", "pool_id")
+            named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
+            held = load_files(self.lake, self.asked.benchmark, named.select("pool_id", "path").unique().lazy())
+            blobs = self.lake.scan("blobs").filter(pl.col("sha256").is_in(held["sha256"].unique().implode()))
+            n_lines = blobs.select("sha256", "n_lines").collect()
+            self._files = named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
+        return self._files
+
+    def chunks(self, chunker: str | None) -> pl.DataFrame | None:
+        """item_id, path, line_start, line_end of the chunks of those that are searched; None for no chunker."""
+        if chunker is None:
+            return None
+        if self._chunks is None or self._chunks[0] != chunker:
+            files = self.files()
+            searched = files_of(self.lake, files["pool_id"], self.asked.files).select("pool_id", "path").collect()
+            cut = self.lake.scan("chunks", chunker=chunker).filter(
+                pl.col("sha256").is_in(files["sha256"].unique().implode()), pl.col("n_nws") > 0
+            )
+            held = files.join(searched, on=["pool_id", "path"], how="semi").select("item_id", "path", "sha256")
+            spans = held.join(cut.select("sha256", "line_start", "line_end").collect(), on="sha256").drop("sha256")
+            self._chunks = (chunker, spans)
+        return self._chunks[1]
+
+
+def _keep(
+    lake: Lake, asked: Asked, protocol: Protocol, searched: _Searched, run_id: str, chunker: str | None, is_random: bool
+) -> None:
+    of_run = {"benchmark": asked.benchmark, "run_id": run_id}
+    scores = lake.part("scores", asked.part, protocol=protocol.name, **of_run)
+    hits, answered = (lake.part(name, asked.part, **of_run) for name in ("hits", "run_items"))
+    cut = lake.part("chunkers", chunker) if chunker else None
+    made_of = fingerprint(fingerprints([scores, hits, answered, cut]), asked.stamp, _code())
+    if scores is None or lake.stands("ledger", asked.part, made_of, protocol=protocol.name, **of_run):
+        return
+    given = {
+        "scores": lake.scan_parts([scores], "scores"),
+        "hits": lake.scan_parts([hits] if hits else [], "hits"),
+        "answered": lake.scan_parts([answered] if answered else [], "run_items"),
+        "gold": searched.gold.lazy(),
+    }
+    if RELEVANCE[protocol.relevance].by_lines:
+        chunks = searched.chunks(chunker)
+        files = searched.files().select("item_id", "path", "n_lines").lazy()
+        cut_up = None if chunks is None else chunks.lazy()
+        found = ledger_of_lines(protocol, **given, files=files, chunks=cut_up, is_chance=is_random)
+    else:
+        found = ledger_of_candidates(protocol, **given)
+    frame = found.with_columns(run_id=pl.lit(run_id), protocol=pl.lit(protocol.name)).collect()
+    rows = frame.select(*table("ledger").columns)
+    lake.write("ledger", rows, part=asked.part, fingerprint=made_of, protocol=protocol.name, **of_run)
+
+
+def _keep_means(lake: Lake, asked: Sequence[Asked], protocol: Protocol, run_id: str) -> None:
+    folders = {"benchmark": asked[0].benchmark, "run_id": run_id, "protocol": protocol.name}
+    parts = [part for one in asked if (part := lake.part("ledger", one.part, **folders)) is not None]
+    pooled = lake.part("aggregates", "all", **folders)
+    made_of = fingerprint(fingerprints([*parts, pooled]), _code())
+    if not parts or pooled is None or lake.stands("ledger_means", "all", made_of, **folders):
+        return
+    slices = lake.scan_parts([pooled], "aggregates").select("slice", "slice_value").unique().collect()
+    items = pl.concat([one.described for one in asked]).lazy()
+    means = ledger_means(lake.scan_parts(parts, "ledger").drop("benchmark"), items, slices)
+    lake.write("ledger_means", means.collect(), part="all", fingerprint=made_of, **folders)

@@ -1,0 +1,195 @@
+"""Where the gold went: against sets of lines, by hand, and in a lake against the scores that it takes apart."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evaluate.score.ledger import CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
+from lake.catalog.protocols import protocol_named, protocols
+from lake.store import Lake, check
+from lake.tables import table
+from tests.evaluate.score.ledger_in_lake import checked
+from tests.tiny import command
+
+RANKED = protocol_named("repoeval@chunking-v1")
+CONTEXTS = protocol_named("contextbench@docs-v1")
+SPAN = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+FILES = {"a.py": 12, "b.py": 8}
+
+Span = tuple[str, int | None, int | None]
+Line = tuple[str, int]
+
+
+def spans_of(spans: Sequence[Span]) -> pl.LazyFrame:
+    return pl.LazyFrame([("x", *span) for span in spans], {"item_id": pl.String, **SPAN}, orient="row")
+
+
+def lines(spans: Sequence[Span]) -> set[Line]:
+    """The lines of spans in files that are there; without an end a view goes on to the file's."""
+    return {
+        (path, line)
+        for path, start, end in spans
+        if path in FILES and start is not None
+        for line in range(max(0, start), min(FILES[path], FILES[path] if end is None else end))
+    }
+
+
+def of_lines(
+    gold: Sequence[Span],
+    hits: Mapping[str, Sequence[Span]],
+    chunks: Sequence[Span] | None,
+    n_found: int,
+    *,
+    is_chance: bool = False,
+) -> dict[str, float]:
+    """The ledger of one item, whose score says how many gold lines it holds under the budget."""
+    is_agent = "step" in hits or "final" in hits
+    protocol = CONTEXTS if is_agent else RANKED
+    everywhere = len(
+        {(path, line) for path, start, end in gold for line in range(start or 0, min(end or 0, FILES.get(path, 99)))}
+    )
+    shown = [("x", part, *span) for part, spans in hits.items() for span in spans]
+    n_returned = sum(len(spans) for part, spans in hits.items() if part != "step")
+    found = ledger_of_lines(
+        protocol,
+        scores=pl.LazyFrame({"item_id": ["x"], "metric": ["line_coverage"], "k": [protocol.primary.k]}).with_columns(
+            numerator=float(n_found), denominator=float(everywhere)
+        ),
+        answered=pl.LazyFrame(
+            {"item_id": ["x"], "n_returned": [n_returned], "n_steps": [3 if is_agent else None]},
+            {"item_id": pl.String, "n_returned": pl.Int64, "n_steps": pl.Int64},
+        ),
+        hits=pl.LazyFrame(shown, {"item_id": pl.String, "part": pl.String, **SPAN}, orient="row"),
+        gold=spans_of(gold),
+        files=pl.LazyFrame({"item_id": ["x"] * 2, "path": list(FILES), "n_lines": list(FILES.values())}),
+        chunks=None if chunks is None else spans_of(chunks),
+        is_chance=is_chance,
+    ).collect()
+    check(table("ledger"), found.with_columns(run_id=pl.lit("run"), protocol=pl.lit(protocol.name)))
+    row = found.row(0, named=True)
+    assert sum(row[name] for name in CLASSES) == row["n_gold"] == everywhere
+    return {name: row[name] for name in CLASSES if row[name]}
+
+
+starts = st.tuples(st.sampled_from(["a.py", "b.py"]), st.integers(0, 10), st.integers(1, 6))
+spans = starts.map(lambda span: (span[0], span[1], span[1] + span[2]))
+
+
+@settings(max_examples=150)
+@given(chunks=st.lists(spans, unique=True, max_size=6), gold=st.lists(spans, min_size=1, max_size=3), data=st.data())
+def test_a_rankings_ledger_is_that_of_sets_of_lines(chunks: list[Span], gold: list[Span], data: st.DataObject) -> None:
+    ranking = data.draw(st.lists(st.sampled_from(chunks), unique=True)) if chunks else []
+    within = ranking[: data.draw(st.integers(0, len(ranking)))]
+    golden, named = lines(gold), {path for path, _, _ in ranking}
+    if not golden:
+        return
+    left = golden & lines(chunks) - lines(ranking)
+    expected = {
+        "found": len(golden & lines(within)),
+        "past_budget": len(golden & lines(ranking) - lines(within)),
+        "unreachable": len(golden - lines(chunks)),
+        "no_answer": 0 if ranking else len(left),
+        "other_lines": sum(path in named for path, _ in left),
+        "not_returned": sum(path not in named for path, _ in left) if ranking else 0,
+    }
+    found = of_lines(gold, {"ranking": ranking}, chunks, expected["found"])
+    assert found == {name: n for name, n in expected.items() if n}
+
+
+@settings(max_examples=100)
+@given(
+    steps=st.lists(spans, max_size=5), final=st.lists(spans, max_size=3), gold=st.lists(spans, min_size=1, max_size=3)
+)
+def test_an_agents_ledger_is_that_of_sets_of_lines(steps: list[Span], final: list[Span], gold: list[Span]) -> None:
+    golden, named = lines(gold), {path for path, _, _ in [*steps, *final]}
+    if not golden:
+        return
+    left = golden - lines([*steps, *final])
+    expected = {
+        "found": len(golden & lines(final)),
+        "seen": len(golden & lines(steps) - lines(final)),
+        "no_answer": 0 if final else len(left),
+        "other_lines": sum(path in named for path, _ in left) if final else 0,
+        "not_returned": sum(path not in named for path, _ in left) if final else 0,
+    }
+    found = of_lines(gold, {"step": steps, "final": final}, None, expected["found"])
+    assert found == {name: n for name, n in expected.items() if n}
+
+
+def test_gold_in_no_file_and_past_the_end_of_one() -> None:
+    # Of nine lines of a.py three are past its end and none; gone.py is nowhere.
+    assert of_lines([("a.py", 9, 15), ("gone.py", 0, 4)], {"ranking": [("a.py", 0, 10)]}, [("a.py", 0, 12)], 1) == {
+        "found": 1,
+        "unreachable": 4,
+        "other_lines": 2,
+    }
+
+
+def test_a_named_file_and_a_view_to_its_end_count() -> None:
+    gold: list[Span] = [("a.py", 2, 5), ("b.py", 6, 8)]
+    shown: dict[str, list[Span]] = {"step": [("b.py", 5, None)], "final": [("a.py", None, None)]}
+    assert of_lines(gold, shown, None, 0) == {"seen": 2, "other_lines": 3}
+    # What the published converter reads otherwise is not read twice.
+    assert of_lines(gold, {**shown, "published-step": [("a.py", 0, 12)]}, None, 0) == {"seen": 2, "other_lines": 3}
+
+
+def test_lines_that_are_best_returned_stand_in_place_of_the_ranking() -> None:
+    hits: dict[str, list[Span]] = {"ranking": [("b.py", 0, 8)], "lines": [("a.py", 0, 4)]}
+    found = of_lines([("a.py", 0, 6)], hits, [("a.py", 0, 4), ("a.py", 4, 12), ("b.py", 0, 8)], 3)
+    assert found == {"found": 3, "past_budget": 1, "other_lines": 2}
+
+
+def test_a_random_order_returns_all_that_can_be_reached() -> None:
+    found = of_lines([("a.py", 0, 6), ("b.py", 0, 2)], {}, [("a.py", 2, 12)], 1, is_chance=True)
+    assert found == {"found": 1, "past_budget": 3, "unreachable": 4}
+
+
+@pytest.mark.parametrize(
+    ("found", "correct", "reachable", "paths", "wanted"),
+    [
+        (1, 1, 1, ["cand:2"], "found"),
+        (0, 1, 1, ["cand:0", "cand:2"], "past_budget"),
+        (0, 0, 0, ["cand:2"], "unreachable"),
+        (0, 0, 1, [], "no_answer"),
+        (0, 0, 1, ["cand:0", "cand:2"], "other_lines"),
+        (0, 0, 1, ["cand:0"], "not_returned"),
+    ],
+)
+def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, paths: list[str], wanted: str) -> None:
+    values = [("accuracy", 1, found), ("accuracy", 3, 1), ("correct", 0, correct), ("reachable", 0, reachable)]
+    columns = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
+    ledger = ledger_of_candidates(
+        protocol_named("repobench-r@chunking-v1"),
+        scores=pl.LazyFrame(values, columns, orient="row").with_columns(item_id=pl.lit("x")),
+        answered=pl.LazyFrame({"item_id": ["x"], "n_returned": [len(paths)]}),
+        hits=pl.LazyFrame({"item_id": ["x"] * len(paths), "path": paths}, {"item_id": pl.String, "path": pl.String}),
+        gold=pl.LazyFrame({"item_id": ["x"], "path": ["cand:2"]}),
+    )
+    row = ledger.collect().row(0, named=True)
+    assert {name: row[name] for name in ("n_gold", *CLASSES) if row[name]} == {"n_gold": 1, wanted: 1}
+
+
+def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:
+    assert {name for name, protocol in protocols().items() if is_kept(protocol)} == {
+        "contextbench@docs-v1",
+        "repobench-r@chunking-v1",
+        "repobench-r@identifier-v1",
+        "repobench-r@official-v1",
+        "repoeval@chunking-v1",
+        "repoeval@target-v1",
+    }
+
+
+def test_the_ledger_of_a_lake_takes_its_scores_apart(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    checked(lake, "line_coverage", 8_000, "repoeval@chunking-v1")
+    before = {part.place: part.fingerprint for name in ("ledger", "ledger_means") for part in lake.parts(name)}
+    said = command("evaluate", "--lake", lake_folder)
+    assert said.code == 0, said.err
+    assert before == {part.place: part.fingerprint for name in ("ledger", "ledger_means") for part in lake.parts(name)}
