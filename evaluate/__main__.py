@@ -199,13 +199,18 @@ def _where(items: str) -> tuple[tuple[str, str], ...]:
 
 
 def _outcome(done: dict[str, Evaluated], store: Lake) -> Outcome:
-    outcome = Outcome(written=str(store.root), unit="item rankings", notes=list(store.damage), hint="make report")
+    outcome = Outcome(
+        written=str(store.root),
+        unit="item rankings",
+        tally=store.tally,
+        notes=list(store.damage),
+        hint="make report",
+    )
     for result in done.values():
         outcome.expected += result.expected
         outcome.scored += result.scored
         outcome.failed += result.failed
         outcome.missing += result.unscorable
-        outcome.cached += result.cached
         outcome.tied += result.tied
         outcome.notes += result.notes
         if result.unscorable:

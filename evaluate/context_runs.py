@@ -7,16 +7,16 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from evaluate.made_by import aggregating_code, scoring_code
+from evaluate.made_by import AGGREGATING_CODE, scoring_code
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
-from evaluate.score.contexts.loading import fingerprints, load_material, load_runs
+from evaluate.score.contexts.loading import load_material, load_runs
 from evaluate.score.contexts.scoring import Scored, rules_of, score_contexts
-from evaluate.selection import Asked
+from evaluate.selection import ItemPart
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
 from lake.catalog.protocol import Protocol
-from lake.fingerprint import fingerprint
+from lake.make import Input, Product, product_of
 from lake.naming import GOLD_RUN
 from lake.store import Lake, Part
 from lake.tables import table
@@ -45,8 +45,8 @@ class ContextRun:
 
 
 def score_runs(
-    lake: Lake, asked: Sequence[Asked], protocols: Sequence[Protocol], runs: Sequence[ContextRun]
-) -> set[str]:
+    lake: Lake, asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[ContextRun]
+) -> None:
     """Score some runs on every part of the items and aggregate them, as far as it is not done.
 
     Args:
@@ -54,38 +54,31 @@ def score_runs(
         asked: The parts.
         protocols: The rules, each with rules of contexts.
         runs: The runs.
-
-    Returns:
-        The runs for which there was anything to do.
     """
-    done = set[str]()
     for protocol in protocols:
         mine = [run for run in runs if run.protocol in ("", protocol.name)]
         for part in asked:
             _score_part(lake, part, protocol, mine)
         bounds = {run.oracle[protocol.name] for run in mine if protocol.name in run.oracle}
         for wave in (True, False):
-            done |= _aggregate(lake, asked, protocol, [run for run in mine if (run.run_id in bounds) == wave])
-    return done
+            _aggregate(lake, asked, protocol, [run for run in mine if (run.run_id in bounds) == wave])
 
 
-def _score_part(lake: Lake, asked: Asked, protocol: Protocol, runs: Sequence[ContextRun]) -> None:
-    shared = _made_of_all(lake, asked, protocol)
-    made_of = {run: _made_of(lake, asked, run, shared) for run in runs}
-    todo = [run for run, stamp in made_of.items() if stamp and not _stands(lake, asked, protocol, run, stamp)]
+def _score_part(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> None:
+    shared = _read_by_all(lake, asked, protocol)
+    products = {run: product for run in runs if (product := _product(lake, asked, protocol, run, shared)) is not None}
+    todo = [run for run, product in products.items() if not product.is_current]
     for batch in _batches(lake, asked, [run for run in todo if not run.is_chance]):
         scored = _scored(lake, asked, protocol, [run.run_id for run in batch])
-        of_run = {"scores": _by_run(scored.scores), "step_scores": _by_run(scored.steps)}
+        frames = _by_run(scored.steps), _by_run(scored.scores)
         for run in batch:
-            for name, frames in of_run.items():
-                _write(lake, asked, protocol, run, name, frames.get(run.run_id), made_of[run])
+            _write(products[run], protocol, *(by_run.get(run.run_id) for by_run in frames))
     for run in [run for run in todo if run.is_chance]:
         scores = expected_contexts(lake, asked, protocol, run.run_id, run.chunker or "")
-        _write(lake, asked, protocol, run, "step_scores", None, made_of[run])
-        _write(lake, asked, protocol, run, "scores", scores, made_of[run])
+        _write(products[run], protocol, None, scores)
 
 
-def scores_of(lake: Lake, asked: Asked, protocol: Protocol, runs: Sequence[ContextRun]) -> list[pl.DataFrame]:
+def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> list[pl.DataFrame]:
     """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
     batches = _batches(lake, asked, [run for run in runs if not run.is_chance])
     frames = [_scored(lake, asked, protocol, [run.run_id for run in batch]).scores for batch in batches]
@@ -93,34 +86,42 @@ def scores_of(lake: Lake, asked: Asked, protocol: Protocol, runs: Sequence[Conte
     return frames + [expected_contexts(lake, asked, protocol, run.run_id, run.chunker or "") for run in by_chance]
 
 
-def _scored(lake: Lake, asked: Asked, protocol: Protocol, names: Sequence[str]) -> Scored:
+def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
     rules = rules_of(protocol)
     runs = load_runs(lake, asked, rules, names)
     return score_contexts(protocol, load_material(lake, asked, protocol, rules, runs), runs)
 
 
-def _made_of_all(lake: Lake, asked: Asked, protocol: Protocol) -> str:
-    """What the scores of all runs on a part are made of."""
-    symbols = sorted({part.fingerprint for part in lake.parts("symbols", rules=rules_of(protocol).symbols)})
+def _read_by_all(lake: Lake, asked: ItemPart, protocol: Protocol) -> list[Input | None]:
+    """What the scores of all runs on a part are made from."""
+    # All parts of the symbols have one fingerprint, that of the code that found them.
+    symbols = {part.fingerprint: part for part in lake.parts("symbols", rules=rules_of(protocol).symbols)}
     gold_edits = lake.part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
-    return fingerprint(
-        symbols, fingerprints([gold_edits]), asked.stamp, protocol_hash(protocol), scoring_code(protocol)
+    return [asked, gold_edits, *(symbols[name] for name in sorted(symbols))]
+
+
+def _product(
+    lake: Lake, asked: ItemPart, protocol: Protocol, run: ContextRun, shared: Sequence[Input | None]
+) -> Product | None:
+    """A run's scores on a part; None where it has nothing on that part."""
+    of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
+    answered, edits = (lake.part(name, asked.part, **of_run) for name in ("run_items", "edits"))
+    if answered is None:
+        return None
+    return product_of(
+        lake,
+        "step_scores",
+        "scores",
+        part=asked.part,
+        inputs=[answered, edits, *shared],
+        parameters=protocol_hash(protocol),
+        code=scoring_code(protocol),
+        protocol=protocol.name,
+        **of_run,
     )
 
 
-def _made_of(lake: Lake, asked: Asked, run: ContextRun, shared: str) -> str:
-    """What a run's scores on a part are made of; empty where it has nothing on that part."""
-    of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
-    answered = lake.part("run_items", asked.part, **of_run)
-    return fingerprint(fingerprints([answered, lake.part("edits", asked.part, **of_run)]), shared) if answered else ""
-
-
-def _stands(lake: Lake, asked: Asked, protocol: Protocol, run: ContextRun, stamp: str) -> bool:
-    folders = {"benchmark": asked.benchmark, "run_id": run.run_id, "protocol": protocol.name}
-    return all(lake.stands(name, asked.part, stamp, **folders) for name in ("step_scores", "scores"))
-
-
-def _batches(lake: Lake, asked: Asked, runs: Sequence[ContextRun]) -> Iterator[list[ContextRun]]:
+def _batches(lake: Lake, asked: ItemPart, runs: Sequence[ContextRun]) -> Iterator[list[ContextRun]]:
     """Runs that are scored together, so many that memory holds their hits."""
     batch, n_rows = list[ContextRun](), 0
     for run in runs:
@@ -139,41 +140,38 @@ def _by_run(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
     return {str(key[0]): rows for key, rows in frame.partition_by("run_id", as_dict=True).items()}
 
 
-def _write(
-    lake: Lake, asked: Asked, protocol: Protocol, run: ContextRun, name: str, rows: pl.DataFrame | None, stamp: str
-) -> None:
-    declared = table(name).columns
-    frame = pl.DataFrame(schema=declared)
-    if rows is not None:
-        sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit(protocol_hash(protocol))}
-        frame = rows.with_columns(**{column: sealed[column] for column in sealed if column in declared})
-    folders = {"benchmark": asked.benchmark, "run_id": run.run_id, "protocol": protocol.name}
-    lake.write(name, frame.select(list(declared)), part=asked.part, fingerprint=stamp, **folders)
+def _write(product: Product, protocol: Protocol, *found: pl.DataFrame | None) -> None:
+    """Store a run's scores on a part, step by step and in all; None where there are none."""
+    sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit(protocol_hash(protocol))}
+    frames = []
+    for slot, rows in zip(product.slots, found, strict=True):
+        declared = table(slot.table).columns
+        frame = pl.DataFrame(schema=declared) if rows is None else rows.with_columns(**sealed)
+        frames.append(frame.select(list(declared)))
+    product.write(*frames)
 
 
-def _aggregate(lake: Lake, asked: Sequence[Asked], protocol: Protocol, runs: Sequence[ContextRun]) -> set[str]:
-    """The aggregates of some runs, those of the runs that bound them being there; the runs that had none yet."""
-    todo: dict[str, tuple[str, Part | None]] = {}
+def _aggregate(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[ContextRun]) -> None:
+    """The aggregates of some runs, those of the runs that bound them being there."""
+    todo: dict[str, tuple[Product, Part | None]] = {}
     scored: list[Part] = []
     for run in runs:
         folders = {"benchmark": asked[0].benchmark, "protocol": protocol.name, "run_id": run.run_id}
         parts = [part for one in asked if (part := lake.part("scores", one.part, **folders))]
         bound = run.oracle.get(protocol.name)
         oracle = lake.part("aggregates", "all", **{**folders, "run_id": bound}) if bound else None
-        stamp = fingerprint(fingerprints(parts), fingerprints([oracle]), aggregating_code())
-        if parts and not lake.stands("aggregates", "all", stamp, **folders):
-            todo[run.run_id] = (stamp, oracle)
+        product = product_of(lake, "aggregates", part="all", inputs=[*parts, oracle], code=AGGREGATING_CODE, **folders)
+        if parts and not product.is_current:
+            todo[run.run_id] = (product, oracle)
             scored += parts
     if not todo:
-        return set()
+        return
     items = pl.concat([one.described for one in asked]).lazy()
     answered = [part for name in todo for part in lake.parts("run_items", benchmark=asked[0].benchmark, run_id=name)]
     scores, run_items = lake.scan_parts(scored, "scores").drop("benchmark"), lake.scan_parts(answered, "run_items")
     found = pooled(protocol, scores, items, run_items)
     for run_id, rows in _by_run(found.collect()).items():
-        stamp, oracle = todo[run_id]
+        product, oracle = todo[run_id]
         if oracle is not None:
             rows = with_share_of_oracle(rows.lazy(), lake.scan_parts([oracle], "aggregates")).collect()
-        folders = {"benchmark": asked[0].benchmark, "protocol": protocol.name, "run_id": run_id}
-        lake.write("aggregates", rows, part="all", fingerprint=stamp, **folders)
-    return set(todo)
+        product.write(rows)

@@ -14,12 +14,13 @@ from lake.catalog.protocols import protocols
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.fingerprint import canonical_json, fingerprint
+from lake.make import make
 from lake.store import Lake
 from lake.tables import declared_row
 
 
 def declare(lake: Lake) -> None:
-    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they do not stand."""
+    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current."""
     _write(lake, "tasks", (_task(task) for task in TASKS.values()))
     _write(lake, "protocols", (_protocol(protocol) for protocol in protocols().values()))
     _write(lake, "metrics", (_metric(metric) for metric in metrics().values()))
@@ -28,9 +29,7 @@ def declare(lake: Lake) -> None:
 
 def _write(lake: Lake, name: str, rows: Iterable[pl.DataFrame]) -> None:
     frame = pl.concat(list(rows))
-    stamp = fingerprint(frame.to_dicts())
-    if not lake.stands(name, "all", stamp):
-        lake.write(name, frame, part="all", fingerprint=stamp)
+    make(lake, name, "all", lambda: frame, parameters=frame.to_dicts(), code=())
 
 
 def _row(name: str, title: str, meaning: str, parameters: Mapping[str, object], **columns: object) -> pl.DataFrame:

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cache
 
 import polars as pl
 
 from evaluate.rank.pools import files_of
 from evaluate.retrievers import retrievers
-from evaluate.score.contexts.loading import fingerprints, load_files
+from evaluate.score.contexts.loading import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.score.relevance import RELEVANCE
-from evaluate.selection import Asked
+from evaluate.selection import ItemPart
 from evaluate.statistics.ledger_means import ledger_means
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
-from lake.code import code_digest
-from lake.fingerprint import fingerprint
+from lake.make import product_of
 from lake.store import Lake
 from lake.tables import table
 
 
-def keep_ledgers(lake: Lake, task: Task, asked: Sequence[Asked], run_ids: Collection[str]) -> None:
+def keep_ledgers(lake: Lake, task: Task, asked: Sequence[ItemPart], run_ids: Collection[str]) -> None:
     """Make the ledgers of some runs of a task and their means, under every protocol that has such.
 
     Args:
@@ -48,9 +46,7 @@ def keep_ledgers(lake: Lake, task: Task, asked: Sequence[Asked], run_ids: Collec
             _keep_means(lake, asked, protocol, run_id)
 
 
-@cache
-def _code() -> str:
-    return code_digest(ledger_of_lines, ledger_means, load_files, files_of)
+_CODE = (ledger_of_lines, ledger_means, load_files, files_of)
 
 
 @dataclass
@@ -58,7 +54,7 @@ class _Searched:
     """The gold files of a part of the items, and the chunks that the last chunker asked for cut them into."""
 
     lake: Lake
-    asked: Asked
+    asked: ItemPart
     protocol: Protocol
     _files: pl.DataFrame | None = None
     _chunks: tuple[str, pl.DataFrame] | None = None
@@ -95,14 +91,21 @@ class _Searched:
 
 
 def _keep(
-    lake: Lake, asked: Asked, protocol: Protocol, searched: _Searched, run_id: str, chunker: str | None, is_random: bool
+    lake: Lake,
+    asked: ItemPart,
+    protocol: Protocol,
+    searched: _Searched,
+    run_id: str,
+    chunker: str | None,
+    is_random: bool,
 ) -> None:
     of_run = {"benchmark": asked.benchmark, "run_id": run_id}
     scores = lake.part("scores", asked.part, protocol=protocol.name, **of_run)
     hits, answered = (lake.part(name, asked.part, **of_run) for name in ("hits", "run_items"))
     cut = lake.part("chunkers", chunker) if chunker else None
-    made_of = fingerprint(fingerprints([scores, hits, answered, cut]), asked.stamp, _code())
-    if scores is None or lake.stands("ledger", asked.part, made_of, protocol=protocol.name, **of_run):
+    read = [scores, hits, answered, cut, asked]
+    ledger = product_of(lake, "ledger", part=asked.part, inputs=read, code=_CODE, protocol=protocol.name, **of_run)
+    if scores is None or ledger.is_current:
         return
     given = {
         "scores": lake.scan_parts([scores], "scores"),
@@ -118,18 +121,17 @@ def _keep(
     else:
         found = ledger_of_candidates(protocol, **given)
     frame = found.with_columns(run_id=pl.lit(run_id), protocol=pl.lit(protocol.name)).collect()
-    rows = frame.select(*table("ledger").columns)
-    lake.write("ledger", rows, part=asked.part, fingerprint=made_of, protocol=protocol.name, **of_run)
+    ledger.write(frame.select(*table("ledger").columns))
 
 
-def _keep_means(lake: Lake, asked: Sequence[Asked], protocol: Protocol, run_id: str) -> None:
+def _keep_means(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, run_id: str) -> None:
     folders = {"benchmark": asked[0].benchmark, "run_id": run_id, "protocol": protocol.name}
     parts = [part for one in asked if (part := lake.part("ledger", one.part, **folders)) is not None]
     pooled = lake.part("aggregates", "all", **folders)
-    made_of = fingerprint(fingerprints([*parts, pooled]), _code())
-    if not parts or pooled is None or lake.stands("ledger_means", "all", made_of, **folders):
+    product = product_of(lake, "ledger_means", part="all", inputs=[*parts, pooled], code=_CODE, **folders)
+    if not parts or pooled is None or product.is_current:
         return
     slices = lake.scan_parts([pooled], "aggregates").select("slice", "slice_value").unique().collect()
     items = pl.concat([one.described for one in asked]).lazy()
     means = ledger_means(lake.scan_parts(parts, "ledger").drop("benchmark"), items, slices)
-    lake.write("ledger_means", means.collect(), part="all", fingerprint=made_of, **folders)
+    product.write(means.collect())

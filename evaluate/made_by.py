@@ -1,8 +1,8 @@
-"""The digests of the code that makes rankings, similarities, scores and aggregates: whether they are current."""
+"""The code that makes rankings, similarities, scores and aggregates: what decides whether they are current."""
 
 from __future__ import annotations
 
-from functools import cache
+from collections.abc import Callable, Sequence
 
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import hit_rows
@@ -19,28 +19,25 @@ from evaluate.statistics.pooling import pooled
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest
 
+Code = Sequence[Callable[..., object]]
+"""Functions: what counts is the code in the closure of their imports."""
+
+RELEVANCE_CODE: Code = [relevance_rows]
+"""What measures how like the gold a chunk is."""
+
+AGGREGATING_CODE: Code = [pooled, with_share_of_oracle]
+"""What aggregates scores."""
+
 
 def ranking_code(retriever: Retriever) -> str:
-    """Of what reads pools, of the retriever, and of what orders its scores."""
+    """A digest of what reads pools, of the retriever, and of what orders its scores: a part of the run's id."""
     shortcut = [retriever.pairs] if retriever.pairs else []
     return code_digest(rank, rank_pairs, hit_rows, retriever.index, *shortcut)
 
 
-@cache
-def relevance_code() -> str:
-    """Of what measures how like the gold a chunk is."""
-    return code_digest(relevance_rows)
-
-
-def scoring_code(protocol: Protocol) -> str:
-    """Of what scores a run under a protocol, and of its metrics."""
+def scoring_code(protocol: Protocol) -> Code:
+    """What scores a run under a protocol, and its metrics."""
     metrics = [metric.at for metric, _ in metrics_of(protocol)]
     if protocol.context is None:
-        return code_digest(score_run, *metrics)
-    return code_digest(score_contexts, load_material, load_runs, expected_contexts, *metrics)
-
-
-@cache
-def aggregating_code() -> str:
-    """Of what aggregates scores."""
-    return code_digest(pooled, with_share_of_oracle)
+        return [score_run, *metrics]
+    return [score_contexts, load_material, load_runs, expected_contexts, *metrics]

@@ -6,10 +6,11 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
-from evaluate.made_by import relevance_code, scoring_code
+from evaluate.made_by import RELEVANCE_CODE, scoring_code
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import Cost, hit_rows, run_item_rows
 from evaluate.rank.pair_ranking import rank_pairs
@@ -26,58 +27,58 @@ from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.relevance import RELEVANCE
 from evaluate.score.run_scores import score_run
-from evaluate.selection import Asked, gold_part_of
+from evaluate.selection import ItemPart, gold_part_of
 from evaluate.systems import System
 from evaluate.vectors import load_vectors
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
-from lake.fingerprint import fingerprint
 from lake.lines import LineAxis
-from lake.store import Lake, Part
+from lake.make import Input, Product, product_of
+from lake.store import Lake
 
 
 @dataclass
-class Held:
+class PoolCache:
     """What was read last, for whoever asks the same next: one part's pools under one chunker, its files' lines."""
 
     _pools: tuple[tuple[str, ...], ChunkedPools] | None = field(default=None, init=False)
     _axis: tuple[tuple[str, ...], LineAxis] | None = field(default=None, init=False)
 
-    def pools(self, lake: Lake, task: Task, chunker: str, asked: Asked) -> ChunkedPools:
+    def pools(self, lake: Lake, task: Task, chunker: str, asked: ItemPart) -> ChunkedPools:
         """The asked pools as a chunker cuts them."""
-        key = (chunker, task.pool_prefix, str(task.ranks_blank), asked.part, asked.stamp)
+        key = (chunker, task.pool_prefix, str(task.ranks_blank), asked.part, asked.fingerprint)
         if self._pools is None or self._pools[0] != key:
             self._pools = None
             self._pools = (key, load_pools(lake, chunker, asked.pool_ids, asked.files, with_blank=task.ranks_blank))
         return self._pools[1]
 
-    def axis(self, lake: Lake, task: Task, asked: Asked) -> LineAxis:
+    def axis(self, lake: Lake, task: Task, asked: ItemPart) -> LineAxis:
         """The lines of the asked pools' files."""
-        key = (task.pool_prefix, asked.part, asked.stamp)
+        key = (task.pool_prefix, asked.part, asked.fingerprint)
         if self._axis is None or self._axis[0] != key:
             self._axis = None
             self._axis = (key, load_axis(lake, asked.pool_ids, asked.files))
         return self._axis[1]
 
 
-class PartWork:
+class Partition:
     """One part of the items, as one task asks it.
 
     Args:
         lake: Where from and where to.
         task: What is asked.
         asked: The part.
-        held: What was read before.
+        cache: What was read before.
     """
 
-    def __init__(self, lake: Lake, task: Task, asked: Asked, held: Held) -> None:
-        self.lake, self.task, self.asked, self.held = lake, task, asked, held
+    def __init__(self, lake: Lake, task: Task, asked: ItemPart, cache: PoolCache) -> None:
+        self.lake, self.task, self.asked, self.cache = lake, task, asked, cache
         self.protocols = protocols_of(task.name)
 
     def run(self, system: System, run_id: str, stamp: str) -> Cost | None:
-        """Rank and score the part for one system; what ranking cost, or None where the ranking stands."""
+        """Rank and score the part for one system; what ranking cost, or None where the ranking is current."""
         cost = self._rank(system, run_id, stamp)
         for protocol in self._scored_by(system):
             # Made again where it was damaged, though the scores may be there.
@@ -85,16 +86,14 @@ class PartWork:
             self.score(run_id, protocol, system.chunker, is_chance=system.retriever.is_chance)
         return cost
 
-    def stands(self, system: System, run_id: str, stamp: str) -> bool:
+    def is_current(self, system: System, run_id: str, stamp: str) -> bool:
         """Whether there is nothing to do for a system."""
-        made_of = self._ranked_of(stamp)
-        return self._is_ranked(run_id, made_of) and all(
-            self.lake.stands(
-                "scores", self.asked.part, self._scored_of(made_of, protocol), **self._folders(run_id, protocol)
-            )
-            and (not RELEVANCE[protocol.relevance].similarity or self._relevance_part(system.chunker) is not None)
-            for protocol in self._scored_by(system)
-        )
+        products = [ranking := self._ranking(run_id, stamp)]
+        for protocol in self._scored_by(system):
+            products.append(self._scores(run_id, ranking, protocol))
+            if RELEVANCE[protocol.relevance].similarity:
+                products.append(self._relevance_product(protocol, system.chunker))
+        return all(product.is_current for product in products)
 
     def score(self, run_id: str, protocol: Protocol, chunker: str | None, *, is_chance: bool = False) -> None:
         """Score the part of a run under one protocol, as far as it is not done.
@@ -106,12 +105,9 @@ class PartWork:
             is_chance: The run stands for every order of the pool.
         """
         run_items = self.lake.part("run_items", self.asked.part, **self._folders(run_id))
-        if run_items is None:
-            return
-        folders, made_of = self._folders(run_id, protocol), self._scored_of(run_items.fingerprint, protocol)
-        if not self.lake.stands("scores", self.asked.part, made_of, **folders):
-            scores = self.scores(run_id, protocol, chunker, is_chance=is_chance)
-            self.lake.write("scores", scores, part=self.asked.part, fingerprint=made_of, **folders)
+        if run_items is not None:
+            make = partial(self.scores, run_id, protocol, chunker, is_chance=is_chance)
+            self._scores(run_id, run_items, protocol).make(make)
 
     def scores(self, run_id: str, protocol: Protocol, chunker: str | None, *, is_chance: bool = False) -> pl.DataFrame:
         """The part's scores of a run under one protocol, worked out and not stored; arguments as for :meth:`score`."""
@@ -125,22 +121,18 @@ class PartWork:
             asked=asked,
             pool=None if chunker is None else self._pools(chunker).chunks.lazy(),
             relevance=self._relevance(protocol, chunker),
-            axis=self.held.axis(self.lake, self.task, asked) if _covers_lines(protocol) else None,
+            axis=self.cache.axis(self.lake, self.task, asked) if _covers_lines(protocol) else None,
             is_chance=is_chance,
             without_own_file=self.task.without_own_file,
         )
 
     def _rank(self, system: System, run_id: str, stamp: str) -> Cost | None:
-        asked, made_of, folders = self.asked, self._ranked_of(stamp), self._folders(run_id)
-        if self._is_ranked(run_id, made_of):
+        ranking = self._ranking(run_id, stamp)
+        if ranking.is_current:
             return None
         pools = self._pools(system.chunker)
         ranked = self._ranked(system, pools)
-        hits = hit_rows(run_id, ranked, pools)
-        run_items = run_item_rows(run_id, asked.items, ranked, pools)
-        self.lake.write("hits", hits, part=asked.part, fingerprint=made_of, **folders)
-        # Last, so that a part of run_items means that its hits are there.
-        self.lake.write("run_items", run_items, part=asked.part, fingerprint=made_of, **folders)
+        ranking.write(hit_rows(run_id, ranked, pools), run_item_rows(run_id, self.asked.items, ranked, pools))
         return Cost(ranked.index_seconds, ranked.index_bytes, ranked.query_seconds)
 
     def _ranked(self, system: System, pools: ChunkedPools) -> Ranked:
@@ -178,22 +170,15 @@ class PartWork:
         """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""
         if chunker is None or not RELEVANCE[protocol.relevance].similarity:
             return None
-        asked, folders = self.asked, {"benchmark": self.task.benchmark, "chunker": chunker}
-        part = gold_part_of(asked.part, self.task.own_gold)
-        chunked = self.lake.part("chunkers", chunker)
-        made_of = fingerprint(asked.stamp, protocol.gold, chunked.fingerprint if chunked else "", relevance_code())
-        if not self.lake.stands("relevance", part, made_of, **folders):
-            items = asked.described.select("item_id", "pool_id", own=_own_file(self.task))
-            snippets = asked.snippets_of(protocol.gold)
-            files = None if self.task.own_gold else asked.files
-            frame = relevance_rows(self.lake, self._pools(chunker), items, snippets, files)
-            self.lake.write("relevance", frame, part=part, fingerprint=made_of, **folders)
-        stored = self._relevance_part(chunker)
-        return self.lake.scan_parts([stored] if stored else [], "relevance")
+        product = self._relevance_product(protocol, chunker)
+        product.make(partial(self._measured, protocol, chunker))
+        return product.scan()
 
-    def _relevance_part(self, chunker: str) -> Part | None:
-        part = gold_part_of(self.asked.part, self.task.own_gold)
-        return self.lake.part("relevance", part, benchmark=self.task.benchmark, chunker=chunker)
+    def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
+        asked = self.asked
+        items = asked.described.select("item_id", "pool_id", own=_own_file(self.task))
+        files = None if self.task.own_gold else asked.files
+        return relevance_rows(self.lake, self._pools(chunker), items, asked.snippets_of(protocol.gold), files)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
         """What the oracle orders by, where relevance is a similarity."""
@@ -204,7 +189,7 @@ class PartWork:
         return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
 
     def _pools(self, chunker: str) -> ChunkedPools:
-        return self.held.pools(self.lake, self.task, chunker, self.asked)
+        return self.cache.pools(self.lake, self.task, chunker, self.asked)
 
     def _scored_by(self, system: System) -> list[Protocol]:
         """The protocols a ranking is scored by here; those of contexts score all runs together, afterwards."""
@@ -215,17 +200,35 @@ class PartWork:
         run = {"benchmark": self.task.benchmark, "run_id": run_id}
         return {**run, "protocol": protocol.name} if protocol else run
 
-    def _is_ranked(self, run_id: str, made_of: str) -> bool:
-        run = self._folders(run_id)
-        return all(self.lake.stands(name, self.asked.part, made_of, **run) for name in ("hits", "run_items"))
+    def _ranking(self, run_id: str, stamp: str) -> Product:
+        """The part's ranking, for a run of that stamp, which has the digest of the code."""
+        folders, asked = self._folders(run_id), self.asked
+        # The items last, so that a part of them means that its hits are there.
+        tables = ("hits", "run_items")
+        return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=stamp, code=(), **folders)
 
-    def _ranked_of(self, stamp: str) -> str:
-        """What the part's ranking is made of, for a run of that stamp."""
-        return fingerprint(stamp, self.asked.stamp)
+    def _scores(self, run_id: str, ranking: Input, protocol: Protocol) -> Product:
+        return product_of(
+            self.lake,
+            "scores",
+            part=self.asked.part,
+            inputs=[ranking, self.asked],
+            parameters=protocol_hash(protocol),
+            code=scoring_code(protocol),
+            **self._folders(run_id, protocol),
+        )
 
-    def _scored_of(self, ranked_of: str, protocol: Protocol) -> str:
-        """What the part's scores are made of."""
-        return fingerprint(ranked_of, self.asked.stamp, protocol_hash(protocol), scoring_code(protocol))
+    def _relevance_product(self, protocol: Protocol, chunker: str) -> Product:
+        return product_of(
+            self.lake,
+            "relevance",
+            part=gold_part_of(self.asked.part, self.task.own_gold),
+            inputs=[self.asked, self.lake.part("chunkers", chunker)],
+            parameters=protocol.gold,
+            code=RELEVANCE_CODE,
+            benchmark=self.task.benchmark,
+            chunker=chunker,
+        )
 
 
 def _own_file(task: Task) -> pl.Expr:

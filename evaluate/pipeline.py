@@ -1,4 +1,4 @@
-"""From items and chunks to runs, scores and aggregates: do what is new, leave what stands, forget what is stale."""
+"""From items and chunks to runs, scores and aggregates: what is not current is made, what is stale removed."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from pathlib import Path
 
 from evaluate.declared import declare
 from evaluate.ledgers import keep_ledgers
-from evaluate.partition import Held, PartWork
-from evaluate.prune import forget_stale
+from evaluate.partition import Partition, PoolCache
+from evaluate.prune import remove_stale
 from evaluate.rank.hit_rows import Cost
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection, asked_of, edition
@@ -20,6 +20,7 @@ from lake.console import Console
 from lake.engine import IN_PROCESS, Engine
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
+from lake.parts import PartCounts
 from lake.store import Lake
 from lake.text import counted
 
@@ -42,7 +43,7 @@ class Runner:
         selection: Which items are asked.
         patterns: Which systems are run.
         chunkers: Task → chunker that has cut all its files → what its chunks were made from.
-        held: What the last job read.
+        cache: What the last job read.
     """
 
     lake: Path
@@ -50,22 +51,22 @@ class Runner:
     selection: Selection
     patterns: tuple[str, ...]
     chunkers: Mapping[str, Mapping[str, str]]
-    held: Held = field(default_factory=Held)
+    cache: PoolCache = field(default_factory=PoolCache)
 
-    def run(self, job: Job) -> list[tuple[str, Cost]]:
-        """Rank and score the job's systems, as far as they are not done: what each ranking cost, by its run."""
+    def run(self, job: Job) -> tuple[PartCounts, list[tuple[str, Cost]]]:
+        """Rank and score the job's systems, as far as they are not done: the parts, and each ranking's cost by run."""
         lake, costs = Lake(self.lake), list[tuple[str, Cost]]()
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
                 work = Work(lake, task, [asked], self.selection, self.label, Evaluated(), chunkers)
-                part = PartWork(lake, task, asked, self.held)
+                part = Partition(lake, task, asked, self.cache)
                 for system in work.plan(self.patterns):
                     if system.chunker == job.chunker:
                         run_id = work.run_id(system)
                         cost = part.run(system, run_id, work.stamp(system))
                         costs += [(run_id, cost)] if cost else []
-        return costs
+        return lake.tally, costs
 
 
 def evaluate(
@@ -102,20 +103,22 @@ def evaluate(
     for work, plan in plans:
         for system in plan:
             # First, so that nothing of what is gone is counted.
-            work.forget_parts(work.run_id(system))
+            work.remove_parts(work.run_id(system))
     costs: dict[str, list[Cost]] = {}
     jobs = _jobs(plans)
     chunkers = {work.task.name: work.chunkers() for work, plan in plans if plan}
     runner = Runner(lake.root, held.label, selection, tuple(patterns), chunkers)
-    for done in console.track(engine.map(runner.run, jobs), f"evaluating {benchmark}", total=len(jobs)):
+    for tally, done in console.track(engine.map(runner.run, jobs), f"evaluating {benchmark}", total=len(jobs)):
+        lake.tally.add(tally)
         for run_id, cost in done:
             costs.setdefault(run_id, []).append(cost)
     runs = [(work, system) for work, plan in plans for system in plan]
     for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):
         work.conclude(system, costs.get(work.run_id(system), []))
     for work, plan in plans:
-        result.notes += forget_stale(work)
-        work.score_imported(work.score_contexts(plan, patterns), patterns)
+        result.notes += remove_stale(work)
+        work.score_contexts(plan, patterns)
+        work.score_imported(patterns)
         if any(asked.described.height for asked in work.asked):
             keep_ledgers(lake, work.task, work.asked, work.run_ids(plan, patterns))
     if not any(asked.described.height for work in works for asked in work.asked):
@@ -131,9 +134,9 @@ def _jobs(plans: Sequence[tuple[Work, Sequence[System]]]) -> list[Job]:
     jobs: dict[Job, None] = {}
     for work, plan in plans:
         for asked in work.asked:
-            part = PartWork(work.lake, work.task, asked, Held())
+            part = Partition(work.lake, work.task, asked, PoolCache())
             for system in plan:
                 job = Job(asked.part, system.chunker)
-                if job not in jobs and not part.stands(system, work.run_id(system), work.stamp(system)):
+                if job not in jobs and not part.is_current(system, work.run_id(system), work.stamp(system)):
                     jobs[job] = None
     return sorted(jobs, key=lambda job: (job.part, job.chunker))

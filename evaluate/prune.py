@@ -1,8 +1,6 @@
-"""Built-in runs that today's items, chunks and code would not make: taken away, so that no page mixes two states."""
+"""Built-in runs that today's items, chunks and code would not make: removed, so that no page mixes two states."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
 
 import polars as pl
 
@@ -14,11 +12,11 @@ from lake.store import Lake
 from lake.text import counted
 
 
-def forget_stale(work: Work) -> list[str]:
-    """Take away a task's stale and unfinished runs; sentences that say how many.
+def remove_stale(work: Work) -> list[str]:
+    """Remove a task's stale and unfinished runs; sentences that say how many.
 
-    A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection stand
-    until everything is asked again.
+    A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection are
+    kept until everything is asked again.
 
     Args:
         work: The task, over what was just asked.
@@ -28,20 +26,18 @@ def forget_stale(work: Work) -> list[str]:
         (pl.col("task") == task.name) & (pl.col("origin") == "built-in")
     )
     rows = runs.select("run_id", "limit", "parameters").sort("run_id").collect().iter_rows()
-    standing: dict[Selection, set[str]] = {}
+    current: dict[Selection, set[str]] = {}
     n_stale = 0
     for run_id, limit, parameters in rows:
         selection = Selection.of_run(parameters, limit)
-        if selection not in standing:
+        if selection not in current:
             is_over = asked.is_whole and not selection.is_whole
-            standing[selection] = (
-                set() if is_over else _standing(work if selection == asked else _other(work, selection))
-            )
-        if run_id not in standing[selection]:
+            current[selection] = set() if is_over else _current(work if selection == asked else _other(work, selection))
+        if run_id not in current[selection]:
             n_stale += 1
-            _forget(lake, task, run_id)
+            _remove(lake, task, run_id)
     for run_id in _unfinished(lake, task):
-        _forget(lake, task, run_id)
+        _remove(lake, task, run_id)
     return [f"taken away: {counted(n_stale, 'run')} of an earlier state of the data or code"] if n_stale else []
 
 
@@ -51,19 +47,13 @@ def _other(work: Work, selection: Selection) -> Work:
     return Work(work.lake, work.task, asked, selection, work.label, Evaluated())
 
 
-def _standing(work: Work) -> set[str]:
+def _current(work: Work) -> set[str]:
     """The runs over some items that would be made just so again."""
     # Named one by one, so that systems that run only when asked for are among them.
-    plan = work.plan([f"*+{name}" for name in retrievers()])
-    stamps: Mapping[str, str] = {work.run_id(one): work.stamp(one) for one in plan}
-    return {
-        run_id
-        for run_id, stamp in stamps.items()
-        if work.lake.stands("runs", "all", work.made_of(stamp), benchmark=work.task.benchmark, run_id=run_id)
-    }
+    return {work.run_id(one) for one in work.plan([f"*+{name}" for name in retrievers()]) if work.is_current(one)}
 
 
-def _forget(lake: Lake, task: Task, run_id: str) -> None:
+def _remove(lake: Lake, task: Task, run_id: str) -> None:
     for name in OF_A_RUN:
         for part in lake.parts(name, benchmark=task.benchmark, run_id=run_id):
             lake.remove(part)

@@ -61,7 +61,7 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ItemPart:
     """One part of a benchmark's items as a task asks them. Long texts are read when they are first looked at.
 
     Attributes:
@@ -69,7 +69,7 @@ class Asked:
         benchmark: The benchmark.
         part: The part's name, in `items` and in every table made from it.
         described: The selected scorable items without their long texts; `pool_id` is the task's.
-        stamp: What the part, its gold and its pools were made from.
+        fingerprint: What the part, its gold and its pools were made from.
         n_unscorable: How many selected items cannot be scored.
         n_blank: How many of those are not asked because their gold is nothing but white space.
         files: The parts of table `files` that hold their pools; None where only all of them surely do.
@@ -81,7 +81,7 @@ class Asked:
     benchmark: str
     part: str
     described: pl.DataFrame
-    stamp: str
+    fingerprint: str
     n_unscorable: int
     n_blank: int
     files: list[Part] | None
@@ -171,7 +171,7 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     return Edition(parameters["label"], parameters["limit"])
 
 
-def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = None) -> Iterator[Asked]:
+def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = None) -> Iterator[ItemPart]:
     """The parts of a benchmark's items that a task asks, or the one of a name; those left without items not at all.
 
     Raises:
@@ -212,7 +212,7 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
             selection.said(),
         )
         n_unscorable = items.height - scorable.height
-        yield Asked(
+        yield ItemPart(
             lake, task.benchmark, stored.name, scorable, stamp, n_unscorable, n_blank, files, task.own_gold, task.query
         )
 

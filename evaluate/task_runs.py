@@ -6,22 +6,22 @@ Ranking and scoring the parts is `evaluate.partition`.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from importlib.metadata import version
 
 import polars as pl
 
 from evaluate.context_runs import ContextRun, score_runs
-from evaluate.made_by import aggregating_code
+from evaluate.made_by import AGGREGATING_CODE
 from evaluate.metrics import metrics_of
-from evaluate.partition import Held, PartWork
+from evaluate.partition import Partition, PoolCache
 from evaluate.rank.hit_rows import Cost, cost_row
 from evaluate.rank.pools import is_complete
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.score.relevance import RELEVANCE
-from evaluate.selection import Asked, Selection
+from evaluate.selection import ItemPart, Selection
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
 from evaluate.systems import System, chosen, picks_imported, run_id_of
@@ -30,6 +30,7 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
+from lake.make import Product, make, product_of
 from lake.naming import DONE
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import table
@@ -49,18 +50,8 @@ class Evaluated:
     scored: int = 0
     failed: int = 0
     unscorable: int = 0
-    cached: int = 0
     tied: int = 0
     notes: list[str] = field(default_factory=list)
-
-    def add(self, other: Evaluated) -> None:
-        """Take in what another part of the work did."""
-        self.expected += other.expected
-        self.scored += other.scored
-        self.failed += other.failed
-        self.cached += other.cached
-        self.tied += other.tied
-        self.notes = [*dict.fromkeys([*self.notes, *other.notes])]
 
 
 class Work:
@@ -80,7 +71,7 @@ class Work:
         self,
         lake: Lake,
         task: Task,
-        asked: Sequence[Asked],
+        asked: Sequence[ItemPart],
         selection: Selection,
         label: str,
         result: Evaluated,
@@ -155,28 +146,21 @@ class Work:
         """
         stamp = self.stamp(system)
         run_id = run_id_of(self.task, system, stamp)
-        folders = {"benchmark": self.task.benchmark, "run_id": run_id}
-        n, n_failed = self._count(run_id, is_new=bool(costs), counts_ties=BASELINE not in system.retriever.tags)
-        made_of = self.made_of(stamp)
-        if not self.lake.stands("costs", "all", made_of, **folders):
-            self.lake.write("costs", cost_row(run_id, costs), part="all", fingerprint=made_of, **folders)
-        if not self.lake.stands("runs", "all", made_of, **folders):
-            row = self._row(system, run_id, stamp, n, n_failed)
-            self.lake.write("runs", row, part="all", fingerprint=made_of, **folders)
+        n, n_failed = self._count(run_id, counts_ties=BASELINE not in system.retriever.tags)
+        self._of_the_run("costs", stamp, run_id).make(lambda: cost_row(run_id, costs))
+        self._of_the_run("runs", stamp, run_id).make(lambda: self._row(system, run_id, stamp, n, n_failed))
         for protocol in [system.protocol] if system.protocol else self.protocols:
             if protocol.context is None:
                 self._aggregate(run_id, protocol, self._oracle(system, protocol))
 
-    def score_imported(self, scored: Collection[str], patterns: Sequence[str]) -> None:
+    def score_imported(self, patterns: Sequence[str]) -> None:
         """Score what was made elsewhere, under every protocol of the task but those of contexts, and count its items.
 
         Args:
-            scored: The runs that were scored just now under protocols of contexts.
             patterns: Which systems; none for all.
         """
-        held = Held()
+        cache = PoolCache()
         for run_id, chunker in self._imported(patterns).iter_rows():
-            is_new = run_id in scored
             for protocol in self.protocols:
                 if protocol.context is not None:
                     continue
@@ -184,9 +168,9 @@ class Work:
                     # Which chunks are like the gold is measured on chunks, and nobody said how these were cut.
                     continue
                 for asked in self.asked:
-                    PartWork(self.lake, self.task, asked, held).score(run_id, protocol, chunker)
-                is_new |= self._aggregate(run_id, protocol, None)
-            self._count(run_id, is_new=is_new, counts_ties=False)
+                    Partition(self.lake, self.task, asked, cache).score(run_id, protocol, chunker)
+                self._aggregate(run_id, protocol, None)
+            self._count(run_id, counts_ties=False)
 
     def run_ids(self, plan: Sequence[System], patterns: Sequence[str]) -> list[str]:
         """The planned runs, and the imported ones that are asked for."""
@@ -200,7 +184,7 @@ class Work:
         picked = [name for name in found["system"].unique() if picks_imported(patterns, name)]
         return found.filter(pl.col("system").is_in(picked)).select("run_id", "chunker")
 
-    def _count(self, run_id: str, *, is_new: bool, counts_ties: bool) -> tuple[int, int]:
+    def _count(self, run_id: str, *, counts_ties: bool) -> tuple[int, int]:
         """Add a run's items to what is said at the end: how many there are, and how many failed."""
         run_items = self.lake.scan("run_items", benchmark=self.task.benchmark, run_id=run_id)
         failed = pl.col("status") != DONE
@@ -212,12 +196,16 @@ class Work:
         self.result.failed += n_failed
         # A baseline's ties say nothing: random is nothing but ties.
         self.result.tied += n_tied if counts_ties else 0
-        self.result.cached += 0 if is_new else n
         return n, n_failed
 
-    def made_of(self, stamp: str) -> str:
-        """What a run of that stamp is made from in this lake."""
-        return fingerprint(stamp, [asked.stamp for asked in self.asked])
+    def is_current(self, system: System) -> bool:
+        """Whether a run's row is there, and would be made just so again."""
+        return self._of_the_run("runs", self.stamp(system), self.run_id(system)).is_current
+
+    def _of_the_run(self, name: str, stamp: str, run_id: str) -> Product:
+        """What there is one of for all parts of a run: its stamp has the digest of the code."""
+        folders = {"benchmark": self.task.benchmark, "run_id": run_id}
+        return product_of(self.lake, name, part="all", inputs=self.asked, parameters=stamp, code=(), **folders)
 
     def _row(self, system: System, run_id: str, stamp: str, n_items: int, n_failed: int) -> pl.DataFrame:
         status = "complete" if self.selection.is_whole else "partial"
@@ -240,33 +228,28 @@ class Work:
         }
         return pl.DataFrame([row], schema=table("runs").columns)
 
-    def _aggregate(self, run_id: str, protocol: Protocol, oracle: Part | None) -> bool:
-        """Aggregate a run's scores; whether there was anything to do."""
+    def _aggregate(self, run_id: str, protocol: Protocol, oracle: Part | None) -> None:
+        """Aggregate a run's scores, where it has some."""
         folders = {"benchmark": self.task.benchmark, "protocol": protocol.name, "run_id": run_id}
         parts = [part for asked in self.asked if (part := self.lake.part("scores", asked.part, **folders)) is not None]
-        made_of = fingerprint(
-            [part.fingerprint for part in parts], oracle.fingerprint if oracle else "", aggregating_code()
-        )
-        if not parts or self.lake.stands("aggregates", "all", made_of, **folders):
-            return False
+        if parts:
+            aggregates = partial(self._aggregates, run_id, protocol, parts, oracle)
+            make(self.lake, "aggregates", "all", aggregates, inputs=[*parts, oracle], code=AGGREGATING_CODE, **folders)
+
+    def _aggregates(self, run_id: str, protocol: Protocol, parts: list[Part], oracle: Part | None) -> pl.DataFrame:
         scores = self.lake.scan_parts(parts, "scores").drop("benchmark")
         items = pl.concat([asked.described for asked in self.asked]).lazy()
         run_items = self.lake.scan("run_items", benchmark=self.task.benchmark, run_id=run_id)
         aggregates = pooled(protocol, scores, items, run_items)
         if oracle is not None:
             aggregates = with_share_of_oracle(aggregates, self.lake.scan_parts([oracle], "aggregates"))
-        self.lake.write("aggregates", aggregates.collect(), part="all", fingerprint=made_of, **folders)
-        return True
+        return aggregates.collect()
 
-    def score_contexts(self, plan: Sequence[System], patterns: Sequence[str]) -> set[str]:
-        """Score the planned runs and the imported ones that are asked for, together, under protocols of contexts.
-
-        Returns:
-            The runs for which there was anything to do.
-        """
+    def score_contexts(self, plan: Sequence[System], patterns: Sequence[str]) -> None:
+        """Score the planned runs and the imported ones that are asked for, together, under protocols of contexts."""
         protocols = [protocol for protocol in self.protocols if protocol.context is not None]
         if not protocols or not any(asked.described.height for asked in self.asked):
-            return set()
+            return
         runs = [
             ContextRun(
                 run_id=self.run_id(system),
@@ -278,7 +261,7 @@ class Work:
             for system in plan
         ]
         runs += [ContextRun(name) for name in self._imported(patterns)["run_id"]]
-        return score_runs(self.lake, self.asked, protocols, runs)
+        score_runs(self.lake, self.asked, protocols, runs)
 
     def _oracle(self, system: System, protocol: Protocol) -> Part | None:
         """The aggregates of the oracle over the same chunks under the same protocol; the oracle itself has none."""
@@ -293,8 +276,8 @@ class Work:
             return ""
         return self.run_id(System(system.chunker, system.chunker_stamp, bounds[0], protocol))
 
-    def forget_parts(self, run_id: str) -> None:
-        """Take away a run's parts over items that the lake no longer holds."""
+    def remove_parts(self, run_id: str) -> None:
+        """Remove a run's parts over items that the lake no longer holds."""
         names = {asked.part for asked in self.asked} | {"all"}
         for name in OF_A_RUN:
             for part in self.lake.parts(name, benchmark=self.task.benchmark, run_id=run_id):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,8 @@ import polars as pl
 
 from evaluate.retrievers import Vectors
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import fingerprint, sha256_of_file
+from lake.fingerprint import sha256_of_file
+from lake.make import make
 from lake.store import Lake
 from lake.tables import table
 
@@ -29,12 +31,8 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
     if not file.is_file():
         message = f"there is no file {file}"
         raise GoldspanError(message, hint="--vectors takes a Parquet file with key and vector.", code=Exit.MISSING)
-    stamp = fingerprint(sha256_of_file(file), model)
-    if lake.stands("vectors", "given", stamp):
-        return lake.read("vectors").height
-    vectors = _checked(file, model)
-    lake.write("vectors", vectors, part="given", fingerprint=stamp)
-    return vectors.height
+    make(lake, "vectors", "given", partial(_checked, file, model), parameters=[sha256_of_file(file), model])
+    return lake.read("vectors").height
 
 
 def load_vectors(lake: Lake) -> Vectors | None:

@@ -158,7 +158,7 @@ def import_(
     with _locked(store, console, {"runs"}):
         done = import_run(store, wanted, write=True, say=console.say)
     done.notes += store.damage
-    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), "make evaluate")))
+    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), "make evaluate", store.tally)))
 
 
 @app.command()
@@ -181,7 +181,9 @@ def check(
     wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
     with store.naming_damage():
         done = import_run(store, wanted, write=False, say=console.say)
-    raise typer.Exit(console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …")))
+    raise typer.Exit(
+        console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …", store.tally))
+    )
 
 
 @app.command()
@@ -201,7 +203,7 @@ def chunks(
     store = Lake(lake)
     with _locked(store, console, set()):
         done = import_chunks(store, file, benchmark, name)
-    raise typer.Exit(console.finish("ingest", done.outcome(str(lake))))
+    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), store.tally)))
 
 
 @app.command()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from lake.console import Outcome
+from lake.outcome import Outcome
+from lake.parts import PartCounts
 from lake.store import Lake
 
 
@@ -15,21 +16,22 @@ class Ingested:
 
     n_items: int = 0
     n_scorable: int = 0
-    n_cached: int = 0
     n_rejected: int = 0
+    tally: PartCounts = field(default_factory=PartCounts)
     notes: list[str] = field(default_factory=list)
 
 
 def outcome_of(done: Mapping[str, Ingested], store: Lake) -> Outcome:
     """What the last block says of the benchmarks that were read."""
     lake = store.root
-    outcome = Outcome(written=str(lake), unit="items ready", notes=list(store.damage), hint="make evaluate")
+    outcome = Outcome(
+        written=str(lake), unit="items ready", tally=store.tally, notes=list(store.damage), hint="make evaluate"
+    )
     for result in done.values():
         outcome.expected += result.n_items
         outcome.scored += result.n_scorable
         outcome.missing += result.n_items - result.n_scorable
         outcome.rejected += result.n_rejected
-        outcome.cached += result.n_cached
         outcome.notes += result.notes
     if outcome.rejected:
         outcome.notes.append(f"what was rejected, where and why: the table rejects, under {lake}/rejects")

@@ -64,7 +64,7 @@ def ingest(
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {', '.join(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
-    result, contents = Ingested(), Contents(lake)
+    result, contents = Ingested(tally=lake.tally), Contents(lake)
     forget_other_sources(lake, benchmark, source, result)
     for subset in subsets:
         _ingest_subset(lake, benchmark, source, subset, limit, repositories, contents, result, say)
@@ -126,7 +126,6 @@ def _ingest_subset(
     # What is missing for want of a repository is asked for again, and named again.
     is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
     if is_whole and not is_other:
-        result.n_cached += absent.is_empty()
         result.notes += [f"{benchmark.display_name} {subset}: {note}" for note in absent_notes(absent["item_id"])]
         return
     if benchmark.is_one_subset:
@@ -162,7 +161,7 @@ def _stands(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
     parts = parts_of(lake, benchmark, subset)
     whole = fingerprint(stamp, [part.name for part in parts])
-    if not lake.stands("rejects", files_part(benchmark, subset), whole):
+    if not lake.is_current("rejects", files_part(benchmark, subset), whole):
         return False
     if not all(_part_stands(lake, benchmark, part.name, fingerprint(stamp, part.name)) for part in parts):
         return False
@@ -191,11 +190,11 @@ def _have_rest(lake: Lake, benchmark: Benchmark) -> bool:
 
 def _part_stands(lake: Lake, benchmark: Benchmark, part: str, stamp: str) -> bool:
     return (
-        lake.stands("items", part, stamp, benchmark=benchmark.name)
-        and lake.stands("gold_spans", part, stamp, benchmark=benchmark.name)
-        and all(lake.stands("queries", part, stamp, **folders) for folders in query_folders(benchmark))
-        and lake.stands("rejects", rejects_part(benchmark, part), stamp)
-        and all(lake.stands(name, part, stamp, **folders_of(benchmark, name)) for name in benchmark.more)
+        lake.is_current("items", part, stamp, benchmark=benchmark.name)
+        and lake.is_current("gold_spans", part, stamp, benchmark=benchmark.name)
+        and all(lake.is_current("queries", part, stamp, **folders) for folders in query_folders(benchmark))
+        and lake.is_current("rejects", rejects_part(benchmark, part), stamp)
+        and all(lake.is_current(name, part, stamp, **folders_of(benchmark, name)) for name in benchmark.more)
     )
 
 
@@ -287,5 +286,5 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         parameters=canonical_json(parameters),
     )
     stamp = fingerprint(row.to_dicts())
-    if not lake.stands("benchmarks", benchmark.name, stamp):
+    if not lake.is_current("benchmarks", benchmark.name, stamp):
         lake.write("benchmarks", row.with_columns(fingerprint=pl.lit(stamp)), part=benchmark.name, fingerprint=stamp)

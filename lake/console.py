@@ -8,14 +8,12 @@ from __future__ import annotations
 import json as jsonlib
 import multiprocessing
 import os
-import re
 import signal
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -36,6 +34,7 @@ from rich.progress import (
 from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
+from lake.outcome import Outcome as Outcome
 from lake.text import escaped, escaped_json
 
 PIPE_SECONDS = 10.0
@@ -59,42 +58,6 @@ DEFAULT_LAKE = Path("lake/data")
 _TITLE = TextColumn("{task.description}", markup=False)
 
 T = TypeVar("T")
-
-
-@dataclass
-class Outcome:
-    """What a stage did, as its last block says it.
-
-    Attributes:
-        written: Where the result lies.
-        expected: How many things there were to do: items, or items × runs.
-        scored: How many of them have a result now.
-        missing: How many could not be done for want of something (unscorable items, runs that skipped).
-        failed: How many went wrong.
-        rejected: How many rows were refused.
-        cached: How many stood already.
-        tied: How many rankings tie at a cut-off.
-        notes: Further lines.
-        hint: What to type next.
-        unit: What is counted, many of it.
-    """
-
-    written: str
-    expected: int = 0
-    scored: int = 0
-    missing: int = 0
-    failed: int = 0
-    rejected: int = 0
-    cached: int = 0
-    tied: int = 0
-    notes: list[str] = field(default_factory=list)
-    hint: str = ""
-    unit: str = "items"
-
-    @property
-    def code(self) -> Exit:
-        """Done, or done with rows that were rejected, failed or could not be scored."""
-        return Exit.INCOMPLETE if self.missing or self.failed or self.rejected else Exit.DONE
 
 
 class Console:
@@ -162,19 +125,10 @@ class Console:
         """Print the last block, as lines on stderr or as one object on stdout, and give the exit code."""
         seconds = time.perf_counter() - self._started
         if self.json:
-            keys = ("written", "expected", "scored", "missing", "failed", "rejected", "cached")
-            print(jsonlib.dumps({**{key: getattr(outcome, key) for key in keys}, "seconds": round(seconds, 3)}))
-            return outcome.code
-        unit = re.sub(r"s\b", "", outcome.unit, count=1) if outcome.expected == 1 else outcome.unit
-        counts = [f"{outcome.scored:,} of {outcome.expected:,} {unit}"]
-        named = ("missing", "failed", "rejected", "cached")
-        counts += [f"{getattr(outcome, name):,} {name}" for name in named if getattr(outcome, name)]
-        counts += [f"{outcome.tied:,} tied at a cut-off"] if outcome.tied else []
-        self.say(f"{stage}: {', '.join(counts)} in {seconds:.1f} s → {outcome.written}")
-        for note in outcome.notes:
-            self.say(f"  {note}")
-        if outcome.hint:
-            self.say(f"  next: {outcome.hint}")
+            print(jsonlib.dumps({**outcome.facts, "seconds": round(seconds, 3)}))
+        else:
+            for line in outcome.lines(stage, f"{seconds:.1f}"):
+                self.say(line)
         return outcome.code
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import quote, unquote
 
@@ -48,6 +48,26 @@ class Part:
             DamagedPartError: It is not as it was written.
         """
         return checked_record(self.path, self.place, self.table).fingerprint
+
+
+@dataclass
+class PartCounts:
+    """What was done about a lake's parts, each by its place and counted once, however often it was looked at."""
+
+    made: set[str] = field(default_factory=set)
+    current: set[str] = field(default_factory=set)
+    removed: set[str] = field(default_factory=set)
+
+    def add(self, other: PartCounts) -> None:
+        """Take in what another process did."""
+        self.made |= other.made
+        self.current |= other.current
+        self.removed |= other.removed
+
+    def counts(self) -> dict[str, int]:
+        """How many parts were made, were current already, and were removed for good."""
+        current, removed = self.current - self.made - self.removed, self.removed - self.made
+        return {"made": len(self.made), "current": len(current), "removed": len(removed)}
 
 
 def part_at(declared: Table, path: Path) -> Part:

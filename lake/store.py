@@ -16,13 +16,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 from filelock import FileLock, Timeout
 
+from lake.checking import check as check
 from lake.damage import TEMPORARY, remove_empty, remove_unfinished, set_aside, survey
 from lake.errors import Exit, GoldspanError, refusal_of
-from lake.fingerprint import canonical_json, fingerprint
+from lake.fingerprint import fingerprint
 from lake.integrity import FORMAT_VERSION as FORMAT_VERSION
 from lake.integrity import damaged, metadata, put_digest
 from lake.parts import Part as Part
-from lake.parts import part_at, path_of, pattern_of
+from lake.parts import PartCounts, part_at, path_of, pattern_of
 from lake.tables import TABLES, Table, table
 
 if TYPE_CHECKING:
@@ -40,11 +41,13 @@ class Lake:
 
     Attributes:
         damage: What did not fit when the lake was locked, a sentence each; it is set aside.
+        tally: Which parts were made, were current and were removed through it.
     """
 
     def __init__(self, root: Path) -> None:
         self.root = root
         self.damage: list[str] = []
+        self.tally = PartCounts()
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """A table's rows, lazily: the declared columns and those its folders add. No parts, no rows.
@@ -76,10 +79,13 @@ class Lake:
         path = self._path(declared, part, folders)
         return part_at(declared, path) if path.is_file() else None
 
-    def stands(self, name: str, part: str, fingerprint: str, **folders: str) -> bool:
+    def is_current(self, name: str, part: str, fingerprint: str, **folders: str) -> bool:
         """Whether a part is stored and was made from exactly this."""
         stored = self.part(name, part, **folders)
-        return stored is not None and stored.fingerprint == fingerprint
+        if stored is None or stored.fingerprint != fingerprint:
+            return False
+        self.tally.current.add(stored.place)
+        return True
 
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
         """Check a frame, sort it by key and put it in place of the part of that name.
@@ -114,11 +120,13 @@ class Lake:
         finally:
             if beside.exists():
                 beside.unlink()
+        self.tally.made.add(written.place)
         return written
 
     def remove(self, part: Part) -> None:
         """Take a part away, and the folders it leaves empty."""
         part.path.unlink(missing_ok=True)
+        self.tally.removed.add(part.place)
         remove_empty(part.path.parent, self.root)
 
     @contextmanager
@@ -227,34 +235,6 @@ class Lake:
             hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
             "or put the lake elsewhere with LAKE=…",
         )
-
-
-def check(declared: Table, frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with its columns in the declared order.
-
-    Raises:
-        GoldspanError: Columns, types, nulls, keys or rules are not as declared, e.g.
-            `scores: missing ['value'], unexpected ['values']`.
-    """
-    columns = declared.columns
-    missing = [column for column in columns if column not in frame.columns]
-    unexpected = [column for column in frame.columns if column not in columns]
-    if missing or unexpected:
-        message = f"{declared.name}: missing {missing}, unexpected {unexpected}"
-        raise GoldspanError(message, code=Exit.INVALID)
-    found = frame.schema
-    wrong = [f"{name} is {found[name]}, not {kind}" for name, kind in columns.items() if found[name] != kind]
-    if wrong:
-        message = f"{declared.name}: wrong types"
-        raise GoldspanError(message, examples=wrong, code=Exit.INVALID)
-    ordered = frame.select(list(columns))
-    _, failure = declared.schema.filter(ordered)
-    if len(failure):
-        rows = failure.invalid().select(declared.key).head(3).rows(named=True)
-        broken = ", ".join(f"{rule} ({count:,} rows)" for rule, count in sorted(failure.counts().items()))
-        message = f"{declared.name}: rows break {broken}"
-        raise GoldspanError(message, examples=[canonical_json(row) for row in rows], code=Exit.INVALID)
-    return ordered
 
 
 def _scan(

@@ -21,6 +21,7 @@ from lake.console import (
     run,
 )
 from lake.errors import unknown_name
+from lake.parts import PartCounts
 from lake.store import Lake
 from lake.text import counted
 from report.build import build, publishers
@@ -49,9 +50,12 @@ def build_(
     with store.naming_damage():
         built = build(store, site, console.say)
     n_pages = len(built.pages)
-    outcome = Outcome(written=str(site), expected=n_pages, scored=n_pages, unit="pages", hint="make serve")
-    outcome.cached = n_pages if built.cached else 0
-    outcome.notes.append(f"{counted(built.n_files, 'file')}, {size(built.n_bytes)}; open {site / 'index.html'}")
+    outcome = Outcome(
+        written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
+    )
+    files = set(built.files)
+    outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
+    outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(built.n_bytes)}; open {site / 'index.html'}")
     raise typer.Exit(console.finish("report", outcome))
 
 

@@ -35,15 +35,15 @@ class Built:
 
     Attributes:
         pages: The pages' paths.
-        n_files: Files in the site.
+        files: The site's files.
         n_bytes: Their size together.
-        cached: Whether the site stood already and nothing was done.
+        is_current: Whether the site was made from the same before, and left alone.
     """
 
     pages: Sequence[str]
-    n_files: int
+    files: Sequence[str]
     n_bytes: int
-    cached: bool
+    is_current: bool
 
 
 def project() -> Project:
@@ -64,7 +64,7 @@ def publishers() -> list[Publisher]:
 
 
 def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None) -> Built:
-    """Make the site, or leave it where its fingerprint stands.
+    """Make the site, or leave it where it is current.
 
     Raises:
         GoldspanError: The lake is empty or changes meanwhile, or the folder holds something else.
@@ -73,16 +73,16 @@ def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None) -
     folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
     made_from = fingerprint(lake_id, code_state())
-    if folder.stands(made_from, costs):
+    if folder.is_current(made_from, costs):
         stored = folder.manifest()
-        return _built(stored, cached=True)
+        return _built(stored, is_current=True)
     with folder.building() as new:
         manifest = _write(lake, new, lake_id, made_from, costs, say)
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
             hint = "Run the same command again when the other stage is done."
             raise GoldspanError(message, where=str(lake.root), hint=hint)
-    return _built(manifest, cached=False)
+    return _built(manifest, is_current=False)
 
 
 def lake_state(lake: Lake) -> str:
@@ -152,7 +152,7 @@ def _write_page(new: Path, page: Page, frame: dict[str, object]) -> None:
     to.write_text(html, encoding="utf-8", newline="\n")
 
 
-def _built(manifest: Manifest | None, *, cached: bool) -> Built:
+def _built(manifest: Manifest | None, *, is_current: bool) -> Built:
     files = manifest.files if manifest else {}
     pages = [name for name in files if name.endswith(".html")]
-    return Built(pages, len(files), sum(int(str(facts["bytes"])) for facts in files.values()), cached)
+    return Built(pages, list(files), sum(int(str(facts["bytes"])) for facts in files.values()), is_current)

@@ -71,7 +71,7 @@ class SiteFolder:
             return None
         return Manifest(said["fingerprint"], said["lake"], said.get("costs", ""), said["files"])
 
-    def stands(self, fingerprint: str, costs: str) -> bool:
+    def is_current(self, fingerprint: str, costs: str) -> bool:
         """Whether the site was made from exactly this, and every file of it is as it was written."""
         stored = self.manifest()
         if stored is None or (stored.fingerprint, stored.costs) != (fingerprint, costs):

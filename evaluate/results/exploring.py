@@ -9,12 +9,12 @@ import polars as pl
 
 from evaluate import context_runs as contexts
 from evaluate.metrics import Metric, metrics_of
-from evaluate.partition import Held, PartWork
+from evaluate.partition import Partition, PoolCache
 from evaluate.retrievers import retrievers
 from evaluate.score.contexts.gathered import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.score.relevance import RELEVANCE
-from evaluate.selection import Asked, Selection, asked_of, edition
+from evaluate.selection import ItemPart, Selection, asked_of, edition
 from evaluate.statistics.pooling import pooled
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.task import Task
@@ -62,14 +62,14 @@ def explored(
     Returns:
         Rows of table `scores`, its protocol's hash left empty.
     """
-    rules, held = _with_metrics(protocol, requested), Held()
+    rules, cache = _with_metrics(protocol, requested), PoolCache()
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     stored = [one for one in lake.parts("scores", **folders) if run_ids is None or one.folders["run_id"] in run_ids]
     scored = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     frames = [pl.DataFrame(schema=_COLUMNS)]
     for selection, runs in _runs(lake, task, {one.folders["run_id"] for one in stored}):
         for asked in asked_of(lake, task, selection):
-            frames += _scores(lake, task, asked, held, rules, runs)
+            frames += _scores(lake, task, asked, cache, rules, runs)
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     found = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")
     return found.with_columns(**sealed).select(*table("scores").columns).collect()
@@ -123,7 +123,7 @@ def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Se
 
 
 def _scores(
-    lake: Lake, task: Task, asked: Asked, held: Held, rules: Protocol, runs: Sequence[contexts.ContextRun]
+    lake: Lake, task: Task, asked: ItemPart, cache: PoolCache, rules: Protocol, runs: Sequence[contexts.ContextRun]
 ) -> list[pl.DataFrame]:
     """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
     requested, frames = metrics_of(rules), list[pl.DataFrame]()
@@ -131,7 +131,7 @@ def _scores(
     if of_contexts:
         frames = contexts.scores_of(lake, asked, _with_metrics(rules, of_contexts), runs)
     if of_results := [one for one in requested if one not in of_contexts]:
-        part, ranked = PartWork(lake, task, asked, held), replace(_with_metrics(rules, of_results), context=None)
+        part, ranked = Partition(lake, task, asked, cache), replace(_with_metrics(rules, of_results), context=None)
         listed = [run for run in runs if rules.context is None or run.chunker is not None]
         frames += [part.scores(run.run_id, ranked, run.chunker, is_chance=run.is_chance) for run in listed]
     return [frame.select(*_COLUMNS) for frame in frames]

@@ -12,7 +12,7 @@ from evaluate.score.chance import expected_random
 from evaluate.score.metric_values import reads_pool
 from evaluate.score.relevance import RELEVANCE
 from evaluate.score.scoring import score
-from evaluate.selection import Asked
+from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.lines import LineAxis
 
@@ -23,7 +23,7 @@ def score_run(
     run_id: str,
     hits: pl.LazyFrame,
     completions: pl.LazyFrame,
-    asked: Asked,
+    asked: ItemPart,
     pool: pl.LazyFrame | None,
     relevance: pl.LazyFrame | None,
     axis: LineAxis | None,

@@ -33,13 +33,13 @@ def cut_pools(
     # A benchmark's pools are stored in parts called `<benchmark>.<group>`.
     parts = [part for part in lake.parts("files") if part.name.partition(".")[0] == benchmark]
     holds_files = bool(parts) and not lake.scan_parts(parts, "files").head(1).collect().is_empty()
-    if holds_files and not _cut_new(lake, parts, chunker, stamp, say):
-        result.n_cached += 1
+    if holds_files:
+        _cut_new(lake, parts, chunker, stamp, say)
     _count_failures(lake, chunker.name, stamp, result)
 
 
-def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: str, say: Callable[[str], None]) -> bool:
-    """Cut what is not cut yet of some parts of `files`; whether there was any."""
+def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: str, say: Callable[[str], None]) -> None:
+    """Cut what is not cut yet of some parts of `files`."""
     tally = _tally(lake, chunker.name, stamp)
     for part in lake.parts("chunks", chunker=chunker.name):
         # A part the tally does not know was written just before a kill: it is made again, to the same bytes.
@@ -55,7 +55,7 @@ def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: s
     blobs = lake.parts("blobs")
     todo = _todo(lake, blobs, wanted, pl.concat([cut, without_chunks]))
     if todo.is_empty():
-        return False
+        return
     say(f"{chunker.name}: cutting {counted(len(todo), 'file')}")
     for start in range(0, len(todo), BLOBS_AT_ONCE):
         # In the order of the parts, so that each is read for the few batches that need it and not for every one.
@@ -72,7 +72,6 @@ def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: s
         _declare_chunker(lake, chunker, tally, stamp)
         if len(todo) > BLOBS_AT_ONCE:
             say(f"{chunker.name}: {start + len(batch):,} of {len(todo):,} files are cut")
-    return True
 
 
 def _todo(lake: Lake, blobs: Sequence[Part], wanted: pl.LazyFrame, done: pl.Series) -> pl.DataFrame:

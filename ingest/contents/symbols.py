@@ -51,21 +51,21 @@ def cut_symbols(
     """
     stamp = _stamp()
     wanted, n_several = _wanted(lake, benchmark)
-    if wanted.height and not _cut_new(lake, wanted, stamp, say, n_processes):
-        result.n_cached += 1
+    if wanted.height:
+        _cut_new(lake, wanted, stamp, say, n_processes)
     if n_several:
         result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
     _count_failures(lake, stamp, result)
 
 
-def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], None], n_processes: int | None) -> bool:
-    """Look through what is new; whether there was any."""
+def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], None], n_processes: int | None) -> None:
+    """Look through what is new."""
     tally = _standing(lake, stamp)
     found = lake.scan("symbols", rules="docs").select("sha256").unique().collect()["sha256"]
     without = pl.Series([sha256 for part in tally.values() for sha256 in part.without_any], dtype=pl.String)
     todo = wanted.filter(~pl.col("sha256").is_in(pl.concat([found, without]).implode()))
     if todo.is_empty():
-        return False
+        return
     say(f"symbols: parsing {counted(todo.height, 'file')}")
     n_done = 0
     with workers(n_processes) as pool:
@@ -81,7 +81,6 @@ def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], 
                 before, n_done = n_done, n_done + batch.height
                 if n_done // TOLD_EVERY > before // TOLD_EVERY and n_done < todo.height:
                     say(f"symbols: {n_done:,} of {todo.height:,} files are parsed")
-    return True
 
 
 def _cut_part(lake: Lake, contents: pl.DataFrame, tally: dict[str, _Tally], stamp: str, pool: Workers) -> None:

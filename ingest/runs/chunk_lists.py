@@ -22,6 +22,7 @@ from lake.console import Outcome
 from lake.declarations import CHUNKER_ALIASES, resolve
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
+from lake.parts import PartCounts
 from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
 from lake.text import counted
@@ -41,7 +42,7 @@ class ImportedChunks:
         n_clamped: Chunks that ended one line past their file.
         is_whole: Whether every file with a line has a chunk, so that retrievers can search them.
         removed: Runs over the chunks that were there before under this name: those are gone, and they with them.
-        cached: Whether they stood already.
+        is_current: Whether they were there already.
     """
 
     name: str
@@ -51,9 +52,9 @@ class ImportedChunks:
     n_clamped: int
     is_whole: bool
     removed: tuple[str, ...] = ()
-    cached: bool = False
+    is_current: bool = False
 
-    def outcome(self, written_to: str) -> Outcome:
+    def outcome(self, written_to: str, tally: PartCounts) -> Outcome:
         """The last block."""
         notes = [f"chunker {self.name}: {counted(self.n_chunks, 'chunk')} of {counted(self.n_files, 'file')}"]
         if not self.is_whole:
@@ -62,11 +63,10 @@ class ImportedChunks:
             notes.append(f"clamped: {counted(self.n_clamped, 'chunk')} that ended one line past their file")
         for run_id in self.removed:
             notes.append(f"taken away: {run_id}, over the chunks that had this name before; import it again")
-        if not self.cached:
+        if not self.is_current:
             notes.append(f"a run over these chunks: python -m ingest run FILE … --chunker {self.name}")
-        cached = self.n_rows if self.cached else 0
         return Outcome(
-            written_to, self.n_rows, self.n_rows, cached=cached, unit="chunks", notes=notes, hint="make evaluate"
+            written_to, self.n_rows, self.n_rows, unit="chunks", notes=notes, hint="make evaluate", tally=tally
         )
 
 
@@ -94,8 +94,8 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
         FORMAT_VERSION, sha256_of_file(input_file.path), benchmark, name, state, code_digest(import_chunks, read_rows)
     )
     stood = _imported(lake, name).get("counts")
-    if lake.stands("chunkers", name, stamp) and isinstance(stood, dict):
-        return ImportedChunks(**stood, cached=True)
+    if lake.is_current("chunkers", name, stamp) and isinstance(stood, dict):
+        return ImportedChunks(**stood, is_current=True)
     rows = read_rows(input_file)
     placed = _placed(lake, input_file, benchmark, rows, pools)
     n_clamped = placed.filter(pl.col("line_end") > pl.col("n_lines"))["position"].n_unique()
@@ -123,7 +123,7 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
 
 
 def _declared(benchmark: str, input_file: InputFile, made: ImportedChunks) -> pl.DataFrame:
-    said = {name: value for name, value in vars(made).items() if name not in ("cached", "removed")}
+    said = {name: value for name, value in vars(made).items() if name not in ("is_current", "removed")}
     n_files, n_chunks = made.n_files, made.n_chunks
     tally = {"n_files": n_files, "n_chunks": n_chunks, "fell_back": {}, "without_chunks": []}
     parameters = canonical_json(

@@ -9,7 +9,8 @@ from ingest.runs.rankings import Tally
 from ingest.runs.registry import AUTO
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_tally import TrajectoryTally
-from lake.console import Outcome
+from lake.outcome import Outcome
+from lake.parts import PartCounts
 from lake.text import counted
 
 
@@ -46,7 +47,7 @@ class Imported:
         tally: What reading came upon.
         n_rejected: What was refused, a row of `rejects` each.
         n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
-        cached: Whether the run stood already.
+        is_current: Whether the run was there already.
         notes: Sentences for the last block.
         parts: The parts of the items that the file touches.
     """
@@ -56,11 +57,11 @@ class Imported:
     tally: Tally = field(default_factory=Tally)
     n_rejected: int = 0
     n_unknown: int = 0
-    cached: bool = False
+    is_current: bool = False
     notes: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
 
-    def outcome(self, written: str, hint: str) -> Outcome:
+    def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The last block."""
         tally = self.tally
         failed = tally.n_failed + tally.n_no_context if isinstance(tally, TrajectoryTally) else 0
@@ -71,7 +72,7 @@ class Imported:
             missing=tally.n_missing,
             failed=failed,
             rejected=self.n_rejected,
-            cached=self.n_items if self.cached else 0,
+            tally=parts or PartCounts(),
             tied=tally.n_tied,
             notes=[f"run {self.run_id}", *self.notes, *self.summary()],
             hint=hint,

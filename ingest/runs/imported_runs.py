@@ -41,8 +41,8 @@ class ImportedRun:
         return f"import-{self.run_id}"
 
     def row(self) -> dict[str, object] | None:
-        """Its row of `runs`, where it stands and was made from the same."""
-        if not self.lake.stands("runs", "all", self.made_of, **self._folders):
+        """Its row of `runs`, where it is there and was made from the same."""
+        if not self.lake.is_current("runs", "all", self.made_of, **self._folders):
             return None
         return self.lake.read("runs", **self._folders).row(0, named=True)
 

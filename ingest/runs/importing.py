@@ -97,7 +97,7 @@ class _Import:
         tally = self._tally()(**counts)
         if isinstance(tally, TrajectoryTally):
             tally.unread = Unread(stored["unread"])
-        return Imported(self.run_id, n_items, tally, n_rejected, n_unknown, cached=True)
+        return Imported(self.run_id, n_items, tally, n_rejected, n_unknown, is_current=True)
 
     def run(self, rejects: Rejects, *, write: bool) -> Imported:
         """Check every row and, if that is wanted, store what they say: the run's own row last."""

@@ -76,8 +76,8 @@ class _Round:
 
 
 def _counts(said: Mapping[str, object]) -> str:
-    """What the stage says stood already; ingest counts subsets and chunkers, evaluate rankings, report pages."""
-    return f", {said['cached']:,} cached" if said.get("cached") else ""
+    """How many parts, or files of the site, the stage left alone."""
+    return f", {said['current']:,} current" if said.get("current") else ""
 
 
 def _written(before: Parts, after: Parts) -> str:
@@ -92,6 +92,6 @@ MAIN = Bench(
     name="main",
     title="the main job on RepoEval: ingest, evaluate, report",
     method="whole processes, start and imports included; of several attempts the fastest time and the most memory. "
-    "Cached: of ingest subsets and chunkers, of evaluate rankings, of report pages.",
+    "Current: parts of the lake, of report files of the site.",
     run=run,
 )

@@ -11,7 +11,7 @@ import pytest
 from lake.errors import Exit
 from tests.tiny import command, stored
 
-KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "cached", "seconds"]
+KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 
 
 def test_the_table_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Path) -> None:
@@ -36,7 +36,9 @@ def test_json_is_exactly_one_object_on_stdout(lake_folder: Path) -> None:
     assert list(found) == KEYS
     assert (said.code, said.err) == (0, "")
     assert found["written"] == str(lake_folder)
-    assert found["expected"] == found["scored"] == found["cached"]
+    assert found["expected"] == found["scored"]
+    assert (found["made"], found["removed"]) == (0, 0)
+    assert found["current"] > 0
 
 
 def test_quiet_is_silent(lake_folder: Path) -> None:

@@ -143,7 +143,7 @@ def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
     assert all([part.name for part in one.files or []] == [f"repobench-r.{one.part}"] for one in asked)
     only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), "java_cff-test-hard-0001"))
     assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-hard-0001", 4, 4)]
-    assert only[0].stamp == next(one.stamp for one in asked if one.part == only[0].part)
+    assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
 
 
 def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:

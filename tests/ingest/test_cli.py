@@ -11,7 +11,7 @@ from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import TASKS, build, command, jsonl, put, stored, task_file
 
-KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "cached", "seconds"]
+KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 NAMED = ("--chunkers", "whole-file")
 
 

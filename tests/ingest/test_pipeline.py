@@ -49,7 +49,7 @@ def test_a_second_ingest_does_nothing(source: Path, tmp_path: Path) -> None:
     before, fingerprints = stored(tmp_path / "lake"), _fingerprints(tmp_path / "lake")
     times = {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before}
     done = ingested(tmp_path / "lake", source)
-    assert (done.n_items, done.n_scorable, done.n_cached, done.notes) == (5, 5, 3, [])
+    assert (done.n_items, done.n_scorable, done.tally.counts()["made"], done.notes) == (5, 5, 0, [])
     assert stored(tmp_path / "lake") == before
     assert _fingerprints(tmp_path / "lake") == fingerprints
     assert {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before} == times
@@ -85,7 +85,7 @@ def test_an_edited_row_re_reads_its_subset_and_nothing_else(both: Path, tmp_path
     edited = [task("zoo_animals", "dogs.py", DOGS, 0, 5, 2), *TASKS[1:]]
     put(both / "datasets" / task_file(), jsonl(edited))
     done = ingested(tmp_path / "lake", both, subsets=SUBSETS)
-    assert done.n_cached == 3
+    assert done.tally.counts()["made"] == 3
     assert _changed(before, stored(tmp_path / "lake")) == {
         "gold_spans/benchmark=repoeval/part-function-2k.parquet",
         "items/benchmark=repoeval/part-function-2k.parquet",

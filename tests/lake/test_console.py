@@ -16,9 +16,10 @@ import typer
 from lake import console
 from lake.console import Console, Outcome, default_to, print_listing, run, split_names
 from lake.errors import Exit, GoldspanError
+from lake.parts import PartCounts
 from tests.tiny import ROOT, command
 
-KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "cached", "seconds"]
+KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 
 
 def _app(fault: BaseException | None = None, code: int | None = None) -> typer.Typer:
@@ -125,20 +126,21 @@ def test_arguments_belong_to_the_default_command_unless_another_is_named(
         assert capsys.readouterr().out == (printed or "worked list None\n")
 
 
-def _outcome(**counts: int | str) -> Outcome:
+def _outcome(**counts: int | str | PartCounts) -> Outcome:
     outcome = Outcome(written="lake/data", notes=["a note"], hint="make report")
     vars(outcome).update(counts)
     return outcome
 
 
 def test_json_is_exactly_one_object_on_stdout(capsys: pytest.CaptureFixture[str]) -> None:
-    Console(json=True, quiet=True).finish("evaluate", _outcome(expected=5, scored=4, missing=1))
+    tally = PartCounts({"a", "b"}, {"b", "c"}, {"a"})
+    Console(json=True, quiet=True).finish("evaluate", _outcome(expected=5, scored=4, missing=1, tally=tally))
     said = capsys.readouterr()
     found = json.loads(said.out)
     assert list(found) == KEYS
     assert found | {"seconds": 0} == {
-        "written": "lake/data", "expected": 5, "scored": 4, "missing": 1, "failed": 0, "rejected": 0, "cached": 0,
-        "seconds": 0,
+        "written": "lake/data", "expected": 5, "scored": 4, "missing": 1, "failed": 0, "rejected": 0, "made": 2,
+        "current": 1, "removed": 0, "seconds": 0,
     }  # fmt: skip
     assert said.out.count("\n") == 1
     assert said.err == ""
@@ -153,10 +155,10 @@ def test_one_of_a_kind_is_no_plural_in_the_last_block(unit: str, said: str, caps
 
 
 def test_the_last_block_says_what_there_is_to_say_and_no_noughts(capsys: pytest.CaptureFixture[str]) -> None:
-    Console().finish("evaluate", _outcome(expected=5000, scored=4999, failed=1, tied=3))
+    Console().finish("evaluate", _outcome(expected=5000, scored=4999, failed=1, tied=3, tally=PartCounts({"a"})))
     said = capsys.readouterr()
     first, note, hint = said.err.splitlines()
-    assert first.startswith("evaluate: 4,999 of 5,000 items, 1 failed, 3 tied at a cut-off in ")
+    assert first.startswith("evaluate: 4,999 of 5,000 items, 1 failed, 3 tied at a cut-off; parts: 1 made in ")
     assert first.endswith(" s → lake/data")
     assert (note, hint) == ("  a note", "  next: make report")
     assert said.out == ""
@@ -172,9 +174,16 @@ def test_quiet_is_silent(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize(
     ("counts", "code"),
-    [({}, 0), ({"cached": 3}, 0), ({"missing": 1}, 5), ({"failed": 1}, 5), ({"rejected": 1}, 5), ({"tied": 1}, 0)],
+    [
+        ({}, 0),
+        ({"tally": PartCounts({"a"})}, 0),
+        ({"missing": 1}, 5),
+        ({"failed": 1}, 5),
+        ({"rejected": 1}, 5),
+        ({"tied": 1}, 0),
+    ],
 )
-def test_what_is_left_undone_is_exit_code_5(counts: dict[str, int], code: int) -> None:
+def test_what_is_left_undone_is_exit_code_5(counts: dict[str, int | PartCounts], code: int) -> None:
     assert _outcome(**counts).code == code
 
 

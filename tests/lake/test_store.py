@@ -171,7 +171,7 @@ def test_a_hostile_folder_round_trips_and_stays_inside(lake: Lake, value: str) -
     assert lake.read("chunks", chunker=value)["chunker"].to_list() == [value]
     assert lake.scan("chunks").filter(pl.col("chunker") == value).collect()["chunker"].to_list() == [value]
     assert [part.folders for part in lake.parts("chunks", chunker=value)] == [{"chunker": value}]
-    assert lake.stands("chunks", "p", value, chunker=value)
+    assert lake.is_current("chunks", "p", value, chunker=value)
     _stays_inside(lake)
 
 
@@ -221,15 +221,15 @@ def test_a_lake_that_is_not_there_has_no_rows_and_is_not_made_by_reading(lake: L
 def test_rows_that_are_none_are_stored_as_a_part(lake: Lake) -> None:
     lake.write("chunks", _chunks("c"), part="p", fingerprint="f", chunker="c")
     assert lake.read("chunks").is_empty()
-    assert lake.stands("chunks", "p", "f", chunker="c")
+    assert lake.is_current("chunks", "p", "f", chunker="c")
 
 
 def test_a_fingerprint_stands_for_exactly_what_it_was_made_from(lake: Lake) -> None:
-    assert not lake.stands("chunks", "p", "f", chunker="c")
+    assert not lake.is_current("chunks", "p", "f", chunker="c")
     lake.write("chunks", _chunks("c", "s"), part="p", fingerprint="f", chunker="c")
-    assert lake.stands("chunks", "p", "f", chunker="c")
-    assert not lake.stands("chunks", "p", "g", chunker="c")
-    assert not lake.stands("chunks", "q", "f", chunker="c")
+    assert lake.is_current("chunks", "p", "f", chunker="c")
+    assert not lake.is_current("chunks", "p", "g", chunker="c")
+    assert not lake.is_current("chunks", "q", "f", chunker="c")
 
 
 def test_the_state_of_tables_moves_with_any_part_and_with_nothing_else(lake: Lake, tmp_path: Path) -> None:

@@ -66,9 +66,9 @@ def test_two_lakes_that_differ_in_costs_give_sites_that_differ_where_costs_are_s
 
 
 def test_a_site_that_stands_is_left_alone(small: Lake, tmp_path: Path) -> None:
-    assert not build(small, tmp_path / "site").cached
+    assert not build(small, tmp_path / "site").is_current
     before = (tmp_path / "site" / "index.html").stat().st_ino
-    assert build(small, tmp_path / "site").cached
+    assert build(small, tmp_path / "site").is_current
     assert (tmp_path / "site" / "index.html").stat().st_ino == before
 
 
@@ -81,7 +81,7 @@ def test_a_damaged_site_is_built_again(small: Lake, tmp_path: Path, harm: str) -
         victim.write_bytes(b"no")
     else:
         victim.unlink()
-    assert not build(small, tmp_path / "site").cached
+    assert not build(small, tmp_path / "site").is_current
     assert files(tmp_path / "site") == whole
 
 
@@ -90,7 +90,7 @@ def test_measured_costs_count_though_their_fingerprint_stands(small: Lake, tmp_p
     part = small.parts("costs")[0]
     costs = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(index_seconds=pl.lit(77.0))
     small.write("costs", costs, part=part.name, fingerprint=part.fingerprint, **part.folders)
-    assert not build(small, tmp_path / "site").cached
+    assert not build(small, tmp_path / "site").is_current
     assert ">77<" in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
 
 

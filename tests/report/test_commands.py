@@ -27,18 +27,18 @@ def report(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: Path) -> None:
     first = report("--lake", small.root, "--site", tmp_path / "site")
     assert (first.returncode, first.stdout) == (0, "")
-    assert "report: 3 of 3 pages in" in first.stderr
+    assert "report: 3 of 3 pages; files: " in first.stderr
     second = report("--lake", small.root, "--site", tmp_path / "site", "--json")
     assert second.returncode == 0
     said = json.loads(second.stdout)
-    assert (said["expected"], said["scored"], said["cached"]) == (3, 3, 3)
+    assert (said["expected"], said["scored"], said["made"]) == (3, 3, 0)
 
 
 def test_a_skipped_build_loads_neither_altair_nor_jinja(small: Lake, tmp_path: Path) -> None:
     report("--lake", small.root, "--site", tmp_path / "site")
     code = (
         "import sys; from pathlib import Path; from lake.store import Lake; import report.__main__; "
-        f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(tmp_path / 'site')!r})).cached; "
+        f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(tmp_path / 'site')!r})).is_current; "
         "assert not {'altair', 'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=CHECKOUT, capture_output=True, text=True, check=False)

@@ -13,7 +13,7 @@ from evaluate.score.contexts.gathering import RANKED_BUDGET
 from evaluate.score.contexts.loading import load_material
 from evaluate.score.contexts.scoring import rules_of, score_contexts
 from evaluate.score.random_orders import draw
-from evaluate.selection import Asked
+from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
 from lake.store import Lake
@@ -25,7 +25,7 @@ _SCORE = ["item_id", "granularity", "metric", "k"]
 _SUMS = ("value", "numerator", "denominator")
 
 
-def expected_contexts(lake: Lake, asked: Asked, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
+def expected_contexts(lake: Lake, asked: ItemPart, protocol: Protocol, run_id: str, chunker: str) -> pl.DataFrame:
     """The mean scores of the seeded orders of each pool, the very orders that other benchmarks' means are of.
 
     Args:
@@ -50,14 +50,14 @@ def expected_contexts(lake: Lake, asked: Asked, protocol: Protocol, run_id: str,
     return pl.concat(means).with_columns(pl.col(_SUMS).fill_nan(None), run_id=pl.lit(run_id))
 
 
-def _chunks(lake: Lake, asked: Asked, chunker: str) -> pl.LazyFrame:
+def _chunks(lake: Lake, asked: ItemPart, chunker: str) -> pl.LazyFrame:
     files = files_of(lake, asked.pool_ids, asked.files).select("pool_id", "path", "sha256")
     chunks = lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
     where = ("pool_id", "path", "chunk_no", "line_start", "line_end")
     return files.join(chunks, on="sha256").select(where)
 
 
-def _scores(lake: Lake, asked: Asked, protocol: Protocol, heads: pl.DataFrame) -> pl.DataFrame:
+def _scores(lake: Lake, asked: ItemPart, protocol: Protocol, heads: pl.DataFrame) -> pl.DataFrame:
     """The scores of all orders, each as a run of its own."""
     order = pl.col("order").cast(pl.String)
     items = asked.described.lazy().select("item_id", "pool_id")

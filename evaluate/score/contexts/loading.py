@@ -8,11 +8,11 @@ import polars as pl
 
 from evaluate.metrics import metrics_of
 from evaluate.score.contexts.gathered import FINAL, LINES, RANKING, Material, Runs
-from evaluate.selection import Asked
+from evaluate.selection import ItemPart
 from lake.catalog.context_rules import ContextRules
 from lake.catalog.protocol import Protocol
 from lake.naming import GOLD_RUN, PUBLISHED_READING, REST, kinds_of_files
-from lake.store import Lake, Part
+from lake.store import Lake
 from lake.text import n_nws_per_line
 
 _HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]
@@ -24,7 +24,7 @@ def reading_of(rules: ContextRules) -> str:
     return "docs" if rules.edits == "gold patch" else "official"
 
 
-def load_runs(lake: Lake, asked: Asked, rules: ContextRules, names: Sequence[str]) -> Runs:
+def load_runs(lake: Lake, asked: ItemPart, rules: ContextRules, names: Sequence[str]) -> Runs:
     """What some runs answered to a part of the items."""
     items = asked.described.select("item_id").lazy()
 
@@ -60,7 +60,7 @@ def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[p
     return answers.with_columns(n_steps=n_steps), kept.drop("has_both").with_columns(part=part)
 
 
-def load_material(lake: Lake, asked: Asked, protocol: Protocol, rules: ContextRules, runs: Runs) -> Material:
+def load_material(lake: Lake, asked: ItemPart, protocol: Protocol, rules: ContextRules, runs: Runs) -> Material:
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
     items = _items(lake, asked)
     gold = asked.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
@@ -98,7 +98,7 @@ def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
     return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
 
 
-def _items(lake: Lake, asked: Asked) -> pl.DataFrame:
+def _items(lake: Lake, asked: ItemPart) -> pl.DataFrame:
     stored = lake.part("items", asked.part, benchmark=asked.benchmark)
     patches = lake.scan_parts([stored] if stored else [], "items").select(
         "item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0
@@ -131,8 +131,3 @@ def _per_line(texts: Iterable[str]) -> list[list[int]]:
 
 def _of(rows: pl.LazyFrame, hashes: pl.Series) -> pl.LazyFrame:
     return rows.filter(pl.col("sha256").is_in(hashes.implode()))
-
-
-def fingerprints(parts: Iterable[Part | None]) -> list[str]:
-    """What some parts were made from; an empty text for one that is not there."""
-    return [part.fingerprint if part else "" for part in parts]

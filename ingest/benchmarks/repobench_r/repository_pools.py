@@ -110,7 +110,7 @@ def _clone(
     """Store a repository's files in the languages that its items are in; whether all of it was there already."""
     known = commits_of(lake, benchmark).get(repo)
     made_of = fingerprint(FORMAT_VERSION, VERSION, list(table("files").columns), languages)
-    if known and lake.stands("files", _part_of(benchmark, repo, known), fingerprint(made_of, known)):
+    if known and lake.is_current("files", _part_of(benchmark, repo, known), fingerprint(made_of, known)):
         held = lake.scan_parts([_stored(lake, benchmark, repo, known)], "files")
         lost = held.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
         if lost.head(1).collect().is_empty():

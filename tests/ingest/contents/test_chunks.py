@@ -42,4 +42,4 @@ def test_what_could_not_be_cut_is_told_again_when_nothing_is_new(source: Path, t
     lake = Lake(tmp_path / "lake")
     ingested(lake, source)
     again = ingested(lake, source)
-    assert (again.n_rejected, again.n_cached) == (1, 2)
+    assert (again.n_rejected, again.tally.counts()["made"]) == (1, 0)

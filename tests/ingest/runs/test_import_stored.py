@@ -66,13 +66,12 @@ def test_equal_imports_leave_equal_bytes(lake: Lake, once: Path, tmp_path: Path)
     assert leftovers(lake.root) == []
 
 
-def test_the_same_file_again_is_cached_and_counts_alike(lake: Lake) -> None:
+def test_the_same_file_again_is_current_and_counts_alike(lake: Lake) -> None:
     data = trec([(FIRST, "rockets/orbit.py#L13", 1, 1), (FIRST, "no.py", 2, 1)])
     first, before = imported(lake, data), stored(lake.root)
     again = imported(lake, data)
-    assert (first.cached, again.cached) == (False, True)
+    assert (first.is_current, again.is_current) == (False, True)
     assert again.tally.counts() == first.tally.counts()
-    assert again.outcome("x", "").cached == 5
     assert stored(lake.root) == before
 
 
@@ -80,7 +79,7 @@ def test_what_was_skipped_is_an_error_again_without_the_flag(lake: Lake) -> None
     data = ALL + one("a.py", "other")
     imported(lake, data, skip_unknown=True)
     again = imported(lake, data, skip_unknown=True)
-    assert (again.n_rejected, again.n_unknown, again.cached) == (0, 1, True)
+    assert (again.n_rejected, again.n_unknown, again.is_current) == (0, 1, True)
     with pytest.raises(GoldspanError, match="not among those asked"):
         imported(lake, data)
 
@@ -109,7 +108,7 @@ def test_new_items_make_an_import_stale(lake: Lake, tmp_path: Path) -> None:
     error = refused(lake, ALL)
     assert f"'{LAST}'" in error.examples[0]
     again = imported(lake, ALL, skip_unknown=True)
-    assert (again.cached, again.run_id, again.n_items) == (False, first.run_id, 4)
+    assert (again.is_current, again.run_id, again.n_items) == (False, first.run_id, 4)
     assert LAST not in lake.read("run_items")["item_id"].to_list()
 
 

@@ -193,7 +193,7 @@ def test_a_check_writes_nothing(lake: Lake) -> None:
 def test_the_same_import_again_is_done_already_and_another_takes_its_place(lake: Lake) -> None:
     imported(lake, jsonl(*ALL))
     before = stored(lake.root)
-    assert imported(lake, jsonl(*ALL)).cached
+    assert imported(lake, jsonl(*ALL)).is_current
     assert stored(lake.root) == before
     again = imported(lake, jsonl(unified(model_patch=None)), name="other.jsonl")
     assert lake.read("runs")["run_id"].to_list() == [again.run_id]

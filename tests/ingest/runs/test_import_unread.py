@@ -45,7 +45,7 @@ def test_what_was_not_read_is_in_the_last_block_by_name_and_stored_with_the_run(
     (parameters,) = lake.read("runs").filter(run_id=result.run_id)["parameters"]
     assert json.loads(parameters)["unread"] == {"file *.txt": 2, "file *.bin": 1, "tool mcp__look": 2}
     again = imported(lake, zipped(entries), name="a.zip")
-    assert again.cached
+    assert again.is_current
     assert notes(again) == notes(result)
 
 

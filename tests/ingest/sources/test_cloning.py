@@ -40,7 +40,7 @@ def test_repositories_of_a_folders_rows_are_cloned(home: Path) -> None:
     assert "2 of 3 items ready, 1 missing" in said.err
     assert f"fetching 1 of 2: file://{home}/remotes/acme/rockets at" in said.err
     assert set(Lake(home / "lake").read("files")["path"]) == set(FILES)
-    assert "cached" not in said.err
+    assert " current" not in said.err
 
 
 def test_what_could_not_be_had_is_asked_for_and_named_again(home: Path) -> None:
@@ -66,7 +66,7 @@ def test_what_was_read_without_cloning_is_read_again_with_it(home: Path) -> None
     arguments = ["--source", home / "source", "--lake", home / "lake", "--chunkers", "whole-file"]
     without = command("ingest", "contextbench", *arguments)
     assert "0 of 3 items ready, 3 missing" in without.err
-    assert "cached" not in without.err
+    assert " current" not in without.err
     assert "2 of 3 items ready, 1 missing" in _ingest(home).err
 
 

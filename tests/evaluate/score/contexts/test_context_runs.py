@@ -11,7 +11,7 @@ import pytest
 from evaluate import context_runs as stage
 from evaluate.context_runs import ContextRun, score_runs
 from evaluate.metrics import metrics_of
-from evaluate.selection import Asked, Selection, asked_of
+from evaluate.selection import ItemPart, Selection, asked_of
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
 from tests.bench._context_lake import write
@@ -29,12 +29,12 @@ def lake(tmp_path: Path) -> Lake:
     return Lake(tmp_path)
 
 
-def asked(lake: Lake) -> list[Asked]:
+def asked(lake: Lake) -> list[ItemPart]:
     return list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
 
 
 def score(lake: Lake, runs: list[ContextRun] = RUNS, code: str = "as it is") -> None:
-    with patch.object(stage, "scoring_code", lambda _: code), patch.object(stage, "aggregating_code", lambda: code):
+    with patch("lake.make.code_digest", lambda *_: code):
         score_runs(lake, asked(lake), PROTOCOLS, runs)
 
 

@@ -150,9 +150,9 @@ def test_a_patch_with_a_fault_is_reported(tmp_path: Path) -> None:
 
 def test_nothing_is_read_again_while_all_stands(tmp_path: Path) -> None:
     lake, source = tmp_path / "lake", build(tmp_path / "source")
-    assert ingested(lake, source).n_cached == 0
+    assert ingested(lake, source).tally.made
     before = stored(lake)
-    assert ingested(lake, source).n_cached == 1
+    assert not ingested(lake, source).tally.made
     assert stored(lake) == before
 
 
@@ -177,7 +177,7 @@ def test_what_was_deleted_is_made_again_to_the_same_bytes(tmp_path: Path, lost: 
     assert gone
     for file in gone:
         file.unlink()
-    assert ingested(lake, source).n_cached == 0
+    assert ingested(lake, source).tally.made
     # What is in a part of contents depends on which of them were there.
     assert {path: data for path, data in stored(lake).items() if "blobs" not in path} == {
         path: data for path, data in before.items() if "blobs" not in path
@@ -190,7 +190,7 @@ def test_a_repository_that_changed_is_read_again(tmp_path: Path) -> None:
     ingested(lake, source)
     changed = repo_parquet({**FILES, "src/engine.py": "class Engine:\n    pass\n"})
     put(source / "contextbench/repo_files/acme__rockets-1.parquet", changed)
-    assert ingested(lake, source).n_cached == 0
+    assert ingested(lake, source).tally.made
     assert gold(lake) == [("acme__rockets-1", "src/engine.py", 1, 2, 1)]
     assert items(lake)["acme__rockets-1"]["gold_flags"] == ["content-differs:1", "ends-past-eof:1"]
 

@@ -199,7 +199,7 @@ def test_entries_that_climb_out_or_lead_out_are_refused_and_named(lake: Lake, tm
 def test_a_change_anywhere_in_a_folder_is_another_import(lake: Lake) -> None:
     folder = laid_out(lake.root.parent / "given", BY_ITEM)
     first = imported(lake, folder)
-    assert imported(lake, folder).cached
+    assert imported(lake, folder).is_current
     (folder / f"{CATS}/{CATS}.json").write_bytes(json.dumps(unified(CATS, model_patch="")).encode())
     assert imported(lake, folder).run_id != first.run_id
     assert lake.read("runs").height == 1

@@ -1,0 +1,117 @@
+"""The one way to be current: what parts would be made from, whether they were, and what was done about it.
+
+A part is current while the fingerprints of its inputs, its parameters, and the code in the import closure of the
+functions that make it are what they were when it was written. Nothing else decides it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import polars as pl
+
+from lake.code import code_digest
+from lake.fingerprint import fingerprint
+from lake.store import FORMAT_VERSION, Lake
+
+
+class Input(Protocol):
+    """What a part is made from: a stored part, a product, or anything else that has a fingerprint."""
+
+    @property
+    def fingerprint(self) -> str: ...  # noqa: D102
+
+
+class Slot(NamedTuple):
+    """Where one part belongs: its table, its name and the values of the table's folders."""
+
+    table: str
+    part: str
+    folders: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Product:
+    """Parts that are made together, of the same inputs; mostly it is one.
+
+    Attributes:
+        lake: Where they lie.
+        slots: What they are, in the order in which they are written: the last says that all are there.
+        fingerprint: What they would be made from today.
+    """
+
+    lake: Lake
+    slots: Sequence[Slot]
+    fingerprint: str
+
+    @property
+    def is_current(self) -> bool:
+        """Whether all are stored and were made from just this."""
+        current = self.lake.is_current
+        return all(current(slot.table, slot.part, self.fingerprint, **slot.folders) for slot in self.slots)
+
+    def scan(self) -> pl.LazyFrame:
+        """The rows of what is one part, as it is stored."""
+        (slot,) = self.slots
+        stored = self.lake.part(slot.table, slot.part, **slot.folders)
+        return self.lake.scan_parts([stored] if stored else [], slot.table)
+
+    def write(self, *frames: pl.DataFrame) -> None:
+        """Store the parts."""
+        for slot, frame in zip(self.slots, frames, strict=True):
+            self.lake.write(slot.table, frame, part=slot.part, fingerprint=self.fingerprint, **slot.folders)
+
+    def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
+        """Make and store the parts, unless they are current; whether that was to be done."""
+        if self.is_current:
+            return False
+        frames = function()
+        self.write(*([frames] if isinstance(frames, pl.DataFrame) else frames))
+        return True
+
+
+def product_of(
+    lake: Lake,
+    *tables: str,
+    part: str,
+    inputs: Iterable[Input | None] = (),
+    parameters: object = None,
+    code: Sequence[Callable[..., object]] = (),
+    **folders: str,
+) -> Product:
+    """Parts of some tables that are made together, as they would be made now.
+
+    Args:
+        lake: Where they lie.
+        tables: The tables; the part of the last is written last.
+        part: What the parts are called.
+        inputs: The parts and the like that are read; None for one that is not there.
+        parameters: What else decides what the rows are.
+        code: The functions that make the rows, and those that these look up by name: the code in the closure of their
+            imports counts. None where the inputs or the parameters have a digest of it.
+        folders: A value for each of the tables' Hive folders.
+    """
+    read = [one.fingerprint if one else "" for one in inputs]
+    made_from = fingerprint(FORMAT_VERSION, read, parameters, code_digest(*code))
+    return Product(lake, [Slot(name, part, folders) for name in tables], made_from)
+
+
+def make(
+    lake: Lake,
+    name: str,
+    part: str,
+    function: Callable[[], pl.DataFrame],
+    *,
+    inputs: Iterable[Input | None] = (),
+    parameters: object = None,
+    code: Sequence[Callable[..., object]] | None = None,
+    **folders: str,
+) -> bool:
+    """Make a part by a function and store it, unless it is current; whether that was to be done.
+
+    The code is the function's own where none is named; the other arguments are as for :func:`product_of`.
+    """
+    code = (function,) if code is None else code
+    return product_of(lake, name, part=part, inputs=inputs, parameters=parameters, code=code, **folders).make(function)

@@ -1,0 +1,68 @@
+"""What a stage did, as its last block says it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from lake.errors import Exit
+from lake.parts import PartCounts
+
+
+@dataclass
+class Outcome:
+    """What a stage did.
+
+    Attributes:
+        written: Where the result lies.
+        expected: How many things there were to do: items, or items × runs.
+        scored: How many of them have a result now.
+        missing: How many could not be done for want of something (unscorable items, runs that skipped).
+        failed: How many went wrong.
+        rejected: How many rows were refused.
+        tied: How many rankings tie at a cut-off.
+        notes: Further lines.
+        hint: What to type next.
+        unit: What is done, many of it.
+        tally: What was made for that, was current and was removed.
+        parts: What the tally counts, many of it.
+    """
+
+    written: str
+    expected: int = 0
+    scored: int = 0
+    missing: int = 0
+    failed: int = 0
+    rejected: int = 0
+    tied: int = 0
+    notes: list[str] = field(default_factory=list)
+    hint: str = ""
+    unit: str = "items"
+    tally: PartCounts = field(default_factory=PartCounts)
+    parts: str = "parts"
+
+    @property
+    def code(self) -> Exit:
+        """Done, or done with rows that were rejected, failed or could not be scored."""
+        return Exit.INCOMPLETE if self.missing or self.failed or self.rejected else Exit.DONE
+
+    @property
+    def facts(self) -> dict[str, object]:
+        """The same as one object, without the sentences."""
+        counts = {name: getattr(self, name) for name in ("expected", "scored", "missing", "failed", "rejected")}
+        return {"written": self.written, **counts, **self.tally.counts()}
+
+    def lines(self, stage: str, seconds: str) -> list[str]:
+        """The last block."""
+        unit = re.sub(r"s\b", "", self.unit, count=1) if self.expected == 1 else self.unit
+        done = {"missing": self.missing, "failed": self.failed, "rejected": self.rejected}
+        done["tied at a cut-off"] = self.tied
+        parts = f"; {self.parts}: {said}" if (said := _counts(self.tally.counts())) else ""
+        counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
+        first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
+        return [first, *(f"  {note}" for note in self.notes), *([f"  next: {self.hint}"] if self.hint else [])]
+
+
+def _counts(numbers: Mapping[str, int]) -> str:
+    return ", ".join(f"{n:,} {name}" for name, n in numbers.items() if n)

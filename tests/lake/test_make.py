@@ -1,0 +1,103 @@
+"""A part is made again when, and only when, what it is made from has changed; what was done is counted once a part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.exact import exact_sum
+from lake.fingerprint import fingerprint
+from lake.make import Input, make, product_of
+from lake.sampling import stratified
+from lake.store import Lake
+from lake.tables import table
+
+CHUNKS = table("chunks").columns
+
+
+def frame(n: int = 1) -> pl.DataFrame:
+    rows = pl.DataFrame({"chunk_no": range(n)}).with_columns(chunker=pl.lit("c"), sha256=pl.lit("0" * 64))
+    numbers = {name: pl.lit(0) for name in ("line_start", "byte_start", "n_nws")}
+    ends = {name: pl.lit(1) for name in ("line_end", "byte_end")}
+    return rows.with_columns(**numbers, **ends).select(*CHUNKS).cast(pl.Schema(CHUNKS))
+
+
+def made(
+    lake: Lake,
+    inputs: Sequence[Input | None] = (),
+    parameters: object = None,
+    code: Sequence[Callable[..., object]] = (stratified,),
+) -> bool:
+    """Whether the part was made."""
+    calls = list[int]()
+
+    def counted() -> pl.DataFrame:
+        calls.append(1)
+        return frame()
+
+    make(lake, "chunks", "p", counted, inputs=inputs, parameters=parameters, code=code, chunker="c")
+    return bool(calls)
+
+
+@pytest.fixture
+def lake(tmp_path: Path) -> Lake:
+    return Lake(tmp_path)
+
+
+def test_what_is_current_is_not_made_again(lake: Lake) -> None:
+    assert made(lake)
+    assert not made(Lake(lake.root))
+    assert made(lake, parameters={"k": 1})
+    assert made(lake, parameters={"k": 1}, code=[exact_sum])
+    assert not made(lake, parameters={"k": 1}, code=[exact_sum])
+
+
+def test_another_input_makes_it_again_and_so_does_one_that_is_gone(lake: Lake) -> None:
+    given = lake.write("chunks", frame(2), part="given", fingerprint="1", chunker="c")
+    assert made(lake, [given])
+    assert not made(lake, [given])
+    lake.write("chunks", frame(2), part="given", fingerprint="2", chunker="c")
+    assert made(lake, [given])
+    assert made(lake, [None])
+
+
+def test_the_code_is_the_functions_own_where_none_is_named(lake: Lake) -> None:
+    make(lake, "chunks", "p", frame, chunker="c")
+    (part,) = lake.parts("chunks")
+    assert product_of(lake, "chunks", part="p", code=[frame], chunker="c").fingerprint == part.fingerprint
+    assert product_of(lake, "chunks", part="p", code=[exact_sum], chunker="c").fingerprint != part.fingerprint
+
+
+def test_of_parts_that_are_made_together_one_that_is_lost_makes_all_again(lake: Lake) -> None:
+    product = product_of(lake, "chunks", part="p", code=[frame], chunker="c")
+    both = product_of(lake, "chunks", part="q", inputs=[product], code=[frame], chunker="c")
+    assert both.fingerprint != product.fingerprint
+    assert product.make(lambda: [frame()])
+    lake.remove(lake.parts("chunks")[0])
+    assert not product.is_current
+    assert product.make(frame)
+
+
+def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> None:
+    made(lake)
+    made(lake)
+    assert lake.tally.counts() == {"made": 1, "current": 0, "removed": 0}
+    again = Lake(lake.root)
+    made(again)
+    made(again)
+    assert again.tally.counts() == {"made": 0, "current": 1, "removed": 0}
+    again.remove(again.parts("chunks")[0])
+    assert again.tally.counts() == {"made": 0, "current": 0, "removed": 1}
+    other = Lake(lake.root)
+    made(other)
+    again.tally.add(other.tally)
+    assert again.tally.counts() == {"made": 1, "current": 0, "removed": 0}
+
+
+def test_a_fingerprint_is_of_what_is_read_and_of_nothing_else(lake: Lake, tmp_path: Path) -> None:
+    here = product_of(lake, "chunks", part="p", parameters=[1, "a"], code=[frame], chunker="c")
+    there = product_of(Lake(tmp_path / "other"), "chunks", part="q", parameters=[1, "a"], code=[frame], chunker="d")
+    assert here.fingerprint == there.fingerprint != fingerprint([])
