@@ -32,50 +32,57 @@ def _write(lake: Lake, name: str, rows: Iterable[pl.DataFrame]) -> None:
     make(lake, name, "all", lambda: frame, parameters=frame.to_dicts(), code=())
 
 
-def _row(name: str, title: str, meaning: str, parameters: Mapping[str, object], **columns: object) -> pl.DataFrame:
-    said = canonical_json(parameters)
-    row = declared_row(name=name, title=title, meaning=meaning, parameters=said, **columns)
+def _row(table: str, parameters: Mapping[str, object], **columns: object) -> pl.DataFrame:
+    row = declared_row(table, parameters=canonical_json(parameters), **columns)
     return row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
 
 
 def _task(task: Task) -> pl.DataFrame:
-    parameters: dict[str, object] = {
-        "query": task.query_meaning,
-        "pool": task.pool_meaning,
-        "tie": task.tie,
-        "depth": task.depth,
-    }
-    parameters |= {"pool_prefix": task.pool_prefix, "subsets": task.subsets}
-    parameters |= {"imported_only": task.imported_only}
-    return _row(task.name, task.title, task.meaning, parameters, version=task.version)
+    return _row(
+        "tasks",
+        {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only},
+        name=task.name,
+        title=task.title,
+        meaning=task.meaning,
+        version=task.version,
+        benchmark=task.benchmark,
+        query=task.query_meaning,
+        pool=task.pool_meaning,
+        tie=task.tie,
+        pool_prefix=task.pool_prefix,
+    )
 
 
 def _protocol(protocol: Protocol) -> pl.DataFrame:
-    primary = protocol.primary
+    primary, context = protocol.primary, protocol.context
     headline = protocol.headline or ("all", "all")
     parameters = {
-        "tasks": protocol.tasks,
-        "gold": protocol.gold,
-        "relevance": protocol.relevance,
         "threshold": protocol.threshold,
         "applies": protocol.applies,
         "full_lists": protocol.full_lists,
-        "metrics": protocol.metrics,
-        "primary": vars(primary),
-        "headline": {"slice": headline[0], "slice_value": headline[1]},
-        "hash": protocol_hash(protocol),
-        "parity_only": protocol.parity_only,
-        "place": protocol.place,
-        **({"context": vars(protocol.context)} if protocol.context else {}),
+        **({"context": vars(context)} if context else {}),
     }
     return _row(
-        protocol.name,
-        protocol.title,
-        protocol.meaning,
+        "protocols",
         parameters,
+        name=protocol.name,
+        title=protocol.title,
+        meaning=protocol.meaning,
         version=protocol.version,
         source=protocol.source,
         primary_metric=f"{primary.metric}@{primary.k}",
+        benchmark=TASKS[protocol.tasks[0]].benchmark,
+        tasks=list(protocol.tasks),
+        gold=protocol.gold,
+        relevance=protocol.relevance,
+        metrics=[{"metric": metric, "ks": list(ks)} for metric, ks in protocol.metrics],
+        primary=vars(primary),
+        headline={"slice": headline[0], "slice_value": headline[1]},
+        has_contexts=context is not None,
+        leaves_out_failed=context is not None and context.failed == "left out",
+        hash=protocol_hash(protocol),
+        parity_only=protocol.parity_only,
+        place=protocol.place,
     )
 
 
@@ -83,24 +90,26 @@ _MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
 
 def _metric(metric: Metric) -> pl.DataFrame:
-    parameters = {
-        "granularity": metric.granularity,
-        "higher_is_better": metric.direction == "higher",
-        "direction": metric.direction,
-        "micro": _MICRO[metric.micro],
-        "of_steps": metric.is_of_steps,
-        "cut": metric.cut,
-        "ks": metric.ks,
-    }
-    return _row(metric.name, metric.title, metric.meaning, parameters)
+    return _row(
+        "metrics",
+        {"granularity": metric.granularity, "ks": metric.ks},
+        name=metric.name,
+        title=metric.title,
+        meaning=metric.meaning,
+        direction=metric.direction,
+        micro=_MICRO[metric.micro],
+        of_steps=metric.is_of_steps,
+        cut=metric.cut,
+    )
 
 
 def _retriever(retriever: Retriever) -> pl.DataFrame:
     return _row(
-        retriever.name,
-        retriever.title,
-        retriever.meaning,
+        "retrievers",
         retriever.parameters,
+        name=retriever.name,
+        title=retriever.title,
+        meaning=retriever.meaning,
         version=retriever.version,
         source=retriever.source,
         tags=list(retriever.tags),

@@ -25,11 +25,11 @@ def remove_stale(work: Work) -> list[str]:
     runs = lake.scan("runs", benchmark=task.benchmark).filter(
         (pl.col("task") == task.name) & (pl.col("origin") == "built-in")
     )
-    rows = runs.select("run_id", "limit", "parameters").sort("run_id").collect().iter_rows()
+    rows = runs.select("run_id", "limit", "selection").sort("run_id").collect().iter_rows()
     current: dict[Selection, set[str]] = {}
     n_stale = 0
-    for run_id, limit, parameters in rows:
-        selection = Selection.of_run(parameters, limit)
+    for run_id, limit, where in rows:
+        selection = Selection.of_run(where, limit)
         if selection not in current:
             is_over = asked.is_whole and not selection.is_whole
             current[selection] = set() if is_over else _current(work if selection == asked else _other(work, selection))

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -50,10 +49,9 @@ class Selection:
         return items if self.limit is None else stratified(items, self.limit)
 
     @classmethod
-    def of_run(cls, parameters: str, limit: int | None) -> Selection:
-        """What a stored run was asked, as its row says."""
-        said = json.loads(parameters or "{}")
-        return cls(tuple((one, said[one]) for one in sorted(SELECTABLE) if one in said), limit)
+    def of_run(cls, selection: Iterable[Mapping[str, str]] | None, limit: int | None) -> Selection:
+        """What a stored run was asked, as two columns of its row have it."""
+        return cls(tuple((one["column"], one["value"]) for one in selection or ()), limit)
 
     def said(self) -> dict[str, object]:
         """For fingerprints and for the run's parameters: what is not the default."""
@@ -167,8 +165,7 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise _nothing(lake, benchmark)
-    parameters = json.loads(lake.scan_parts([part], "benchmarks").select("parameters").collect().item())
-    return Edition(parameters["label"], parameters["limit"])
+    return Edition(*lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0))
 
 
 def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = None) -> Iterator[ItemPart]:

@@ -5,7 +5,6 @@ Ranking and scoring the parts is `evaluate.partition`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
@@ -113,12 +112,11 @@ class Work:
 
     def _why_left_out(self, part: Part) -> str | None:
         """Why no retriever is run over a chunker's chunks; None where they are another benchmark's."""
-        said = self.lake.scan_parts([part], "chunkers").select("parameters").collect().item()
-        imported = json.loads(said).get("imported")
-        if imported is None:
+        imported_for = self.lake.scan_parts([part], "chunkers").select("imported_for").collect().item()
+        if not imported_for:
             return f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}"
         note = f"left out: {part.name} is an imported list that has no chunk of some files; it is for imported runs"
-        return note if imported["benchmark"] == self.task.benchmark else None
+        return note if imported_for == self.task.benchmark else None
 
     def plan(self, patterns: Sequence[str]) -> list[System]:
         """The systems to run; none where nothing here answers the task, or nothing is asked."""
@@ -224,6 +222,8 @@ class Work:
             "status": status,
             "n_items": n_items,
             "limit": self.selection.limit,
+            "protocol": system.protocol.name if system.protocol else None,
+            "selection": [{"column": column, "value": value} for column, value in self.selection.where],
             "fingerprint": stamp,
         }
         return pl.DataFrame([row], schema=table("runs").columns)

@@ -257,21 +257,18 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     said = ("scorable", "repo", "language", "subset")
     items = lake.scan("items", benchmark=benchmark.name).select(said).collect()
     parameters: dict[str, object] = {
-        "label": source.label,
-        "limit": limit,
         "n_items": items.height,
         "n_scorable": int(items["scorable"].sum()),
         "n_repos": items["repo"].n_unique(),
         "languages": sorted(items["language"].unique()),
         "subsets": sorted(items["subset"].unique()),
-        "licences": {repo: source.licences.get(repo, "") for repo in sorted(items["repo"].unique())},
         "gold_rules": dict(benchmark.gold_rules),
         "homepage": benchmark.homepage,
-        "place": benchmark.place,
     }
     if commits := commits_of(lake, benchmark):
         parameters["repositories"] = commits
     row = declared_row(
+        "benchmarks",
         name=benchmark.name,
         display_name=benchmark.display_name,
         title=benchmark.title,
@@ -284,6 +281,10 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         citation=benchmark.citation,
         paper=benchmark.paper,
         parameters=canonical_json(parameters),
+        label=source.label,
+        limit=limit,
+        place=benchmark.place,
+        licences=[{"repo": repo, "licence": source.licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
     )
     stamp = fingerprint(row.to_dicts())
     if not lake.is_current("benchmarks", benchmark.name, stamp):

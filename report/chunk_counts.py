@@ -13,7 +13,7 @@ from report.parameters import TaskParameters
 
 def chunk_counts(lake: Lake, tasks: Sequence[Declaration]) -> Mapping[tuple[str, str], int]:
     """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
-    cut = lake.scan("chunks").group_by("chunker", "sha256").agg(n=pl.len().cast(pl.Int64)).collect().lazy()
+    cut = lake.scan("chunk_status").select("chunker", "sha256", n="n_chunks")
     counts: dict[tuple[str, str], int] = {}
     for task in tasks:
         files = lake.scan("files").join(_pools(lake, task), on="pool_id", how="semi").select("sha256").unique()
@@ -23,7 +23,16 @@ def chunk_counts(lake: Lake, tasks: Sequence[Declaration]) -> Mapping[tuple[str,
 
 
 def _pools(lake: Lake, task: Declaration) -> pl.LazyFrame:
-    prefix = task.read(TaskParameters).pool_prefix
-    pool_id = pl.lit(f"{prefix}/") + pl.col("repo") if prefix else pl.col("pool_id")
-    items = lake.scan("items", benchmark=task.name.partition("/")[0]).filter("scorable")
+    rule = task.read(TaskParameters)
+    pool_id = pl.lit(f"{rule.pool_prefix}/") + pl.col("repo") if rule.pool_prefix else pl.col("pool_id")
+    items = lake.scan("items", benchmark=rule.benchmark).filter("scorable")
     return items.select(pool_id.alias("pool_id")).unique()
+
+
+def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
+    """By chunker, why files of the lake were not cut its own way, and how many."""
+    rows = lake.scan("chunk_status").filter(pl.col("fell_back").is_not_null()).group_by("chunker", "fell_back")
+    counts: dict[str, dict[str, int]] = {}
+    for chunker, reason, n in rows.agg(pl.len()).sort("chunker", "fell_back").collect().iter_rows():
+        counts.setdefault(chunker, {})[reason] = n
+    return counts

@@ -49,7 +49,7 @@ class Column:
 
 def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.DataFrame) -> tuple[Column, ...]:
     """The primary metric, then the others in the protocol's order."""
-    order = {name: place for place, (name, _) in enumerate(protocol.parameters.metrics)}
+    order = {name: place for place, name in enumerate(one.metric for one in protocol.parameters.metrics)}
     found = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
     rest = sorted(found, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
     measures: list[Measure] = [primary, *rest]
@@ -73,6 +73,4 @@ def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.Data
 
 
 def _better(rule: MetricParameters | None) -> Literal["higher", "lower", "neither"]:
-    if rule is not None and rule.direction == "neither":
-        return "neither"
-    return "higher" if rule is None or rule.higher_is_better else "lower"
+    return "higher" if rule is None else rule.direction

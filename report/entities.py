@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError
-from report.parameters import BenchmarkParameters, ImportParameters, ProtocolParameters
+from report.parameters import BenchmarkParameters, ProtocolParameters
 
 COMPLETE = "complete"
 FAILED = "failed"
@@ -33,8 +34,8 @@ class Declaration:
     licence: str
     citation: str
     paper: str
-    parameters: str
     primary_metric: str
+    further: Mapping[str, object]
 
     @property
     def shown_name(self) -> str:
@@ -42,22 +43,17 @@ class Declaration:
         return self.display_name or self.name
 
     def read(self, model: type[P]) -> P:
-        """Its parameters, typed, as :func:`read_parameters` reads them."""
-        return read_parameters(self.table, self.name, self.parameters, model)
+        """The further columns of its table, typed.
 
-
-def read_parameters(table: str, name: str, parameters: str, model: type[P]) -> P:
-    """The parameters of a row, typed.
-
-    Raises:
-        GoldspanError: They are not what the report reads.
-    """
-    try:
-        return model.model_validate_json(parameters or "{}")
-    except ValidationError as error:
-        said = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-        message = f"{table}: the parameters of {name!r} cannot be read"
-        raise GoldspanError(message, examples=said, code=Exit.INVALID) from error
+        Raises:
+            GoldspanError: They are not what the report reads.
+        """
+        try:
+            return model.model_validate(self.further)
+        except ValidationError as error:
+            wrong = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+            message = f"{self.table}: the row of {self.name!r} cannot be read"
+            raise GoldspanError(message, examples=wrong, code=Exit.INVALID) from error
 
 
 @dataclass(frozen=True)
@@ -107,7 +103,7 @@ class Protocol:
     @property
     def benchmark(self) -> str:
         """The benchmark it belongs to."""
-        return self.name.partition("@")[0]
+        return self.parameters.benchmark
 
     @property
     def short(self) -> str:
@@ -130,7 +126,9 @@ class Run:
     status: str
     limit: int | None
     protocol: str | None
-    source: ImportParameters
+    format: str
+    file: str
+    notes: tuple[str, ...]
     baseline: bool
     has_steps: bool
     index_seconds: float | None

@@ -10,16 +10,10 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from report.chunk_counts import chunk_counts
-from report.entities import IMPORTED, Benchmark, Declaration, Protocol, Run, read_parameters
-from report.parameters import (
-    BenchmarkParameters,
-    ChunkerParameters,
-    ImportParameters,
-    MetricParameters,
-    ProtocolParameters,
-    RunParameters,
-)
+from lake.tables.declared import Declared
+from report.chunk_counts import chunk_counts, fallbacks
+from report.entities import Benchmark, Declaration, Protocol, Run
+from report.parameters import BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pool_order import PoolOrder, pool_orders
 from report.slices import Sizes, of_the_largest
 from report.steps import coverage_by_step
@@ -34,6 +28,7 @@ class Facts:
             see :mod:`report.slices`.
         slice_sizes: How many values each slice has in all, and how many items.
         chunk_counts: Task and chunker → into how many chunks the files are cut that the task searches.
+        fallbacks: Chunker → why files were cut the plain way → how many of the whole lake.
         steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
         pool_orders: What the candidates' own order is worth: see :mod:`report.pool_order`.
     """
@@ -48,6 +43,7 @@ class Facts:
     aggregates: pl.DataFrame
     slice_sizes: Sizes
     chunk_counts: Mapping[tuple[str, str], int]
+    fallbacks: Mapping[str, Mapping[str, int]]
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
     rejects: pl.DataFrame
@@ -59,8 +55,6 @@ class Facts:
         Once there are runs, a protocol that has scored none of them is not among them, and one that has scored those of
         several tasks is there once for each: numbers of two tasks are not to be compared.
         """
-        wanted = self.benchmarks[benchmark].parameters.protocols
-        place = {name: number for number, name in enumerate(wanted)}
         mine = [
             protocol
             for protocol in self.protocols.values()
@@ -68,7 +62,7 @@ class Facts:
         ]
         scored = set(self.aggregates["protocol"].unique())
         mine = [protocol for protocol in mine if protocol.name in scored] or mine
-        ordered = sorted(mine, key=lambda one: (place.get(one.name, len(place)), one.parameters.place, one.name))
+        ordered = sorted(mine, key=lambda one: (one.parameters.place, one.name))
         return [one for protocol in ordered for one in self._by_task(protocol)]
 
     def _by_task(self, protocol: Protocol) -> list[Protocol]:
@@ -85,11 +79,6 @@ class Facts:
     def metric_parameters(self) -> Mapping[str, MetricParameters]:
         """How each metric is to be read."""
         return {name: metric.read(MetricParameters) for name, metric in self.metrics.items()}
-
-    @cached_property
-    def chunker_parameters(self) -> Mapping[str, ChunkerParameters]:
-        """What each chunker made of the files."""
-        return {name: chunker.read(ChunkerParameters) for name, chunker in self.chunkers.items()}
 
 
 def load(lake: Lake) -> Facts:
@@ -117,6 +106,7 @@ def load(lake: Lake) -> Facts:
         aggregates=aggregates,
         slice_sizes=slice_sizes,
         chunk_counts=chunk_counts(lake, [tasks[name] for name in sorted({run.task for run in runs} & set(tasks))]),
+        fallbacks=fallbacks(lake),
         steps=coverage_by_step(lake),
         pool_orders=pool_orders(lake),
         rejects=lake.read("rejects").sort("stage", "source", "position"),
@@ -128,9 +118,11 @@ _OTHERS = ("tasks", "metrics", "chunkers", "retrievers")
 
 
 def _declared(lake: Lake, name: str) -> Iterable[Declaration]:
-    kept = [field for field in Declaration.__dataclass_fields__ if field != "table"]
-    for row in lake.scan(name).select(kept).collect().sort("name").iter_rows(named=True):
-        yield Declaration(table=name, **{**row, "tags": tuple(row["tags"])})
+    own = {"version", "parameters", "fingerprint"}
+    for row in lake.read(name).sort("name").iter_rows(named=True):
+        shared = {column: row[column] for column in Declared.columns() if column not in own}
+        further = {column: value for column, value in row.items() if column not in Declared.columns()}
+        yield Declaration(table=name, **{**shared, "tags": tuple(row["tags"])}, further=further)
 
 
 def _benchmarks(lake: Lake, declared: Mapping[str, Declaration]) -> dict[str, Benchmark]:
@@ -183,8 +175,10 @@ def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
             origin=row["origin"],
             status=row["status"],
             limit=row["limit"],
-            protocol=_protocol(row["run_id"], row["parameters"]),
-            source=_source(row["run_id"], row["parameters"], row["origin"]),
+            protocol=row["protocol"],
+            format=row["format"] or "",
+            file=row["file"] or "",
+            notes=tuple(row["notes"] or ()),
             baseline=row["retriever"] in retrievers and "baseline" in retrievers[row["retriever"]].tags,
             has_steps=row["run_id"] in agents,
             index_seconds=row["index_seconds"],
@@ -192,15 +186,3 @@ def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
         )
         for row in rows.iter_rows(named=True)
     )
-
-
-def _protocol(run_id: str, parameters: str) -> str | None:
-    """The one protocol a run was made for, if it was made for one."""
-    found = read_parameters("runs", run_id, parameters, RunParameters).protocol
-    return found if isinstance(found, str) else None
-
-
-def _source(run_id: str, parameters: str, origin: str) -> ImportParameters:
-    """Of what file a run was made; a built-in one of none, whatever its retriever's parameters are called."""
-    imported = origin == IMPORTED
-    return read_parameters("runs", run_id, parameters, ImportParameters) if imported else ImportParameters()

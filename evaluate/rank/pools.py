@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -159,14 +158,9 @@ def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) 
 
 def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
     """Whether some pools and their contents are there, and a chunker has cut every one that has a line."""
-    part = lake.part("chunkers", chunker)
-    if part is None:
+    told, cut = ({part.name for part in lake.parts(name, chunker=chunker)} for name in ("chunk_status", "chunks"))
+    if lake.part("chunkers", chunker) is None or not told <= cut:
         return False
-    parameters = json.loads(lake.scan_parts([part], "chunkers").select("parameters").collect().item())
-    stored = {stored.name for stored in lake.parts("chunks", chunker=chunker)}
-    if not set(parameters["parts"]) <= stored:
-        return False
-    without = [sha256 for cut in parameters["parts"].values() for sha256 in cut["without_chunks"]]
     files = lake.scan("files").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
     if files.select(pl.col("pool_id").n_unique()).collect().item() < pool_ids.n_unique():
         return False
@@ -174,8 +168,8 @@ def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
         files.select("sha256")
         .unique()
         .join(lake.scan("blobs").select("sha256", "n_lines"), on="sha256", how="left")
-        .filter(pl.col("n_lines").is_null() | ((pl.col("n_lines") > 0) & ~pl.col("sha256").is_in(without)))
-        .join(lake.scan("chunks", chunker=chunker).select("sha256"), on="sha256", how="anti")
+        .filter(pl.col("n_lines").is_null() | (pl.col("n_lines") > 0))
+        .join(lake.scan("chunk_status", chunker=chunker).select("sha256"), on="sha256", how="anti")
     )
     return uncut.head(1).collect().is_empty()
 

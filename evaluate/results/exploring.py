@@ -114,7 +114,7 @@ def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Se
     runs: dict[Selection, list[contexts.ContextRun]] = {}
     for run in rows.sort("chunker", "run_id").collect().iter_rows(named=True):
         is_ours = run["origin"] == "built-in"
-        selection = Selection.of_run(run["parameters"], run["limit"]) if is_ours else whole
+        selection = Selection.of_run(run["selection"], run["limit"]) if is_ours else whole
         is_chance = is_ours and run["retriever"] in known and known[run["retriever"]].is_chance
         runs.setdefault(selection, []).append(
             contexts.ContextRun(run["run_id"], chunker=run["chunker"], is_chance=is_chance)

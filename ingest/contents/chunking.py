@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -61,13 +60,11 @@ class Chunked:
 
     Attributes:
         frame: Rows of the table `chunks`. Chunks of nothing but whitespace are among them, with `n_nws` 0.
-        fell_back: Why the chunker's own way could not be taken → in how many contents.
-        failed: sha256 → the exception the chunker raised there; such a content has no chunks.
+        status: Rows of the table `chunk_status`, one per content.
     """
 
     frame: pl.DataFrame
-    fell_back: dict[str, int]
-    failed: dict[str, str]
+    status: pl.DataFrame
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
@@ -86,22 +83,22 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     ranges: list[LineRange] = []
     n_chunks: list[int] = []
     n_nws: list[Integers] = []
-    fell_back: Counter[str] = Counter()
-    failed: dict[str, str] = {}
+    fell_back: list[str | None] = []
+    failed: list[str | None] = []
     for sha256, text, language in blobs.select("sha256", "text", "language").iter_rows():
         document = Document(text, language)
         n_nws.append(document.n_nws)
+        why = None
         try:
             cut = cut_file(document, **parameters)
         except Exception as error:
             # One odd file must not cost the others their chunks.
-            failed[sha256] = f"{type(error).__name__}: {error}"
-            n_chunks.append(0)
-            continue
+            cut, why = Cut([]), f"{type(error).__name__}: {error}"
         found, reason = _read(cut, name, sha256)
         ranges += found
         n_chunks.append(len(found))
-        fell_back.update([reason] if reason else [])
+        fell_back.append(reason or None)
+        failed.append(why)
     lines = _Lines.of(blobs, n_nws)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
     line_start, line_end = _pairs(name, blobs["sha256"], blob_no, ranges).T
@@ -121,7 +118,9 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
         },
         schema=table("chunks").columns,
     )
-    return Chunked(frame, dict(sorted(fell_back.items())), failed)
+    status = {"sha256": blobs["sha256"], "n_chunks": n_chunks, "fell_back": fell_back, "failed": failed}
+    columns = table("chunk_status").columns
+    return Chunked(frame, pl.DataFrame({"chunker": [name] * blobs.height, **status}, schema=columns))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from importlib.metadata import version
 
 import polars as pl
@@ -40,20 +37,19 @@ def cut_pools(
 
 def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: str, say: Callable[[str], None]) -> None:
     """Cut what is not cut yet of some parts of `files`."""
-    tally = _tally(lake, chunker.name, stamp)
-    for part in lake.parts("chunks", chunker=chunker.name):
-        # A part the tally does not know was written just before a kill: it is made again, to the same bytes.
-        if part.fingerprint != stamp or part.name not in tally or _lacks_rejects(lake, part, tally[part.name]):
+    folders = {"chunker": chunker.name}
+    for part in [*lake.parts("chunk_status", **folders), *lake.parts("chunks", **folders)]:
+        # One without the other was written just before a kill, or damaged: both are made again, to the same bytes.
+        if not all(lake.is_current(name, part.name, stamp, **folders) for name in ("chunks", "chunk_status")):
             lake.remove(part)
-    stored = {part.name for part in lake.parts("chunks", chunker=chunker.name)}
-    tally = {name: part for name, part in tally.items() if name in stored}
+    for part in lake.parts("chunk_status", **folders):
+        _note_failures(lake, part, stamp)
     wanted = lake.scan_parts(parts, "files").select("sha256").unique()
-    cut = lake.scan("chunks", chunker=chunker.name).select("sha256").unique().collect()["sha256"]
-    without_chunks = pl.Series(
-        sorted(sha256 for part in tally.values() for sha256 in part.without_chunks), dtype=pl.String
-    )
+    done = lake.scan("chunk_status", **folders).select("sha256").collect()["sha256"]
     blobs = lake.parts("blobs")
-    todo = _todo(lake, blobs, wanted, pl.concat([cut, without_chunks]))
+    todo = _todo(lake, blobs, wanted, done)
+    # First, so that nothing cut by this code is ever called what other code cut.
+    _declare_chunker(lake, chunker, stamp)
     if todo.is_empty():
         return
     say(f"{chunker.name}: cutting {counted(len(todo), 'file')}")
@@ -64,12 +60,8 @@ def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: s
         name = fingerprint(batch.to_list())[:16]
         texts = lake.scan_parts(stored_in, "blobs").filter(pl.col("sha256").is_in(batch.implode()))
         chunked = chunk_blobs(chunker, texts.collect())
-        lake.write("chunks", chunked.frame, part=name, fingerprint=stamp, chunker=chunker.name)
-        _note_failures(lake, chunker.name, name, chunked.failed, stamp)
-        without = batch.filter(~batch.is_in(chunked.frame["sha256"].unique().implode())).to_list()
-        fell_back = dict(sorted(chunked.fell_back.items()))
-        tally[name] = _PartTally(len(batch), chunked.frame.height, fell_back, without, len(chunked.failed))
-        _declare_chunker(lake, chunker, tally, stamp)
+        lake.write("chunks", chunked.frame, part=name, fingerprint=stamp, **folders)
+        _note_failures(lake, lake.write("chunk_status", chunked.status, part=name, fingerprint=stamp, **folders), stamp)
         if len(todo) > BLOBS_AT_ONCE:
             say(f"{chunker.name}: {start + len(batch):,} of {len(todo):,} files are cut")
 
@@ -95,18 +87,16 @@ def _stamp(chunker: Resolved[Chunker]) -> str:
     )
 
 
-def _note_failures(lake: Lake, chunker: str, part: str, failed: dict[str, str], stamp: str) -> None:
+def _note_failures(lake: Lake, part: Part, stamp: str) -> None:
     """A file that a chunker could not cut has no chunks under it, and says so."""
-    if not failed:
-        return
+    chunker = part.folders["chunker"]
+    failed = lake.scan_parts([part], "chunk_status").filter(pl.col("failed").is_not_null()).collect()
     rejects = Rejects()
-    for sha256, why in failed.items():
+    for sha256, why in failed.select("sha256", "failed").iter_rows():
         rejects.add(f"blob {sha256}", f"chunker {chunker}", f"it could not be cut: {why}")
-    lake.write("rejects", rejects.frame("ingest"), part=f"chunks-{chunker}-{part}", fingerprint=stamp)
-
-
-def _lacks_rejects(lake: Lake, part: Part, tally: _PartTally) -> bool:
-    return tally.n_failed > 0 and lake.part("rejects", f"chunks-{part.folders['chunker']}-{part.name}") is None
+    name = f"chunks-{chunker}-{part.name}"
+    if len(rejects) and not lake.is_current("rejects", name, stamp):
+        lake.write("rejects", rejects.frame("ingest"), part=name, fingerprint=stamp)
 
 
 def _count_failures(lake: Lake, chunker: str, stamp: str, result: Ingested) -> None:
@@ -122,44 +112,17 @@ def _count_failures(lake: Lake, chunker: str, stamp: str, result: Ingested) -> N
         result.notes.append(f"{chunker} could not cut {counted(n_failed, 'file')}, as rejects says")
 
 
-@dataclass(frozen=True)
-class _PartTally:
-    """What cutting one part's files gave, remembered beside the chunks."""
-
-    n_files: int
-    n_chunks: int
-    fell_back: dict[str, int]
-    without_chunks: list[str]
-    n_failed: int
-
-
-def _tally(lake: Lake, chunker: str, stamp: str) -> dict[str, _PartTally]:
-    part = lake.part("chunkers", chunker)
-    if part is None or part.fingerprint != stamp:
-        return {}
-    parameters = json.loads(lake.scan_parts([part], "chunkers").select("parameters").collect().item())
-    return {name: _PartTally(**values) for name, values in parameters["parts"].items()}
-
-
-def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], tally: dict[str, _PartTally], stamp: str) -> None:
+def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None:
     declared = chunker.declaration
-    fell_back: Counter[str] = Counter()
-    for part in tally.values():
-        fell_back.update(part.fell_back)
-    parameters = {
-        **chunker.parameters,
-        "n_files": sum(part.n_files for part in tally.values()),
-        "n_chunks": sum(part.n_chunks for part in tally.values()),
-        "fell_back": dict(fell_back),
-        "parts": {name: vars(part) for name, part in tally.items()},
-    }
     row = declared_row(
+        "chunkers",
         name=chunker.name,
         title=declared.title,
         meaning=declared.meaning,
         version=declared.version,
         source=declared.source,
-        parameters=canonical_json(parameters),
+        parameters=canonical_json(chunker.parameters),
         fingerprint=stamp,
     )
-    lake.write("chunkers", row, part=chunker.name, fingerprint=stamp)
+    if not lake.is_current("chunkers", chunker.name, stamp):
+        lake.write("chunkers", row, part=chunker.name, fingerprint=stamp)

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from importlib.metadata import version
 
 import polars as pl
@@ -15,7 +12,7 @@ from ingest.contents.processes import Workers, workers
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.outcome import Ingested
 from lake.code import code_digest
-from lake.fingerprint import canonical_json, fingerprint
+from lake.fingerprint import fingerprint
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
@@ -60,10 +57,9 @@ def cut_symbols(
 
 def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], None], n_processes: int | None) -> None:
     """Look through what is new."""
-    tally = _standing(lake, stamp)
-    found = lake.scan("symbols", rules="docs").select("sha256").unique().collect()["sha256"]
-    without = pl.Series([sha256 for part in tally.values() for sha256 in part.without_any], dtype=pl.String)
-    todo = wanted.filter(~pl.col("sha256").is_in(pl.concat([found, without]).implode()))
+    _remove_unfinished(lake, stamp)
+    _declare(lake, stamp)
+    todo = wanted.join(lake.scan("symbol_status").select("sha256").collect(), on="sha256", how="anti")
     if todo.is_empty():
         return
     say(f"symbols: parsing {counted(todo.height, 'file')}")
@@ -77,20 +73,19 @@ def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], 
                 batch = mine[start : start + CONTENTS_AT_ONCE]
                 texts = lake.scan_parts([stored], "blobs").select("sha256", "text")
                 contents = batch.join(texts.join(batch.lazy(), on="sha256", how="semi").collect(), on="sha256")
-                _cut_part(lake, contents.sort("sha256"), tally, stamp, pool)
+                _cut_part(lake, contents.sort("sha256"), stamp, pool)
                 before, n_done = n_done, n_done + batch.height
                 if n_done // TOLD_EVERY > before // TOLD_EVERY and n_done < todo.height:
                     say(f"symbols: {n_done:,} of {todo.height:,} files are parsed")
 
 
-def _cut_part(lake: Lake, contents: pl.DataFrame, tally: dict[str, _Tally], stamp: str, pool: Workers) -> None:
+def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers) -> None:
     """Store one batch's definitions under each set of rules, then what could not be parsed, then that it is done."""
     answers = pool.map(look_through, list(contents.select("text", "ending").iter_rows()), _HANDED_OUT)
     found = [answer if answer is not None else {"docs": Found(why_not=_CRASHED)} for answer in answers]
     hashes = contents["sha256"].to_list()
     name = fingerprint(hashes)[:16]
     rejects = Rejects()
-    n_definitions = {}
     for rules in RULES:
         rows = [
             (rules, sha256, one.byte_start, one.byte_end, one.kind, *one[3:])
@@ -100,15 +95,13 @@ def _cut_part(lake: Lake, contents: pl.DataFrame, tally: dict[str, _Tally], stam
         ]
         frame = pl.DataFrame(rows, schema=table("symbols").columns, orient="row")
         lake.write("symbols", frame, part=name, fingerprint=stamp, rules=rules)
-        n_definitions[rules] = frame.height
     for sha256, ending, by_rules in zip(hashes, contents["ending"], found, strict=True):
         if why := by_rules["docs"].why_not:
             rejects.add(f"blob {sha256}", "symbols", f".{ending} could not be parsed: {why}")
     lake.write("rejects", rejects.frame("ingest"), part=f"symbols-{name}", fingerprint=stamp)
-    without = [sha256 for sha256, by_rules in zip(hashes, found, strict=True) if not by_rules["docs"].definitions]
-    why_not = Counter(by_rules["docs"].why_not for by_rules in found if by_rules["docs"].why_not)
-    tally[name] = _Tally(len(hashes), n_definitions, dict(sorted(why_not.items())), without)
-    _declare(lake, tally, stamp)
+    why_not = [by_rules["docs"].why_not or None for by_rules in found]
+    status = pl.DataFrame({"sha256": hashes, "failed": why_not}, schema=table("symbol_status").columns)
+    lake.write("symbol_status", status, part=name, fingerprint=stamp)
 
 
 def look_through(contents: Sequence[Content]) -> list[dict[str, Found]]:
@@ -143,42 +136,17 @@ def _stamp() -> str:
     )
 
 
-@dataclass(frozen=True)
-class _Tally:
-    """What one part's contents gave, remembered beside the rows.
-
-    Attributes:
-        n_files: How many contents there were.
-        n_definitions: Rows by set of rules.
-        why_not: Why some could not be parsed → how many.
-        without_any: The contents without a row under `docs`, which knows every ending.
-    """
-
-    n_files: int
-    n_definitions: dict[str, int]
-    why_not: dict[str, int]
-    without_any: list[str]
-
-
-def _standing(lake: Lake, stamp: str) -> dict[str, _Tally]:
-    """The parts that are whole; others were made by other code, or written just before a kill, and are taken away."""
-    stored = {rules: {part.name: part for part in lake.parts("symbols", rules=rules)} for rules in RULES}
-    tally: dict[str, _Tally] = {}
-    declared = lake.part("symbol_rules", "docs")
-    if declared is not None and declared.fingerprint == stamp:
-        parameters = json.loads(lake.scan_parts([declared], "symbol_rules").select("parameters").collect().item())
-        tally = {name: _Tally(**values) for name, values in parameters["parts"].items()}
-    whole = {
-        name
-        for name in tally
-        if all(name in parts and parts[name].fingerprint == stamp for parts in stored.values())
-        and not (tally[name].why_not and lake.part("rejects", f"symbols-{name}") is None)
-    }
-    for parts in stored.values():
-        for name, part in parts.items():
-            if name not in whole:
-                lake.remove(part)
-    return {name: one for name, one in tally.items() if name in whole}
+def _remove_unfinished(lake: Lake, stamp: str) -> None:
+    """Remove what was made by other code, and what is not whole: written just before a kill, or damaged."""
+    for part in lake.parts("symbol_status"):
+        n_failed = lake.scan_parts([part], "symbol_status").select(pl.col("failed").count()).collect().item()
+        is_whole = all(lake.is_current("symbols", part.name, stamp, rules=rules) for rules in RULES)
+        is_told = n_failed == 0 or lake.part("rejects", f"symbols-{part.name}") is not None
+        if part.fingerprint != stamp or not is_whole or not is_told:
+            lake.remove(part)
+    for part in lake.parts("symbols"):
+        if lake.part("symbol_status", part.name) is None:
+            lake.remove(part)
 
 
 def _count_failures(lake: Lake, stamp: str, result: Ingested) -> None:
@@ -195,23 +163,11 @@ def _count_failures(lake: Lake, stamp: str, result: Ingested) -> None:
         result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
 
 
-def _declare(lake: Lake, tally: dict[str, _Tally], stamp: str) -> None:
-    """One row per set of rules: what it is, and what it found; `docs` comes last and has the parts."""
-    why_not: Counter[str] = Counter()
-    for part in tally.values():
-        why_not.update(part.why_not)
-    for rules in sorted(RULES, reverse=True):
-        parameters = {
-            "n_files": sum(part.n_files for part in tally.values()),
-            "n_definitions": sum(part.n_definitions[rules] for part in tally.values()),
-            "why_not": dict(why_not),
-            **({"parts": {name: asdict(part) for name, part in tally.items()}} if rules == "docs" else {}),
-        }
-        row = declared_row(
-            name=rules,
-            title=f"Definitions, {rules}",
-            meaning=RULES[rules],
-            parameters=canonical_json(parameters),
-            fingerprint=stamp,
-        )
-        lake.write("symbol_rules", row, part=rules, fingerprint=stamp)
+def _declare(lake: Lake, stamp: str) -> None:
+    """One row per set of rules: what it is."""
+    for rules, meaning in RULES.items():
+        if not lake.is_current("symbol_rules", rules, stamp):
+            row = declared_row(
+                "symbol_rules", name=rules, title=f"Definitions, {rules}", meaning=meaning, fingerprint=stamp
+            )
+            lake.write("symbol_rules", row, part=rules, fingerprint=stamp)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +11,7 @@ import polars as pl
 from ingest.contents.chunking import chunkers
 from ingest.runs.chunk_rows import SCOPES, read_rows
 from ingest.runs.documents import written
-from ingest.runs.imported_runs import ImportedRun
+from ingest.runs.imported_runs import ImportedRun, count_rows, counts_in
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import refuse
 from ingest.runs.naming import check_benchmark
@@ -93,9 +92,10 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
     stamp = fingerprint(
         FORMAT_VERSION, sha256_of_file(input_file.path), benchmark, name, state, code_digest(import_chunks, read_rows)
     )
-    stood = _imported(lake, name).get("counts")
-    if lake.is_current("chunkers", name, stamp) and isinstance(stood, dict):
-        return ImportedChunks(**stood, is_current=True)
+    if lake.is_current("chunkers", name, stamp):
+        stored = counts_in(_declared_as(lake, name), "counts")
+        numbers = (stored["n_rows"], stored["n_chunks"], stored["n_files"], stored["n_clamped"])
+        return ImportedChunks(name, *numbers, is_whole=stored["is_whole"] > 0, is_current=True)
     rows = read_rows(input_file)
     placed = _placed(lake, input_file, benchmark, rows, pools)
     n_clamped = placed.filter(pl.col("line_end") > pl.col("n_lines"))["position"].n_unique()
@@ -118,35 +118,30 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
         # First the row that says that they are there.
         lake.remove(known)
     lake.write("chunks", frame.select(*table("chunks").columns), part=PART, fingerprint=stamp, chunker=name)
+    status = (
+        frame.group_by("sha256")
+        .agg(n_chunks=pl.len().cast(pl.Int64))
+        .with_columns(chunker=pl.lit(name), fell_back=pl.lit(None, pl.String), failed=pl.lit(None, pl.String))
+    )
+    lake.write("chunk_status", status, part=PART, fingerprint=stamp, chunker=name)
     lake.write("chunkers", _declared(benchmark, input_file, made), part=name, fingerprint=stamp)
     return made
 
 
 def _declared(benchmark: str, input_file: InputFile, made: ImportedChunks) -> pl.DataFrame:
-    said = {name: value for name, value in vars(made).items() if name not in ("is_current", "removed")}
+    counts = {name: int(value) for name, value in vars(made).items() if isinstance(value, int) and name != "is_current"}
     n_files, n_chunks = made.n_files, made.n_chunks
-    tally = {"n_files": n_files, "n_chunks": n_chunks, "fell_back": {}, "without_chunks": []}
-    parameters = canonical_json(
-        {
-            "imported": {
-                "benchmark": benchmark,
-                "file": input_file.name,
-                "sha256": sha256_of_file(input_file.path),
-                "counts": said,
-            },
-            "n_files": n_files,
-            "n_chunks": n_chunks,
-            "fell_back": {},
-            "parts": {PART: tally},
-        }
-    )
+    parameters = canonical_json({"sha256": sha256_of_file(input_file.path)})
     return declared_row(
+        "chunkers",
         name=made.name,
         title=made.name,
         meaning=f"Chunks made elsewhere and imported: {n_chunks:,} of {n_files:,} files.",
         source=input_file.name,
         parameters=parameters,
-        fingerprint=fingerprint(parameters),
+        fingerprint=fingerprint(parameters, benchmark, counts),
+        imported_for=benchmark,
+        counts=count_rows(counts),
     )
 
 
@@ -162,12 +157,10 @@ def _remove_runs_over(lake: Lake, benchmark: str, name: str) -> tuple[str, ...]:
     return removed
 
 
-def _imported(lake: Lake, name: str) -> dict[str, object]:
-    """What the lake says of an imported chunker; empty of any other."""
+def _declared_as(lake: Lake, name: str) -> pl.DataFrame:
+    """The row of a chunker of that name, where there is one."""
     part = lake.part("chunkers", name)
-    said = lake.scan_parts([part] if part else [], "chunkers").select("parameters").collect()["parameters"].to_list()
-    found = json.loads(said[0]).get("imported") if said else None
-    return found if isinstance(found, dict) else {}
+    return lake.scan_parts([part] if part else [], "chunkers").collect()
 
 
 def _check_name(lake: Lake, benchmark: str, name: str) -> None:
@@ -180,9 +173,9 @@ def _check_name(lake: Lake, benchmark: str, name: str) -> None:
         pass
     if _NAME.fullmatch(name) is None:
         problem = "is to be letters, digits, dots, dashes and underscores, at most 80"
-    elif lake.part("chunkers", name) is not None and not problem:
-        of = _imported(lake, name).get("benchmark")
-        problem = f"is taken, by chunks of {of}" if of != benchmark else ""
+    elif not problem:
+        others = _declared_as(lake, name).filter(pl.col("imported_for") != benchmark)["imported_for"].to_list()
+        problem = f"is taken, by chunks of {others[0]}" if others else ""
     if problem:
         message = f"--name {name[:80]!a} {problem}"
         raise GoldspanError(message, hint="Name what cut the files, such as my-ast.", code=Exit.USAGE)

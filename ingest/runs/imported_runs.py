@@ -16,6 +16,16 @@ Tables = Mapping[str, pl.DataFrame]
 """Table → rows."""
 
 
+def count_rows(counts: Mapping[str, int]) -> list[dict[str, object]]:
+    """Counts by name as a column has them, for one row."""
+    return [{"name": name, "n": n} for name, n in sorted(counts.items())]
+
+
+def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
+    """The counts by name that a column of one row holds."""
+    return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())
+
+
 @dataclass(frozen=True)
 class ImportedRun:
     """One run's place in the lake.
@@ -40,11 +50,11 @@ class ImportedRun:
     def _rejects(self) -> str:
         return f"import-{self.run_id}"
 
-    def row(self) -> dict[str, object] | None:
+    def row(self) -> pl.DataFrame | None:
         """Its row of `runs`, where it is there and was made from the same."""
         if not self.lake.is_current("runs", "all", self.made_of, **self._folders):
             return None
-        return self.lake.read("runs", **self._folders).row(0, named=True)
+        return self.lake.read("runs", **self._folders)
 
     def write(self, part: str, tables: Tables) -> None:
         """Store the rows of one part of the items."""

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 import polars as pl
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import Found, called, found_in
 from ingest.runs.import_outcome import Imported, Wanted
-from ingest.runs.imported_runs import ImportedRun, Tables
+from ingest.runs.imported_runs import ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.items import ItemPart, item_parts, most_like, task_named
@@ -88,16 +87,15 @@ class _Import:
         row = self.stored.row()
         if row is None:
             return None
-        stored = json.loads(str(row["parameters"]))
-        counts, n_items = stored["counts"], row["n_items"]
-        assert isinstance(n_items, int)
+        counts = counts_in(row, "counts")
         n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
         if n_unknown and not self.wanted.skip_unknown:
             return None
-        tally = self._tally()(**counts)
+        tally = self._tally()()
+        vars(tally).update(counts)
         if isinstance(tally, TrajectoryTally):
-            tally.unread = Unread(stored["unread"])
-        return Imported(self.run_id, n_items, tally, n_rejected, n_unknown, is_current=True)
+            tally.unread = Unread(counts_in(row, "unread"))
+        return Imported(self.run_id, row["n_items"].item(), tally, n_rejected, n_unknown, is_current=True)
 
     def run(self, rejects: Rejects, *, write: bool) -> Imported:
         """Check every row and, if that is wanted, store what they say: the run's own row last."""
@@ -217,14 +215,8 @@ class _Import:
 
     def _row(self, result: Imported) -> pl.DataFrame:
         limit = self._limit()
-        parameters = {
-            "format": self.importer.name,
-            "file": self.input_file.name,
-            "sha256": self.found.sha256,
-            "counts": {**result.tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown},
-            "unread": vars(result.tally).get("unread", {}),
-            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *result.tally.said()],
-        }
+        counts = {**result.tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
+        unread = result.tally.unread if isinstance(result.tally, TrajectoryTally) else {}
         row = {
             "run_id": self.run_id,
             "system": self.wanted.system,
@@ -233,11 +225,16 @@ class _Import:
             "chunker": self.chunker,
             "retriever": None,
             "origin": "imported",
-            "parameters": canonical_json(parameters),
+            "parameters": canonical_json({"sha256": self.found.sha256}),
             "versions": "{}",
             "status": "partial" if result.tally.n_missing or limit is not None else "complete",
             "n_items": result.n_items,
             "limit": limit,
+            "format": self.importer.name,
+            "file": self.input_file.name,
+            "counts": count_rows(counts),
+            "unread": count_rows(unread),
+            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *result.tally.said()],
             "fingerprint": self.stamp,
         }
         return pl.DataFrame([row], schema=table("runs").columns)
@@ -245,7 +242,5 @@ class _Import:
     def _limit(self) -> int | None:
         """Where the lake holds a sample of the items only: of how many."""
         part = self.lake.part("benchmarks", self.wanted.benchmark)
-        if part is None:
-            return None
-        said = json.loads(self.lake.scan_parts([part], "benchmarks").select("parameters").collect().item())
-        return said.get("limit") if isinstance(said, Mapping) else None
+        limits = self.lake.scan_parts([part] if part else [], "benchmarks").select("limit").collect()["limit"].to_list()
+        return limits[0] if limits else None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,7 @@ from report.columns import Column
 from report.entities import IMPORTED, Declaration
 from report.facts import Facts
 from report.heats import Heat
-from report.parameters import Average
+from report.parameters import Average, TaskParameters
 from report.pictures import Steps, score_picture, step_picture
 from report.publisher import Entry, Material, Page, Publisher
 from report.rows import Row
@@ -80,7 +79,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "chunkers": _named(facts, sections, "chunker"),
             "baselines": [each for each in _named(facts, sections, "retriever") if "baseline" in each.tags],
             "retrievers": [each for each in _named(facts, sections, "retriever") if "baseline" not in each.tags],
-            "chunker_parameters": facts.chunker_parameters,
+            "fallbacks": facts.fallbacks,
             "budgets": {name for name, rule in facts.metric_parameters.items() if rule.cut == "budget"},
             "depends_on_cutting": _union(section.board.depends_on_cutting for section in sections),
             "neutral": _union(section.board.neutral for section in sections),
@@ -92,12 +91,13 @@ def _section(facts: Facts, board: Board) -> Section:
     rule = board.protocol.parameters
     tasks = [board.protocol.task] if board.protocol.task else [row.run.task for row in _every(board)] + list(rule.tasks)
     task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
-    rules = [("Gold", _text(rule.gold))]
+    rules = [("Gold", rule.gold)]
     # Contexts are held against the gold as sets: nothing of them is relevant or not.
-    rules += [] if rule.context else [("Relevant", _text(rule.relevance))]
-    rules += [(key.capitalize(), _text(value)) for key, value in _task_rules(task)]
+    rules += [] if rule.has_contexts else [("Relevant", rule.relevance)]
+    said = None if task is None else task.read(TaskParameters)
+    rules += [("Query", said.query), ("Pool", said.pool)] if said else []
     order = facts.pool_orders.get((board.benchmark.name, board.slice[1]))
-    if order is not None and task is not None and json.loads(task.parameters or "{}").get("tie") == "pool":
+    if order is not None and said is not None and said.tie == "pool":
         rules.append(("Ties", order.said))
     return Section(
         board=board,
@@ -173,17 +173,6 @@ def _named(facts: Facts, sections: Sequence[Section], what: str) -> list[Declara
     rows = [row for each in sections for row in _every(each.board)]
     names = {row.run.chunker if what == "chunker" else row.run.retriever for row in rows}
     return [declaration for name, declaration in known.items() if name in names]
-
-
-def _task_rules(task: Declaration | None) -> list[tuple[str, object]]:
-    if task is None:
-        return []
-    rules = json.loads(task.parameters or "{}")
-    return [(key, rules[key]) for key in ("query", "pool") if key in rules]
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _path(benchmark: str) -> str:

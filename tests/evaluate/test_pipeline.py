@@ -256,8 +256,8 @@ def test_config_selects_items(one_chunker: Path) -> None:
     selected = _runs(one_chunker).filter(pl.col("n_items") == 2)
     assert {"window-4-2+bm25-okapi"} <= set(selected["system"])
     assert set(selected["status"]) == {"partial"}
-    parameters = json.loads(selected["parameters"][0])
-    assert (parameters["repo"], parameters["level"]) == ("zoo_animals", "function")
+    asked = {one["column"]: one["value"] for one in selected["selection"][0]}
+    assert asked == {"repo": "zoo_animals", "level": "function"}
     items = Lake(one_chunker).read("run_items", benchmark="repoeval", run_id=selected["run_id"][0])["item_id"]
     assert sorted(items) == ["function-2k/zoo_animals/0", "function-2k/zoo_animals/1"]
 

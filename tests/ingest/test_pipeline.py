@@ -75,7 +75,11 @@ def test_one_more_chunker_adds_its_own_folder_and_row(source: Path, tmp_path: Pa
     before = stored(tmp_path / "lake")
     ingested(tmp_path / "lake", source, chunkers=["whole-file", "window-4-2"])
     changed = _changed(before, stored(tmp_path / "lake"))
-    assert {path.split("/part-")[0] for path in changed} == {"chunks/chunker=window-4-2", "chunkers"}
+    assert {path.split("/part-")[0] for path in changed} == {
+        "chunks/chunker=window-4-2",
+        "chunk_status/chunker=window-4-2",
+        "chunkers",
+    }
     assert not changed & before.keys()
 
 
@@ -89,6 +93,7 @@ def test_an_edited_row_re_reads_its_subset_and_nothing_else(both: Path, tmp_path
     assert _changed(before, stored(tmp_path / "lake")) == {
         "gold_spans/benchmark=repoeval/part-function-2k.parquet",
         "items/benchmark=repoeval/part-function-2k.parquet",
+        "queries/benchmark=repoeval/query=prompt/part-function-2k.parquet",
         "rejects/part-ingest-repoeval-function-2k.parquet",
         "rejects/part-ingest-repoeval-function-2k.files.parquet",
     }
@@ -205,7 +210,7 @@ def test_a_limit_is_a_seeded_sample_stratified_by_repository(source: Path, tmp_p
     items = lake.read("items")
     assert sorted(items.group_by("repo").len().rows()) == [("acme_rockets", 2), ("zoo_animals", 1)]
     assert set(lake.read("gold_spans")["item_id"]) == set(items["item_id"])
-    assert json.loads(lake.read("benchmarks")["parameters"].item())["limit"] == 3
+    assert lake.read("benchmarks")["limit"].item() == 3
     assert lake.read("files").height == 6
 
 
@@ -226,19 +231,20 @@ def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Pa
     said = json.loads(row["parameters"])
     assert (row["name"], row["display_name"], row["source"], row["tags"]) == ("repoeval", "RepoEval", "source", [])
     assert (said["n_items"], said["n_scorable"], said["n_repos"], said["subsets"]) == (5, 5, 2, ["function-2k"])
-    assert said["licences"] == {"acme_rockets": "", "zoo_animals": ""}
+    assert (row["label"], row["limit"], row["place"]) == ("", None, 1)
+    assert row["licences"] == [{"repo": repo, "licence": ""} for repo in ("acme_rockets", "zoo_animals")]
 
 
-def test_the_chunkers_row_says_what_was_cut(source: Path, tmp_path: Path) -> None:
+def test_of_every_content_it_is_told_how_it_was_cut(source: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", source)
-    said = {
-        row["name"]: json.loads(row["parameters"]) for row in Lake(tmp_path / "lake").read("chunkers").rows(named=True)
-    }
-    n_chunks = Lake(tmp_path / "lake").read("chunks").group_by("chunker").len()
-    assert {name: (one["n_files"], one["n_chunks"]) for name, one in said.items()} == {
+    lake = Lake(tmp_path / "lake")
+    status = lake.read("chunk_status").group_by("chunker").agg(pl.len(), pl.col("n_chunks").sum())
+    n_chunks = lake.read("chunks").group_by("chunker").len()
+    assert dict((name, (n, chunks)) for name, n, chunks in status.rows()) == {
         name: (4, n) for name, n in n_chunks.rows()
     }
-    assert (said["window-4-2"]["size"], said["window-4-2"]["step"]) == (4, 2)
+    parameters = dict(lake.read("chunkers").select("name", "parameters").iter_rows())
+    assert json.loads(parameters["window-4-2"]) == {"size": 4, "step": 2}
 
 
 def test_chunks_are_cut_from_every_content_once_and_only_from_those_with_lines(source: Path, tmp_path: Path) -> None:

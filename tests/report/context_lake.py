@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lake.store import Lake
-from tests.report.small_lake import row, write
+from tests.report.small_lake import METRIC, row, write
 
 BENCHMARK = "contextbench"
 PROTOCOL = "contextbench@docs-v1"
@@ -18,17 +18,20 @@ def write_context(lake: Lake) -> Lake:
     """Add the benchmark, its protocol and its runs; what the small lake declares stays."""
     metrics = [f"{granularity}_{quantity}" for granularity in GRANULARITIES for quantity in QUANTITIES]
     add = {"part": "context"}
-    parameters = {"label": "sample", "licences": {}, "protocols": [PROTOCOL]}
+    columns = {"label": "sample", "licences": list[object](), "place": 2}
     words = {"display_name": "ContextBench", "title": "Find what a fix needs", "meaning": "Which code does it need?"}
-    write(lake, "benchmarks", [row(BENCHMARK, parameters, tags=["sample"], source="sample", **words)], **add)
-    write(lake, "tasks", [row(TASK, {"query": "the issue", "pool": "the repository", "tie": "hash"})], **add)
+    write(lake, "benchmarks", [row(BENCHMARK, columns, tags=["sample"], source="sample", **words)], **add)
+    task = {"benchmark": BENCHMARK, "query": "the issue", "pool": "the repository", "tie": "hash"}
+    write(lake, "tasks", [row(TASK, task)], **add)
     rules = {
-        "tasks": [TASK], "gold": "context", "relevance": "", "metrics": [[name, [0]] for name in metrics],
+        "benchmark": BENCHMARK, "tasks": [TASK], "gold": "context", "relevance": "",
+        "metrics": [{"metric": name, "ks": [0]} for name in metrics], "has_contexts": False, "leaves_out_failed": False,
+        "parity_only": False, "place": 1,
         "primary": {"granularity": "line", "metric": "line_f1", "k": 0, "aggregate": "macro"},
         "headline": {"slice": "all", "slice_value": "all"}, "hash": "c0ffee11c0ffee11",
     }  # fmt: skip
     write(lake, "protocols", [row(PROTOCOL, rules, meaning="Lines, files, symbols and bytes.")], **add)
-    said = [row(name, {"granularity": name.partition("_")[0]}, meaning=f"What {name} means.") for name in metrics]
+    said = [row(name, METRIC, meaning=f"What {name} means.") for name in metrics]
     write(lake, "metrics", said, **add)
     items = [
         {"benchmark": BENCHMARK, "item_id": f"issue/{number}", "subset": "full", "language": "go", "repo": "acme/one",

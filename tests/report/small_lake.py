@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
@@ -10,7 +9,7 @@ import polars as pl
 
 from lake.rejects import Rejects
 from lake.store import Lake
-from lake.tables import table
+from lake.tables import declared_row, table
 
 REPOS = ("acme/one", "acme/two", "acme/three")
 UNREAD = "acme/unread"
@@ -40,6 +39,10 @@ FAILED = "window-20-10+jaccard"
 LIMITED = "fixed-nws-900+bm25-okapi"
 
 
+METRIC = {"direction": "higher", "micro": "ratio", "of_steps": False, "cut": "results"}
+"""What a metric's row says beside its words."""
+
+
 def run_id(system: str) -> str:
     """As the evaluation names runs; the same eight digits for every system."""
     return f"repoeval.prompt--{system}--1a2b3c4d"
@@ -62,24 +65,24 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
 
 def write_benchmark(lake: Lake) -> None:
     """The benchmark, its items, and what the stages declare."""
-    licences = dict.fromkeys(REPOS, "MIT")
-    parameters = {"label": "sample", "licences": licences, "protocols": list(PROTOCOLS)}
+    licences = [{"repo": repo, "licence": "MIT"} for repo in REPOS]
+    columns = {"label": "sample", "licences": licences, "place": 1}
     declared(lake, "benchmarks", [
-        row("repoeval", parameters, display_name="RepoEval", title="Complete a function from its repository",
+        row("repoeval", columns, display_name="RepoEval", title="Complete a function from its repository",
             meaning="Does retrieval find the code a completion needs?", tags=["sample"], source="sample",
             revision="35f54d6", licence="MIT", citation="@article{repocoder,\n  title = {RepoCoder}\n}",
             paper="RepoCoder, 2023"),
     ])  # fmt: skip
     task = {"query": "the prompt", "pool": "every Python file of the repository", "tie": "hash"}
-    declared(lake, "tasks", [row("repoeval/prompt", task)])
+    declared(lake, "tasks", [row("repoeval/prompt", {**task, "benchmark": "repoeval"})])
     declared(lake, "protocols", [protocol(name, meaning) for name, meaning in PROTOCOLS.items()])
     rules = {"precision": "same", "recall": "ratio", "ndcg": "none", "mrr": "none"}
     declared(lake, "metrics", [
-        row(name, {"granularity": "chunk", "higher_is_better": True, "micro": micro}, meaning=f"What {name} means.")
+        row(name, {**METRIC, "micro": micro}, meaning=f"What {name} means.")
         for name, micro in rules.items()
     ])  # fmt: skip
     declared(lake, "chunkers", [
-        row("fixed-nws-1500", {"fell_back": {"syntax errors": 3}}, meaning="Lines packed greedily."),
+        row("fixed-nws-1500", {}, meaning="Lines packed greedily."),
         row("window-20-10", {}, meaning="Twenty lines, ten apart."),
     ])  # fmt: skip
     declared(lake, "retrievers", [
@@ -107,6 +110,9 @@ def write_benchmark(lake: Lake) -> None:
 CHUNKS = {"fixed-nws-1500": 3, "window-20-10": 700}
 """Chunker → the chunks of each content."""
 
+PLAIN = "fixed-nws-1500"
+"""The chunker that cuts three contents the plain way."""
+
 N_CONTENTS = 4
 """A file of its own for each repository that can be searched, and one that lies in all of them."""
 
@@ -122,13 +128,13 @@ def write_files(lake: Lake) -> None:
     write(lake, "files", files)
     contents = sorted({content for held in pools.values() for content in held})
     for chunker, n in CHUNKS.items():
-        chunks: list[dict[str, object]] = [
-            {"chunker": chunker, "sha256": content, "chunk_no": number, "line_start": number, "line_end": number + 1,
-             "byte_start": number, "byte_end": number + 1, "n_nws": 1}
-            for content in contents
-            for number in range(n)
-        ]  # fmt: skip
-        write(lake, "chunks", chunks, chunker=chunker)
+        # Three contents are cut otherwise than the first chunker has it.
+        reasons = ["syntax errors" if chunker == PLAIN and place < 3 else None for place in range(len(contents))]
+        status: list[dict[str, object]] = [
+            {"chunker": chunker, "sha256": content, "n_chunks": n, "fell_back": reason}
+            for content, reason in zip(contents, reasons, strict=True)
+        ]
+        write(lake, "chunk_status", status, chunker=chunker)
 
 
 def protocol(name: str, meaning: str) -> dict[str, object]:
@@ -137,11 +143,15 @@ def protocol(name: str, meaning: str) -> dict[str, object]:
         "tasks": ["repoeval/prompt"],
         "gold": name.partition("@")[2],
         "relevance": "line-overlap",
-        "metrics": [["precision", [5, 10]], ["recall", [10]], ["ndcg", [10]], ["mrr", [10]]],
+        "metrics": [{"metric": metric, "ks": [10]} for metric in ("precision", "recall", "ndcg", "mrr")],
+        "benchmark": "repoeval",
         "primary": {"granularity": "chunk", "metric": "ndcg", "k": 10, "aggregate": "macro"},
         "headline": {"slice": "subset", "slice_value": "function-2k"},
         "hash": "c0ffee11c0ffee11",
+        "has_contexts": False,
+        "leaves_out_failed": False,
         "parity_only": False,
+        "place": list(PROTOCOLS).index(name),
     }
     return row(name, parameters, meaning=meaning, primary_metric="ndcg@10")
 
@@ -226,17 +236,9 @@ def aggregate(
     }  # fmt: skip
 
 
-def row(name: str, parameters: Mapping[str, object], **said: object) -> dict[str, object]:
-    """A declared thing's row, empty but for what is given."""
-    texts = [key for key, kind in table("benchmarks").columns.items() if kind == pl.String]
-    return {
-        **dict.fromkeys(texts, ""),
-        "version": 1,
-        "tags": [],
-        "name": name,
-        "parameters": json.dumps(parameters),
-        **said,
-    }
+def row(name: str, columns: Mapping[str, object], **said: object) -> dict[str, object]:
+    """What is given of a declared thing's row; :func:`write` leaves the rest empty."""
+    return {"title": "", "meaning": "", "name": name, **columns, **said}
 
 
 def declared(lake: Lake, name: str, rows: Sequence[Mapping[str, object]]) -> None:
@@ -253,7 +255,10 @@ def write(
     fingerprint: str = "f",
     **folders: str,
 ) -> None:
-    """Write rows; columns that are not given are null."""
+    """Write rows; columns that are not given are null, or empty in a declared thing's."""
     columns = table(name).columns
-    full = [{column: None for column in columns} | dict(each) for each in rows]
-    lake.write(name, pl.DataFrame(full, schema=columns), part=part, fingerprint=fingerprint, **folders)
+    if "display_name" in columns:
+        frame = pl.concat(declared_row(name, **each) for each in rows)
+    else:
+        frame = pl.DataFrame([{column: None for column in columns} | dict(each) for each in rows], schema=columns)
+    lake.write(name, frame, part=part, fingerprint=fingerprint, **folders)

@@ -205,7 +205,7 @@ def test_one_changed_value_changes_its_own_places_and_no_other(small: Lake, tmp_
 
 def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path: Path) -> None:
     metrics = small.read("metrics")
-    flipped = metrics.with_columns(pl.col("parameters").str.replace("true", "false", literal=True))
+    flipped = metrics.with_columns(direction=pl.lit("lower"))
     small.write("metrics", flipped, part="0", fingerprint="changed")
     build(small, tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
@@ -255,12 +255,13 @@ def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, t
         assert all(re.fullmatch(wanted, cell) for cell in cells), cells
 
 
-def test_parameters_that_cannot_be_read_are_named(small: Lake, tmp_path: Path) -> None:
-    protocols = small.read("protocols").with_columns(parameters=pl.lit('{"tasks": []}'))
+def test_a_row_that_cannot_be_read_is_named(small: Lake, tmp_path: Path) -> None:
+    primary = pl.col("primary").struct.with_fields(aggregate=pl.lit("median"))
+    protocols = small.read("protocols").with_columns(primary)
     small.write("protocols", protocols, part="0", fingerprint="broken")
-    with pytest.raises(GoldspanError, match="parameters of 'repoeval@chunking-v1' cannot be read") as caught:
+    with pytest.raises(GoldspanError, match="row of 'repoeval@chunking-v1' cannot be read") as caught:
         build(small, tmp_path / "site")
-    assert caught.value.examples == ("primary: Field required",)
+    assert caught.value.examples == ("primary.aggregate: Input should be 'macro', 'micro' or 'by_repo'",)
 
 
 def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_path: Path) -> None:
@@ -273,8 +274,8 @@ def test_two_benchmarks_whose_pages_would_collide_are_an_error(small: Lake, tmp_
 
 def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> None:
     metrics = small.read("metrics")
-    said = pl.col("parameters").str.replace('"micro": "same"', '"micro": "same", "direction": "neither"', literal=True)
-    small.write("metrics", metrics.with_columns(said), part="0", fingerprint="changed")
+    neither = pl.when(micro="same").then(pl.lit("neither")).otherwise("direction")
+    small.write("metrics", metrics.with_columns(direction=neither), part="0", fingerprint="changed")
     build(small, tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
     found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]

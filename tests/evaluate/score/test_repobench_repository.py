@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from unittest.mock import patch
@@ -55,9 +54,9 @@ def runs(home: Path) -> dict[tuple[str, str, str], str]:
     """(chunker, retriever, the oracle's protocol) → run."""
     rows = Lake(home / "lake").read("runs", benchmark="repobench-r").filter(pl.col("task") == TASK)
     return {
-        (chunker, retriever, json.loads(parameters).get("protocol", "")): run_id
-        for chunker, retriever, parameters, run_id in rows.select(
-            "chunker", "retriever", "parameters", "run_id"
+        (chunker, retriever, protocol or ""): run_id
+        for chunker, retriever, protocol, run_id in rows.select(
+            "chunker", "retriever", "protocol", "run_id"
         ).iter_rows()
     }
 

@@ -127,7 +127,7 @@ def test_chunks_are_rows_of_the_lake() -> None:
         ("ab\ncd", "fixed-nws-2", 0, 0, 1, 0, 3, 2),
         ("ab\ncd", "fixed-nws-2", 1, 1, 2, 3, 5, 2),
     ]
-    assert (found.fell_back, found.failed) == ({}, {})
+    assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0)
 
 
 @pytest.mark.parametrize("frame", [blobs(), blobs("")], ids=["no blob", "an empty blob"])
@@ -158,10 +158,11 @@ def test_every_split_of_the_blobs_gives_the_same_rows(texts: list[str], name: st
     assert chunked(name, frame).frame.equals(pl.concat([empty, *parts]))
 
 
-def test_fallbacks_are_counted_by_reason() -> None:
+def test_every_fallback_has_its_reason() -> None:
     frame = pl.concat([blobs("a b\nc d\n", "e f\ng h\n", language="x"), blobs("1\n2\n3\n", language="")])
-    assert chunked("syntax-2", frame).fell_back == {"language not known": 1, "no grammar for 'x'": 2}
-    assert chunked("syntax-9", frame).fell_back == {}
+    reasons = chunked("syntax-2", frame).status["fell_back"].to_list()
+    assert reasons == ["no grammar for 'x'", "no grammar for 'x'", "language not known"]
+    assert chunked("syntax-9", frame).status["fell_back"].to_list() == [None] * 3
 
 
 def test_a_content_the_chunker_fails_on_is_named_and_the_others_are_cut() -> None:
@@ -172,7 +173,7 @@ def test_a_content_the_chunker_fails_on_is_named_and_the_others_are_cut() -> Non
         return Cut([(0, 1)])
 
     found = chunk_blobs(answering(fails), blobs("a\n", "b\n", "c\n"))
-    assert found.failed == {sha256_of(b"b\n"): "ValueError: no b"}
+    assert found.status.select("n_chunks", "failed").rows() == [(1, None), (0, "ValueError: no b"), (1, None)]
     assert found.frame["sha256"].to_list() == [sha256_of(b"a\n"), sha256_of(b"c\n")]
     assert found.frame["byte_end"].to_list() == [2, 2]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import polars as pl
 import pytest
 
@@ -75,9 +73,9 @@ def test_the_run_says_what_it_is(lake: Lake) -> None:
     assert (row["task"], row["origin"], row["chunker"], row["status"], row["n_items"]) == (
         "contextbench/issue", "imported", None, "complete", 3,
     )  # fmt: skip
-    said = json.loads(row["parameters"])
-    assert (said["format"], said["counts"]["n_steps"], said["counts"]["n_spans"]) == ("unified", 3, 6)
-    assert said["notes"][0] == "trajectories: 3, with 3 steps and 6 spans"
+    counts = {one["name"]: one["n"] for one in row["counts"]}
+    assert (row["format"], counts["n_steps"], counts["n_spans"]) == ("unified", 3, 6)
+    assert row["notes"][0] == "trajectories: 3, with 3 steps and 6 spans"
     assert result.outcome("x", "").code == Exit.DONE
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -42,8 +41,8 @@ def test_what_was_not_read_is_in_the_last_block_by_name_and_stored_with_the_run(
     entries = {f"{ROCKETS}.jsonl": calls(2, 0), "notes/a.txt": b"x", "notes/b.txt": b"x", "result.bin": b"x"}
     result = imported(lake, zipped(entries), name="a.zip")
     assert "not read: file *.txt (2), tool mcp__look (2), file *.bin (1)" in notes(result)
-    (parameters,) = lake.read("runs").filter(run_id=result.run_id)["parameters"]
-    assert json.loads(parameters)["unread"] == {"file *.txt": 2, "file *.bin": 1, "tool mcp__look": 2}
+    (unread,) = lake.read("runs").filter(run_id=result.run_id)["unread"].to_list()
+    assert {one["name"]: one["n"] for one in unread} == {"file *.txt": 2, "file *.bin": 1, "tool mcp__look": 2}
     again = imported(lake, zipped(entries), name="a.zip")
     assert again.is_current
     assert notes(again) == notes(result)
@@ -100,8 +99,8 @@ def test_a_format_without_a_real_file_is_read_only_by_name_and_says_so(lake: Lak
         assert error.value.hint.endswith("experimental, read only by name: --format prometheus")
         result = imported(lake, data, name=name, format="prometheus")
         assert counts(result).n_done == 1
-        (parameters,) = lake.read("runs").filter(run_id=result.run_id)["parameters"]
-        assert json.loads(parameters)["notes"][0].startswith("experimental: no real file")
+        (notes,) = lake.read("runs").filter(run_id=result.run_id)["notes"].to_list()
+        assert notes[0].startswith("experimental: no real file")
     listed = RUN.invoke(app, ["list", "formats"], catch_exceptions=False).stdout.splitlines()
     assert [line.split()[0] for line in listed if "experimental" in line] == ["prometheus"]
     assert [name for name, one in importers().items() if one.is_experimental] == ["prometheus"]

@@ -38,7 +38,7 @@ def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_pat
     assert all(head.endswith(", ours") for head in heads)
     row = Lake(lake).read("benchmarks").row(0, named=True)
     assert (row["name"], row["tags"], row["source"]) == ("repoeval", ["ours"], "mine.yaml")
-    assert json.loads(row["parameters"])["label"] == "ours"
+    assert row["label"] == "ours"
 
 
 def test_the_readmes_declaration_works(tmp_path: Path) -> None:

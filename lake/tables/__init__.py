@@ -1,0 +1,121 @@
+"""Every table of the lake, declared once: columns, key, rules, where its parts lie."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import dataframely as dy
+import polars as pl
+
+from lake.errors import unknown_name
+from lake.tables import declared, evaluated, ingested, of_runs
+
+
+class Rejects(dy.Schema):
+    """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
+
+    stage = dy.String(primary_key=True)
+    source = dy.String(primary_key=True)
+    position = dy.String(primary_key=True)
+    reason = dy.String()
+    excerpt = dy.String()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table's name, its schema, and the Hive folders its parts lie in.
+
+    Attributes:
+        made_by: Who makes its parts again: `ingest`, `evaluate`, or for `runs` whoever made the run.
+    """
+
+    name: str
+    schema: type[dy.Schema]
+    folders: tuple[str, ...] = ()
+    made_by: Literal["ingest", "runs", "evaluate"] = "ingest"
+
+    @cached_property
+    def key(self) -> list[str]:
+        """The columns that tell one row from another, and the order rows are stored in."""
+        return list(self.schema.primary_key())
+
+    @cached_property
+    def columns(self) -> dict[str, pl.DataType]:
+        """Column name → type, in the declared order."""
+        # Without a query: one that runs while modules are imported leaves threads that no forked process can use.
+        return {name: column.dtype for name, column in self.schema.columns().items()}
+
+    @property
+    def meaning(self) -> str:
+        """What a row is, in a sentence."""
+        return (self.schema.__doc__ or "").strip()
+
+
+TABLES: Mapping[str, Table] = {
+    table.name: table
+    for table in (
+        Table("benchmarks", declared.Benchmarks),
+        Table("chunkers", declared.Chunkers),
+        Table("symbol_rules", declared.Declared),
+        Table("tasks", declared.Tasks, (), "evaluate"),
+        Table("protocols", declared.Protocols, (), "evaluate"),
+        Table("metrics", declared.Metrics, (), "evaluate"),
+        Table("retrievers", declared.Declared, (), "evaluate"),
+        Table("items", ingested.Items, ("benchmark",)),
+        # By query rule as well, so that the texts of one alone are read.
+        Table("queries", ingested.Queries, ("benchmark", "query")),
+        Table("gold_spans", ingested.GoldSpans, ("benchmark",)),
+        Table("blobs", ingested.Blobs),
+        Table("files", ingested.Files),
+        # By chunker as well, so that a new chunker adds its own folder and touches no other.
+        Table("chunks", ingested.Chunks, ("chunker",)),
+        Table("chunk_status", ingested.ChunkStatus, ("chunker",)),
+        # By rules as well, as chunks are by chunker.
+        Table("symbols", ingested.Symbols, ("rules",)),
+        Table("symbol_status", ingested.SymbolStatus),
+        Table("vectors", evaluated.Vectors, (), "evaluate"),
+        Table("runs", of_runs.Runs, ("benchmark", "run_id"), "runs"),
+        Table("costs", of_runs.Costs, ("benchmark", "run_id"), "evaluate"),
+        Table("run_items", of_runs.RunItems, ("benchmark", "run_id"), "runs"),
+        Table("hits", of_runs.Hits, ("benchmark", "run_id"), "runs"),
+        Table("edits", of_runs.Edits, ("benchmark", "run_id")),
+        Table("relevance", evaluated.Relevance, ("benchmark", "chunker"), "evaluate"),
+        Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("step_scores", evaluated.StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("aggregates", evaluated.Aggregates, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("parity", evaluated.Parity, (), "evaluate"),
+        Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("rejects", Rejects),
+    )
+}
+"""Every declared table by name."""
+
+
+def table(name: str) -> Table:
+    """The declaration of a table.
+
+    Raises:
+        GoldspanError: There is none of that name.
+    """
+    if name not in TABLES:
+        kind = "table"
+        raise unknown_name(kind, name, TABLES)
+    return TABLES[name]
+
+
+def declared_row(name: str, /, **columns: object) -> pl.DataFrame:
+    """One row of a table of declarations; texts and lists that are not given are empty, the display name is the name.
+
+    Args:
+        name: The table.
+        columns: `name`, `title`, `meaning` and what else is known.
+    """
+    schema = table(name).columns
+    empty: dict[object, object] = {pl.String: "", pl.List: []}
+    row: dict[str, object] = {column: empty.get(kind.base_type()) for column, kind in schema.items()}
+    row |= {"display_name": columns["name"], "version": 1, "parameters": "{}", **columns}
+    return pl.DataFrame([row], schema=schema)

@@ -1,0 +1,84 @@
+"""What pages say of declared things: a table each, written by the stage that owns the declaration."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+
+class Declared(dy.Schema):
+    """What a page says of a declared thing; the stage that owns the declaration writes its row."""
+
+    name = dy.String(primary_key=True)
+    title = dy.String()
+    display_name = dy.String()
+    meaning = dy.String()
+    version = dy.Int64()
+    tags = dy.List(dy.String())
+    source = dy.String()
+    revision = dy.String()
+    licence = dy.String()
+    citation = dy.String()
+    paper = dy.String()
+    parameters = dy.String()
+    primary_metric = dy.String()
+    fingerprint = dy.String()
+
+
+class Benchmarks(Declared):
+    """A benchmark and which data of it this lake holds.
+
+    `label` is `sample`, `mined`, …, empty for the published data; `limit` says of how many items a sample was taken;
+    `place` is where pages show it.
+    """
+
+    label = dy.String()
+    limit = dy.Int64(nullable=True, min=1)
+    place = dy.Int64()
+    licences = dy.List(dy.Struct({"repo": dy.String(), "licence": dy.String()}))
+
+
+class Tasks(Declared):
+    """A task in words; pools of its own are called `<pool_prefix>/<repo>`."""
+
+    benchmark = dy.String()
+    query = dy.String()
+    pool = dy.String()
+    tie = dy.String()
+    pool_prefix = dy.String()
+
+
+class Protocols(Declared):
+    """How runs of some tasks are scored; `place` is where pages show it, the headline first.
+
+    With `has_contexts` what agents gathered is scored as sets of lines. With `leaves_out_failed` an item that a run
+    failed is in no mean, where others score it 0.
+    """
+
+    benchmark = dy.String()
+    tasks = dy.List(dy.String())
+    gold = dy.String()
+    relevance = dy.String()
+    metrics = dy.List(dy.Struct({"metric": dy.String(), "ks": dy.List(dy.Int64())}))
+    primary = dy.Struct({"granularity": dy.String(), "metric": dy.String(), "k": dy.Int64(), "aggregate": dy.String()})
+    headline = dy.Struct({"slice": dy.String(), "slice_value": dy.String()})
+    has_contexts = dy.Bool()
+    leaves_out_failed = dy.Bool()
+    hash = dy.String()
+    parity_only = dy.Bool()
+    place = dy.Int64()
+
+
+class Metrics(Declared):
+    """How a metric is read: `direction` is what is better, `higher`, `lower` or `neither`; `cut` is what k counts."""
+
+    direction = dy.String()
+    micro = dy.String()
+    of_steps = dy.Bool()
+    cut = dy.String()
+
+
+class Chunkers(Declared):
+    """A chunker; an imported list of chunks is of the files of the benchmark `imported_for`, and has counts of rows."""
+
+    imported_for = dy.String()
+    counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}))

@@ -1,0 +1,105 @@
+"""Runs, of systems here and of others: what was asked, what came of it, and what it cost."""
+
+from __future__ import annotations
+
+import dataframely as dy
+
+
+class Runs(dy.Schema):
+    """One row per run: a system's answers to one task.
+
+    `protocol` is the one whose gold the system is shown, `selection` what of the items it was asked. An imported run
+    has the `format` and the name of its `file`, what reading it counted (`counts`), did not understand (`unread`), and
+    both in sentences (`notes`). `parameters` and `versions` are for people.
+    """
+
+    run_id = dy.String(primary_key=True)
+    system = dy.String()
+    benchmark = dy.String()
+    task = dy.String()
+    chunker = dy.String(nullable=True)
+    retriever = dy.String(nullable=True)
+    origin = dy.String()
+    parameters = dy.String()
+    versions = dy.String()
+    status = dy.String()
+    n_items = dy.Int64(min=0)
+    limit = dy.Int64(nullable=True, min=1)
+    protocol = dy.String(nullable=True)
+    selection = dy.List(dy.Struct({"column": dy.String(), "value": dy.String()}), nullable=True)
+    format = dy.String(nullable=True)
+    file = dy.String(nullable=True)
+    counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
+    unread = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
+    notes = dy.List(dy.String(), nullable=True)
+    fingerprint = dy.String()
+
+
+class Costs(dy.Schema):
+    """What a run cost where it was made: seconds and bytes. The one table that differs between equal runs."""
+
+    run_id = dy.String(primary_key=True)
+    index_seconds = dy.Float64(nullable=True)
+    query_p50 = dy.Float64(nullable=True)
+    query_p95 = dy.Float64(nullable=True)
+    index_bytes = dy.Int64(nullable=True)
+    hardware = dy.String()
+
+
+class RunItems(dy.Schema):
+    """What happened to each item of a run; `ties` lists the cut-offs k at which rank k and k+1 score alike.
+
+    `n_steps_published` is there where `hits` holds a second reading of an agent's file.
+    """
+
+    run_id = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    status = dy.String()
+    error = dy.String(nullable=True)
+    n_steps = dy.Int64(nullable=True)
+    n_returned = dy.Int64(min=0)
+    n_nws = dy.Int64(min=0)
+    ties = dy.List(dy.Int64())
+    has_patch = dy.Bool(nullable=True)
+    completion = dy.String(nullable=True)
+    n_steps_published = dy.Int64(nullable=True)
+
+
+class Hits(dy.Schema):
+    """What a run returned, in order: ranks from 1, half-open lines and bytes.
+
+    An agent's rows (parts `step` and `final`) stand as it gave them, before any rule: a row with a symbol names one, a
+    row with neither lines nor symbol names a file alone, and a range may be reversed, start before line 0 (line 0 as
+    people count) or run past the end; `line_start` 0 without a `line_end` is a view of the whole file. The parts
+    `published-step` and `published-final` are there where ContextBench's published converter reads the agent's file
+    otherwise; its protocol scores them in place of the others.
+    """
+
+    run_id = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    part = dy.String(primary_key=True)
+    step = dy.Int64(primary_key=True, min=0)
+    rank = dy.Int64(primary_key=True, min=1)
+    path_given = dy.String(nullable=True)
+    path = dy.String(nullable=True)
+    line_start = dy.Int64(nullable=True)
+    line_end = dy.Int64(nullable=True)
+    byte_start = dy.Int64(nullable=True)
+    byte_end = dy.Int64(nullable=True)
+    symbol = dy.String(nullable=True)
+    chunk_no = dy.Int64(nullable=True)
+    score = dy.Float64(nullable=True)
+
+
+class Edits(dy.Schema):
+    """A line that a patch changes, as one reading of patches has it; under run_id `gold` are the gold patches' lines.
+
+    `line` is 0-based, in the old file. `kind` is `deleted`, or `before-insertion` for the line before a pure insertion.
+    """
+
+    run_id = dy.String(primary_key=True)
+    item_id = dy.String(primary_key=True)
+    reading = dy.String(primary_key=True)
+    path = dy.String(primary_key=True)
+    line = dy.Int64(primary_key=True, min=0)
+    kind = dy.String(primary_key=True)
