@@ -12,7 +12,8 @@ import typer
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate as evaluate_benchmark
-from evaluate.results.compare import compare, parse_gate
+from evaluate.results.compare import compare
+from evaluate.results.gate import parse_gate
 from evaluate.results.printed import check_metrics, comparison, shown, table_of
 from evaluate.retrievers import retrievers
 from evaluate.selection import SELECTABLE, Selection
@@ -114,7 +115,17 @@ def compare_systems(
     metric: Annotated[
         str, typer.Option(envvar="GOLDSPAN_METRIC", help="Comma list; each protocol's primary without it.")
     ] = "",
-    fail_if: Annotated[str, typer.Option(envvar="GOLDSPAN_FAIL_IF", help='A gate: "ndcg@10 drops > 0.01".')] = "",
+    slice_: Annotated[
+        str,
+        typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line."),
+    ] = "",
+    protocol: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; every protocol that scored both without it.")
+    ] = "",
+    fail_if: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_FAIL_IF", help='A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')
+    ] = "",
+    flips: Annotated[bool, typer.Option("--flips", help="Name the items on which the two differ.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
@@ -125,12 +136,13 @@ def compare_systems(
         asked.append((gate.metric, gate.k))
     store = Lake(lake)
     with store.naming_damage(), store.locked(makes=()) if asked else nullcontext():
-        found = compare(store, a, b, asked)
+        found = compare(store, a, b, asked, protocol_names=split_names(protocol), slice_name=slice_)
     broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
     if json:
-        print(jsonlib.dumps([{**vars(one), "delta": one.delta, "fails": one in broken} for one in found], indent=2))
+        kept = [{**vars(one), "fails": one in broken, **({} if flips else {"flips": None})} for one in found]
+        print(jsonlib.dumps(kept, indent=2))
     else:
-        print(*map(escaped, comparison(found, broken)), sep="\n")
+        print(*map(escaped, comparison(found, broken, flips=flips)), sep="\n")
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from evaluate.comparing import compare_task
 from evaluate.declared import declare
 from evaluate.ledgers import keep_ledgers
 from evaluate.partition import Partition, PoolCache
@@ -121,6 +122,7 @@ def evaluate(
         work.score_imported(patterns)
         if any(asked.described.height for asked in work.asked):
             keep_ledgers(lake, work.task, work.asked, work.run_ids(plan, patterns))
+        compare_task(lake, work.task)
     if not any(asked.described.height for work in works for asked in work.asked):
         limits = selection.said()
         none = f"no scorable item of {benchmark}"

@@ -67,8 +67,8 @@ class Board:
 
     @property
     def has_ranks(self) -> bool:
-        """Whether ranks were computed."""
-        return any(row.head is not None and row.head.rank is not None for row in self.rows)
+        """Whether ranks were computed, or withheld for too few items."""
+        return any(row.head is not None and row.head.too_few is not None for row in self.rows)
 
     @property
     def has_intervals(self) -> bool:

@@ -32,7 +32,7 @@ class Download:
         table: The lake's table it is a copy of.
         about: `results` for what this project computed, `benchmark` for what came in with a benchmark.
         without: Columns left out: long texts that are not ours to publish.
-        of_runs: Whether its rows belong to runs, and so are given their system's name.
+        of_runs: Whether its rows belong to runs, and so are given their systems' names.
         note: What a reader must know besides the table's own meaning.
         declares: What each row declares; the table's own meaning without it.
         if_any: It is of some benchmarks alone, and not written where it has no rows.
@@ -62,6 +62,8 @@ _TEXTS = ("patch", "target_text")
 
 DOWNLOADS: Sequence[Download] = (
     Download("aggregates", "aggregates", of_runs=True),
+    Download("ranks", "ranks", of_runs=True, if_any=True),
+    Download("comparisons", "comparisons", of_runs=True, if_any=True),
     Download("scores", "scores", of_runs=True),
     Download("ledger", "ledger", of_runs=True, if_any=True),
     Download("ledger_means", "ledger_means", of_runs=True, if_any=True),
@@ -137,10 +139,18 @@ def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.Laz
     frame = lake.scan(download.table).drop(download.without)
     if not download.of_runs:
         return frame
-    system = pl.col("run_id").replace_strict(
-        list(systems), list(systems.values()), default=None, return_dtype=pl.String
-    )
-    return frame.select("benchmark", system.alias("system"), pl.all().exclude("benchmark"))
+    named = [
+        pl.col(run)
+        .replace_strict(list(systems), list(systems.values()), default=None, return_dtype=pl.String)
+        .alias(system)
+        for run, system in _SYSTEMS.items()
+        if run in frame.collect_schema()
+    ]
+    return frame.select("benchmark", *named, pl.all().exclude("benchmark"))
+
+
+_SYSTEMS = {"run_id": "system", "run_a": "system_a", "run_b": "system_b"}
+"""The columns that name runs → those that name their systems."""
 
 
 def _write(frame: pl.LazyFrame, folder: Path, download: Download, said: Mapping[str, str]) -> list[Path]:

@@ -27,6 +27,7 @@ class Cell:
     rank: int | None
     rank_low: int | None
     rank_high: int | None
+    too_few: bool | None
     share_of_oracle: float | None
 
     def average(self, name: Average) -> float | None:

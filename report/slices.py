@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from lake.store import Lake
+from lake.tables import table
 
 MAX_VALUES = 24
 """So many values of a slice stand on a page; a table of thousands of repositories is for the downloads."""
@@ -43,7 +44,7 @@ def in_numbers_order(values: Iterable[str]) -> list[str]:
 
 
 def of_the_largest(lake: Lake) -> tuple[pl.DataFrame, Sizes]:
-    """Rows of table `aggregates`, of each slice the MAX_VALUES values with the most items, and the slices' sizes."""
+    """Rows of table `aggregates` with their ranks, of each slice the largest values; the slices' sizes."""
     stored = lake.scan("aggregates").join(
         lake.scan("runs").select("run_id", "task"), on="run_id", how="left", maintain_order="left"
     )
@@ -59,4 +60,6 @@ def of_the_largest(lake: Lake) -> tuple[pl.DataFrame, Sizes]:
     rows = stored.join(
         largest.lazy(), on=[*of, "slice_value"], how="semi", nulls_equal=True, maintain_order="left"
     ).drop("task")
+    ranks = lake.scan("ranks").drop("benchmark", "exploratory")
+    rows = rows.join(ranks, on=table("ranks").key, how="left", maintain_order="left")
     return rows.collect(), {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}

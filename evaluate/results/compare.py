@@ -1,24 +1,25 @@
-"""Two systems under one protocol: how far apart the board's own numbers are, and which items flipped."""
+"""Two systems under one protocol: how far apart the board's own numbers are, what that says, which items flipped."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import polars as pl
 
-from evaluate.metrics import Metric, metric_named, metrics_of, parse_metric
+from evaluate.comparing import systems_of
+from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.exploring import aggregated, explored, why_not
-from evaluate.retrievers import retrievers
+from evaluate.statistics.comparisons import MEASURE, SLICE, compare_runs, mirrored
 from evaluate.statistics.headline import average_of, headline_slice
 from evaluate.statistics.means import in_slice
 from evaluate.statistics.pooling import pooled_whole
 from lake.catalog.protocol import Aggregate, Protocol
-from lake.catalog.protocols import protocols
+from lake.catalog.protocols import protocol_named, protocols
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.exact import exact_sum
 from lake.store import Lake
 
 Asked = tuple[Metric, int]
@@ -26,7 +27,9 @@ Asked = tuple[Metric, int]
 
 @dataclass(frozen=True)
 class Compared:
-    """One metric of two runs of a task under one protocol, over the slice that the protocol shows first.
+    """One metric of two runs of a task under one protocol, over one slice.
+
+    What follows `delta` is as table `comparisons` has it, the first being `run_a`.
 
     Attributes:
         average: How the metric is averaged.
@@ -38,10 +41,10 @@ class Compared:
         n: How many both have.
         a_shared: The first's number over those.
         b_shared: The second's.
-        wins: Of those, items on which the second is better; null, as are ties and losses, where either run's numbers
-            are expectations, which win nothing on an item.
-        losses: Items on which it is worse.
-        is_exploratory: The protocol does not declare the metric with that cut-off.
+        delta: The second's less the first's, over those.
+        is_declared: The protocol declares the metric with that cut-off.
+        repositories: Each with the items that both have there, and the two numbers over them.
+        flips: The items on which the two differ, with both values.
     """
 
     protocol: str
@@ -58,51 +61,33 @@ class Compared:
     n: int
     a_shared: float
     b_shared: float
+    delta: float
+    low: float | None
+    high: float | None
+    p: float
+    p_adjusted: float | None
     wins: int | None
     ties: int | None
     losses: int | None
-    is_exploratory: bool
-
-    @property
-    def delta(self) -> float:
-        """The second's number less the first's, over the items that both have."""
-        return self.b_shared - self.a_shared
-
-
-@dataclass(frozen=True)
-class Gate:
-    """A condition that fails a comparison: the second's mean falls below (or rises above) the first's by so much."""
-
-    metric: Metric
-    k: int
-    falls: bool
-    by: float
-
-    def is_broken_by(self, compared: Compared) -> bool:
-        """Whether a comparison of this metric fails it."""
-        moved = -compared.delta if self.falls else compared.delta
-        return (compared.metric, compared.k) == (self.metric.name, self.k) and moved > self.by
+    smallest_detectable: float | None
+    equivalent: bool
+    verdict: str | None
+    exploratory: bool
+    n_repos: int
+    is_declared: bool
+    repositories: tuple[tuple[str, int, float, float], ...]
+    flips: tuple[tuple[str, float, float], ...]
 
 
-_GATE = re.compile(r"\s*(\S+)\s+(drops|rises)\s*>\s*(\d+(?:\.\d+)?)\s*")
+_OF_TABLE = (
+    *("delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses"),
+    *("smallest_detectable", "equivalent", "verdict", "exploratory", "n_repos"),
+)
 
 
-def parse_gate(text: str) -> Gate:
-    """`ndcg@10 drops > 0.01` as a gate.
-
-    Raises:
-        GoldspanError: It is written otherwise, or names no metric.
-    """
-    found = _GATE.fullmatch(text)
-    if found is None:
-        message = f"--fail-if {text!r} is no condition"
-        hint = 'Write it as "ndcg@10 drops > 0.01"; instead of drops: rises.'
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    metric, k = parse_metric(found[1])
-    return Gate(metric, k, found[2] == "drops", float(found[3]))
-
-
-def compare(lake: Lake, a: str, b: str, asked: Sequence[Asked]) -> list[Compared]:
+def compare(
+    lake: Lake, a: str, b: str, asked: Sequence[Asked], *, protocol_names: Sequence[str] = (), slice_name: str = ""
+) -> list[Compared]:
     """Compare two systems under every protocol that scored both.
 
     Args:
@@ -110,6 +95,8 @@ def compare(lake: Lake, a: str, b: str, asked: Sequence[Asked]) -> list[Compared
         a: A run's id, or a system's name.
         b: Another.
         asked: Metrics and cut-offs; none for each protocol's primary one.
+        protocol_names: Under which protocols alone; none for all.
+        slice_name: Over which items, as `subset=function-2k`; the slice that a protocol shows first without it.
 
     Raises:
         GoldspanError: There is no such run or system, a name means several runs, no protocol scored both, or none of
@@ -120,7 +107,7 @@ def compare(lake: Lake, a: str, b: str, asked: Sequence[Asked]) -> list[Compared
         _check_known(runs, name)
     pairs = [
         (task, protocol, pair)
-        for protocol in protocols().values()
+        for protocol in (map(protocol_named, protocol_names) if protocol_names else protocols().values())
         for task in map(TASKS.__getitem__, protocol.tasks)
         if (pair := _pair(lake, protocol, runs.filter(pl.col("task") == task.name), a, b))
     ]
@@ -132,7 +119,7 @@ def compare(lake: Lake, a: str, b: str, asked: Sequence[Asked]) -> list[Compared
         if all(reasons):
             message = f"metric {metric.name}@{k} cannot be had of {a} and {b}"
             raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), code=Exit.USAGE)
-    found = [one for task, protocol, pair in pairs for one in _under(lake, task, protocol, pair, asked)]
+    found = [one for task, protocol, pair in pairs for one in _under(lake, task, protocol, pair, asked, slice_name)]
     missing = {(metric.name, k) for metric, k in asked} - {(one.metric, one.k) for one in found}
     if missing or not found:
         message = f"no item has a value from both {a} and {b}"
@@ -166,7 +153,7 @@ def _pair(lake: Lake, protocol: Protocol, runs: pl.DataFrame, a: str, b: str) ->
 
 
 def _under(
-    lake: Lake, task: Task, protocol: Protocol, pair: Sequence[str], asked: Sequence[Asked]
+    lake: Lake, task: Task, protocol: Protocol, pair: Sequence[str], asked: Sequence[Asked], slice_name: str
 ) -> Iterator[Compared]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     primary = (metric_named(protocol.primary.metric), protocol.primary.k)
@@ -174,70 +161,105 @@ def _under(
     scores, aggregates = (_stored(lake, name, protocol, pair) for name in ("scores", "aggregates"))
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len({*pair})
-    slice_, value = headline_slice(protocol, aggregates.filter(is_shared))
+    where = _slice_of(protocol, aggregates.filter(is_shared), slice_name)
     beside = [one for one in wanted if one not in metrics_of(protocol)]
     if beside:
         found = explored(lake, task, protocol, beside, pair)
         scores = pl.concat([scores, found.lazy()])
         aggregates = pl.concat([aggregates, aggregated(lake, task, protocol, found).lazy()])
-    aggregates = aggregates.filter(pl.col("slice") == slice_, pl.col("slice_value") == value)
-    items = in_slice(lake.scan("items", benchmark=task.benchmark), slice_, value)
+    items = in_slice(lake.scan("items", benchmark=task.benchmark), *where)
+    aggregates = aggregates.filter(pl.col("slice") == where[0], pl.col("slice_value") == where[1])
     scores = scores.filter(pl.col("value").is_not_null()).join(items, on="item_id", how="semi")
     for metric, k in wanted:
         of_metric = (pl.col("metric") == metric.name) & (pl.col("k") == k)
+        rows = aggregates.filter(of_metric).collect()
+        found = _found(lake, task, protocol, pair, rows, scores.filter(of_metric))
+        if found.is_empty():
+            continue
+        row = found.row(0, named=True)
         average = average_of(protocol, metric)
         both = scores.filter(of_metric, pl.col("run_id").n_unique().over("item_id", "metric", "k") == len({*pair}))
-        own, shared = (
-            {row[0]: row[1:] for row in rows.select("run_id", average, "n").collect().iter_rows()}
-            for rows in (aggregates.filter(of_metric), pooled_whole(protocol, both, items))
-        )
-        if len(shared) < len({*pair}):
-            continue
+        shared = dict(pooled_whole(protocol, both, items).select("run_id", average).collect().iter_rows())
+        own = {run_id: numbers for run_id, *numbers in rows.select("run_id", average, "n").iter_rows()}
         a, b = pair
-        n = shared[a][1]
-        is_lower = metric.direction == "lower"
-        wins, losses = (None, None) if _is_expected(lake, pair) else _flips(both, a, b, is_lower=is_lower)
+        sides = [both.filter(pl.col("run_id") == one).select(*_SIDE) for one in pair]
+        by_item = sides[0].join(sides[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
         yield Compared(
             protocol=protocol.name,
             task=task.name,
             metric=metric.name,
             k=k,
             average=average,
-            slice=slice_,
-            slice_value=value,
+            slice=where[0],
+            slice_value=where[1],
             a=own[a][0],
             b=own[b][0],
             n_a=own[a][1],
             n_b=own[b][1],
-            n=n,
-            a_shared=shared[a][0],
-            b_shared=shared[b][0],
-            wins=wins,
-            ties=None if wins is None or losses is None else n - wins - losses,
-            losses=losses,
-            is_exploratory=(metric, k) in beside,
+            n=row["n_items"],
+            a_shared=shared[a],
+            b_shared=shared[b],
+            **{name: row[name] for name in _OF_TABLE},
+            is_declared=(metric, k) not in beside,
+            repositories=_by_repository(by_item, average),
+            flips=_flips(by_item),
         )
+
+
+def _slice_of(protocol: Protocol, aggregates: pl.LazyFrame, name: str) -> tuple[str, str]:
+    """The slice that is named as `column=value`, or the one that the protocol shows first."""
+    if not name:
+        return headline_slice(protocol, aggregates)
+    known = aggregates.select("slice", "slice_value").unique().sort("slice", "slice_value").collect().rows()
+    slice_, _, value = name.partition("=")
+    if (slice_, value or slice_) not in known:
+        kind = f"slice of {protocol.name} that both have,"
+        raise unknown_name(kind, name, [f"{one}={of}" for one, of in known])
+    return slice_, value or slice_
+
+
+_SIDE = ("item_id", "value", "numerator", "denominator")
+
+
+def _found(
+    lake: Lake, task: Task, protocol: Protocol, pair: Sequence[str], rows: pl.DataFrame, scores: pl.LazyFrame
+) -> pl.DataFrame:
+    """The pair's row of table `comparisons`, worked out where it is not stored; none without an item that both have."""
+    if rows["run_id"].n_unique() < len({*pair}):
+        return rows.clear()
+    stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name)
+    of_pair = pl.concat([stored, mirrored(stored)]).filter(pl.col("run_a") == pair[0], pl.col("run_b") == pair[1])
+    found = of_pair.join(rows.lazy(), on=[*MEASURE, *SLICE], how="semi").collect()
+    if found.height:
+        return found
+    # Under the names `a` and `b`: a run may be compared with itself.
+    sides, systems = dict(zip("ab", pair, strict=True)), systems_of(lake, task)
+    frames = [rows.filter(run_id=run_id).join(systems, on="run_id") for run_id in pair]
+    placed = pl.concat(one.with_columns(run_id=pl.lit(side)) for side, one in zip(sides, frames, strict=True))
+    of_side = {side: scores.filter(pl.col("run_id") == run_id) for side, run_id in sides.items()}
+    items = lake.scan("items", benchmark=task.benchmark)
+    return compare_runs(protocol, placed.with_columns(in_family=False), items, of_side)
+
+
+def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str, int, float, float], ...]:
+    """Each repository's items and two numbers, those of most items first."""
+
+    def number(side: str) -> pl.Expr:
+        if average == "micro":
+            return pl.col(f"numerator{side}").sum() / pl.col(f"denominator{side}").sum()
+        return exact_sum(pl.col(f"value{side}")) / pl.len()
+
+    numbers = by_item.group_by("repo").agg(pl.len().alias("n"), number("").alias("a"), number("_right").alias("b"))
+    return tuple(numbers.sort("n", "repo", descending=[True, False]).iter_rows())
+
+
+def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
+    """The items on which the two differ, the largest rise first."""
+    moved = by_item.filter(pl.col("value") != pl.col("value_right"))
+    order = (pl.col("value_right") - pl.col("value"), pl.col("item_id"))
+    return tuple(moved.sort(*order, descending=[True, False]).select("item_id", "value", "value_right").iter_rows())
 
 
 def _stored(lake: Lake, name: str, protocol: Protocol, pair: Sequence[str]) -> pl.LazyFrame:
     parts = [part for run_id in {*pair} for part in lake.parts(name, protocol=protocol.name, run_id=run_id)]
     return lake.scan_parts(parts, name).drop("benchmark")
-
-
-def _is_expected(lake: Lake, pair: Sequence[str]) -> bool:
-    """Whether either run's numbers are expectations over all orders."""
-    runs = lake.scan("runs").filter(pl.col("run_id").is_in(list(pair)), pl.col("origin") == "built-in")
-    chance = [name for name, one in retrievers().items() if one.is_chance]
-    return not runs.filter(pl.col("retriever").is_in(chance)).collect().is_empty()
-
-
-def _flips(both: pl.LazyFrame, a: str, b: str, *, is_lower: bool) -> tuple[int, int]:
-    """On how many items the second is better than the first, and on how many it is worse."""
-    values = [
-        both.filter(pl.col("run_id") == run_id).select("item_id", value=pl.col("value") * (-1 if is_lower else 1))
-        for run_id in (a, b)
-    ]
-    rise = pl.col("value_right") - pl.col("value")
-    counts = values[0].join(values[1], on="item_id").select(wins=(rise > 0).sum(), losses=(rise < 0).sum())
-    wins, losses = counts.collect().row(0)
-    return wins, losses

@@ -21,8 +21,8 @@ _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
 _SLICE = ["slice", "slice_value"]
 _OF = ["measure", *_SLICE]
 _SUMMED = ("value", "numerator", "denominator")
-_LATER = ("rank", "rank_low", "rank_high", "tie_group", "share_of_oracle")
-"""Ranks and the oracle's share are found by comparing runs, not here."""
+_LATER = ("share_of_oracle",)
+"""The oracle's share is made by comparing runs, not here."""
 
 _CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
 """The fewest candidates of a band → its name."""

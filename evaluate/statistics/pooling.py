@@ -29,7 +29,7 @@ def pooled(
 ) -> pl.LazyFrame:
     """The rows of table `aggregates` that scores under a protocol make; see `aggregate`."""
     slices, strata = slices_of(protocol)
-    return aggregate(scores, items, run_items, slices=slices, strata=strata, of_nothing=_of_nothing(protocol))
+    return aggregate(scores, items, run_items, slices=slices, strata=strata, of_nothing=of_nothing(protocol))
 
 
 def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
@@ -39,10 +39,10 @@ def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
 
 def pooled_whole(protocol: Protocol, scores: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
     """The same of one slice that is known to be poolable: all of the items."""
-    return aggregate(scores, items, slices=WHOLE, strata=(), of_nothing=_of_nothing(protocol))
+    return aggregate(scores, items, slices=WHOLE, strata=(), of_nothing=of_nothing(protocol))
 
 
-def _of_nothing(protocol: Protocol) -> dict[str, float]:
+def of_nothing(protocol: Protocol) -> dict[str, float]:
     """Metric → what its sums make where there is nothing to divide by, as the protocol has it for one item."""
     if protocol.context is None:
         return {}

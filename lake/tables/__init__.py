@@ -11,7 +11,7 @@ import dataframely as dy
 import polars as pl
 
 from lake.errors import unknown_name
-from lake.tables import declared, evaluated, ingested, of_runs
+from lake.tables import compared, declared, evaluated, ingested, of_runs
 
 
 class Rejects(dy.Schema):
@@ -89,6 +89,8 @@ TABLES: Mapping[str, Table] = {
         Table("parity", evaluated.Parity, (), "evaluate"),
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("comparisons", compared.Comparisons, ("benchmark", "protocol"), "evaluate"),
+        Table("ranks", compared.Ranks, ("benchmark", "protocol"), "evaluate"),
         Table("rejects", Rejects),
     )
 }

@@ -91,10 +91,6 @@ class Aggregates(dy.Schema):
     n_repos = dy.Int64(min=0)
     n_failed = dy.Int64(min=0)
     n_not_applicable = dy.Int64(min=0)
-    rank = dy.Int64(nullable=True)
-    rank_low = dy.Int64(nullable=True)
-    rank_high = dy.Int64(nullable=True)
-    tie_group = dy.Int64(nullable=True)
     share_of_oracle = dy.Float64(nullable=True)
 
 

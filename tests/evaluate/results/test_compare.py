@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from evaluate.metrics import parse_metric
-from evaluate.results.compare import compare, parse_gate
+from evaluate.results.compare import compare
+from evaluate.results.gate import parse_gate
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.tiny import command, stored
@@ -20,7 +21,7 @@ def test_means_and_flips_are_those_of_the_stored_scores(lake_folder: Path) -> No
     runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
     declared = {("repoeval@chunking-v1", "mrr"), ("repoeval@target-v1", "mrr")}
     for found in compare(lake, A, B, [parse_metric("precision@5"), parse_metric("mrr")]):
-        if found.is_exploratory:
+        if not found.is_declared:
             continue
         declared.discard((found.protocol, found.metric))
         if found.average == "by_repo":
@@ -122,7 +123,7 @@ def test_an_undeclared_cut_off_is_compared_and_marked(lake_folder: Path) -> None
         top = lake.read("hits", run_id=runs[B]).filter(pl.col("rank") <= 2, part="ranking")
         # Whole files: a file is relevant where it is the gold's.
         right = top.join(spans.unique(), on=["item_id", "path"]).height
-        assert one.is_exploratory
+        assert not one.is_declared
         assert one.b == pytest.approx(right / 2 / 5)
     assert stored(lake_folder) == before
     said = command("evaluate", "compare", B, A, "--fail-if", "precision@2 drops > 0.9", "--lake", lake_folder)

@@ -1,0 +1,255 @@
+"""Table `comparisons`: every pair of systems on the items that both have, with what chance would give.
+
+Compared are a protocol's primary metric in every slice that its aggregates have, and all its other metrics in the
+headline slice; within a single repository, which is one unit, there is nothing to test, and no row. What is tested
+together is fixed before a number is known: the pairs of complete systems, baselines left out, by the primary metric in
+the headline slice. Only these have an adjusted p; every other row is exploratory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtrit
+
+from evaluate.metrics import metric_named
+from evaluate.statistics.headline import average_of, headline_slice
+from evaluate.statistics.means import in_slice
+from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
+from evaluate.statistics.pooling import of_nothing
+from lake.catalog.protocol import Protocol
+from lake.tables import table
+
+MEASURE = ["granularity", "metric", "k"]
+SLICE = ["slice", "slice_value"]
+
+FEWEST_REPOS, FEWEST_ITEMS = 5, 30
+"""Below either there are too few to say which of two is better."""
+
+LEVEL, POWER = 0.05, 0.8
+POINT = 0.01
+"""Two systems whose difference surely is within this are equivalent."""
+
+BETTER, WORSE, INSEPARABLE, EQUIVALENT, TOO_FEW = (
+    "better",
+    "worse",
+    "cannot be separated",
+    "equivalent",
+    "too few items",
+)
+"""The verdicts, on the second of two systems."""
+
+
+def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
+    """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family`: whether its pairs are tested together.
+
+    A run is ranked where it is complete, no baseline, and its mean is over all items that the metric applies to. The
+    family is of those that are ranked by the primary metric in the headline slice.
+
+    Args:
+        protocol: Under which they were scored.
+        aggregates: Rows of that table, of one task and protocol.
+        systems: run_id, is_complete, is_baseline, is_expected.
+    """
+    rows = aggregates.filter(pl.col("n") > 0).join(systems, on="run_id")
+    shown = rows.filter("is_complete") if rows["is_complete"].any() else rows
+    slice_, value = headline_slice(protocol, shown.lazy())
+    primary = protocol.primary
+    n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max().over(*MEASURE, *SLICE)
+    return rows.with_columns(
+        is_primary=(pl.col("metric") == primary.metric) & (pl.col("k") == primary.k),
+        is_headline=(pl.col("slice") == slice_) & (pl.col("slice_value") == value),
+        is_ranked=pl.col("is_complete") & ~pl.col("is_baseline") & (pl.col("n") == n_asked),
+    ).with_columns(in_family=pl.col("is_primary") & pl.col("is_headline") & pl.col("is_ranked"))
+
+
+def compare_runs(
+    protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Mapping[str, pl.LazyFrame]
+) -> pl.DataFrame:
+    """Every pair of runs that have the same metric over the same slice: rows of table `comparisons`.
+
+    The first of a pair is the one whose id sorts first, and the numbers are of the second against it.
+
+    Args:
+        protocol: Under which they were scored.
+        rows: Which, as :func:`with_places` gives them.
+        items: Rows of table `items`.
+        scores: Run → its rows of table `scores`.
+    """
+    groups = (
+        rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS).filter(pl.col("run_id").list.len() > 1)
+    )
+    groups = groups.sort(*MEASURE, *SLICE).with_row_index("group")
+    grid = _Grid(protocol, rows, items, scores)
+    # All that polars does is done once: the groups are many and small.
+    frames = [_pairs(protocol, group, grid) for group in groups.iter_rows(named=True)]
+    found = pl.concat([pl.DataFrame(schema=_RAW), *frames]).filter(pl.col("n_items") > 0)
+    counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
+    declared = table("comparisons")
+    return (
+        found.join(groups.drop("run_id", *_FLAGS), on="group")
+        .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
+        .with_columns(verdict=_verdict())
+        .select(*declared.columns)
+        .sort(declared.key)
+    )
+
+
+def _pairs(protocol: Protocol, group: Mapping[str, object], grid: _Grid) -> pl.DataFrame:
+    """The pairs of one metric in one slice."""
+    metric = metric_named(str(group["metric"]))
+    run_ids = np.array(group["run_id"])
+    values = grid.values(group)
+    first, second = all_pairs(len(run_ids))
+    found = differences(values, first, second, average_of(protocol, metric))
+    in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
+    family = in_family[first] & in_family[second]
+    p, adjusted = flip_tests(found, family)
+    sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
+    wins, losses = (found.losses, found.wins) if sign < 0 else (found.wins, found.losses)
+    return pl.DataFrame(
+        {
+            "group": np.full(len(first), group["group"]),
+            "run_a": run_ids[first],
+            "run_b": run_ids[second],
+            "sign": np.full(len(first), sign),
+            **_uncertainty(found),
+            "p": p,
+            "p_adjusted": adjusted,
+            "wins": wins,
+            "ties": found.n_items - wins - losses,
+            "losses": losses,
+            "exploratory": ~family,
+            "is_expected": expected[first] | expected[second],
+            "n_items": found.n_items,
+            "n_repos": found.n_repos,
+        },
+        schema=_RAW,
+    )
+
+
+_FLAGS = ("in_family", "is_expected")
+_RAW = {
+    "group": pl.UInt32,
+    **dict.fromkeys(("run_a", "run_b"), pl.String),
+    "sign": pl.Int8,
+    **dict.fromkeys(("delta", "low", "high", "smallest_detectable"), pl.Float64),
+    "equivalent": pl.Boolean,
+    **dict.fromkeys(("p", "p_adjusted"), pl.Float64),
+    **dict.fromkeys(("wins", "ties", "losses"), pl.Int64),
+    **dict.fromkeys(("exploratory", "is_expected"), pl.Boolean),
+    **dict.fromkeys(("n_items", "n_repos"), pl.Int64),
+}
+
+
+def _uncertainty(found: Differences) -> dict[str, Floats | Flags]:
+    """Of differences: the interval, the smallest that would be detected, and whether it surely is within a point."""
+    at = {p: stdtrit(found.degrees, p) * found.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
+    half = at[1 - LEVEL / 2]
+    return {
+        "delta": found.delta,
+        "low": found.delta - half,
+        "high": found.delta + half,
+        "smallest_detectable": half + at[POWER],
+        # Two one-sided tests: not below a point less, and not above a point more.
+        "equivalent": np.abs(found.delta) + at[1 - LEVEL] < POINT,
+    }
+
+
+def _verdict() -> pl.Expr:
+    """What is said of the second system; nothing by a metric of which no values are better."""
+    few = (pl.col("n_repos") < FEWEST_REPOS) | (pl.col("n_items") < FEWEST_ITEMS)
+    better = pl.when(pl.col("delta") * pl.col("sign") > 0).then(pl.lit(BETTER)).otherwise(pl.lit(WORSE))
+    return (
+        pl.when(pl.col("sign") == 0)
+        .then(None)
+        .when(few)
+        .then(pl.lit(TOO_FEW))
+        .when(pl.coalesce("p_adjusted", "p") < LEVEL)
+        .then(better)
+        .when("equivalent")
+        .then(pl.lit(EQUIVALENT))
+        .otherwise(pl.lit(INSEPARABLE))
+    )
+
+
+def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
+    """The same comparisons with first and second exchanged."""
+    other = {BETTER: WORSE, WORSE: BETTER}
+    return comparisons.with_columns(
+        pl.col("run_b").alias("run_a"),
+        pl.col("run_a").alias("run_b"),
+        (0.0 - pl.col("delta")).alias("delta"),
+        (0.0 - pl.col("high")).alias("low"),
+        (0.0 - pl.col("low")).alias("high"),
+        pl.col("losses").alias("wins"),
+        pl.col("wins").alias("losses"),
+        pl.col("verdict").replace(other).alias("verdict"),
+    )
+
+
+@dataclass(frozen=True)
+class _Numbers:
+    """The values of one metric: a row per run, a column per item."""
+
+    place: Integers
+    arrays: Mapping[str, Floats]
+
+
+class _Grid:
+    """The scores that some comparisons need, as matrices; items are numbered by repository, then by id."""
+
+    def __init__(
+        self, protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Mapping[str, pl.LazyFrame]
+    ) -> None:
+        self._of_nothing = of_nothing(protocol)
+        self._run = {run_id: number for number, run_id in enumerate(sorted(scores))}
+        numbered = items.sort("repo", "item_id").with_row_index("item").collect()
+        self._repo = numbered["repo"].rank("dense").to_numpy().astype(np.int64) - 1
+        wanted = rows.select(*MEASURE, *SLICE).unique()
+        # Which items each slice holds.
+        self._items = {
+            key: in_slice(numbered.lazy(), *key).select("item").collect()["item"].to_numpy()
+            for key in wanted.select(SLICE).unique().iter_rows()
+        }
+        measures = wanted.select(MEASURE).unique().sort(MEASURE).with_row_index("measure")
+        self._numbers = {}
+        for *key, number in measures.select(*MEASURE, "measure").iter_rows():
+            slices = wanted.filter(*(pl.col(name) == one for name, one in zip(MEASURE, key, strict=True)))
+            held = np.unique(np.concatenate([self._items[one] for one in slices.select(SLICE).iter_rows()]))
+            place = np.full(len(self._repo), -1)
+            place[held] = np.arange(len(held))
+            metric = metric_named(key[1])
+            sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
+            shape = (len(scores), len(held))
+            arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
+            self._numbers[number] = _Numbers(place, arrays)
+        self._measure = {tuple(key): number for number, *key in measures.iter_rows()}
+        for run_id, frame in scores.items():
+            self._fill(run_id, frame, measures, numbered.select("item", "item_id"))
+
+    def _fill(self, run_id: str, scores: pl.LazyFrame, measures: pl.DataFrame, items: pl.DataFrame) -> None:
+        rows = (
+            scores.filter(pl.col("value").is_not_null())
+            .join(measures.lazy(), on=MEASURE)
+            .join(items.lazy(), on="item_id")
+            .select("measure", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
+            .collect()
+        )
+        for (measure,), mine in rows.partition_by("measure", as_dict=True).items():
+            numbers = self._numbers[measure]
+            place = numbers.place[mine["item"].to_numpy()]
+            for name, array in numbers.arrays.items():
+                array[self._run[run_id], place[place >= 0]] = mine[name].to_numpy()[place >= 0]
+
+    def values(self, key: Mapping[str, object]) -> Values:
+        """The values of a group's runs by its metric in its slice."""
+        numbers = self._numbers[self._measure[tuple(key[name] for name in MEASURE)]]
+        items = self._items[tuple(key[name] for name in SLICE)]
+        runs = [self._run[str(run_id)] for run_id in np.array(key["run_id"])]
+        arrays = {name: array[np.ix_(runs, numbers.place[items])] for name, array in numbers.arrays.items()}
+        _, repo = np.unique(self._repo[items], return_inverse=True)
+        return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)

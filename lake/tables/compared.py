@@ -1,0 +1,67 @@
+"""What `evaluate` says of systems beside one another: ranks and comparisons."""
+
+from __future__ import annotations
+
+import dataframely as dy
+import polars as pl
+
+
+class Ranks(dy.Schema):
+    """The place of a system by a protocol's primary metric; systems that are not comparable, and baselines, have none.
+
+    `rank_low` to `rank_high` are the places it may have by the verdicts of `comparisons`, `tie_group` is of those that
+    the best of them cannot be told from. All are null where there are too few items or repositories to rank.
+    """
+
+    protocol = dy.String(primary_key=True)
+    granularity = dy.String(primary_key=True)
+    metric = dy.String(primary_key=True)
+    k = dy.Int64(primary_key=True, min=0)
+    slice = dy.String(primary_key=True)
+    slice_value = dy.String(primary_key=True)
+    run_id = dy.String(primary_key=True)
+    rank = dy.Int64(nullable=True, min=1)
+    rank_low = dy.Int64(nullable=True, min=1)
+    rank_high = dy.Int64(nullable=True, min=1)
+    tie_group = dy.Int64(nullable=True, min=1)
+    too_few = dy.Bool()
+    exploratory = dy.Bool()
+
+    @dy.rule()
+    def rank_is_within_its_bounds(cls) -> pl.Expr:
+        """The shown place is one of those that the verdicts leave."""
+        return pl.col("rank").is_between("rank_low", "rank_high") | pl.col("rank").is_null()
+
+
+class Comparisons(dy.Schema):
+    """Two systems by one metric over one slice, on the items that both have: `delta` is `run_b` less `run_a`.
+
+    `low` to `high` is its 95 % interval, with repositories as the unit, `p` that of a sign-flip test over them.
+    `p_adjusted` is for all pairs that were to be tested together; where it is null the row is exploratory. The
+    `verdict` is on `run_b`. `wins` are items on which it is better; null against an expectation, which wins nothing.
+    `smallest_detectable`: the difference that would be found in four of five such samples. `equivalent`: it surely is
+    less than 0.01.
+    """
+
+    protocol = dy.String(primary_key=True)
+    granularity = dy.String(primary_key=True)
+    metric = dy.String(primary_key=True)
+    k = dy.Int64(primary_key=True, min=0)
+    slice = dy.String(primary_key=True)
+    slice_value = dy.String(primary_key=True)
+    run_a = dy.String(primary_key=True)
+    run_b = dy.String(primary_key=True)
+    delta = dy.Float64()
+    low = dy.Float64(nullable=True)
+    high = dy.Float64(nullable=True)
+    p = dy.Float64(min=0, max=1)
+    p_adjusted = dy.Float64(nullable=True, min=0, max=1)
+    wins = dy.Int64(nullable=True, min=0)
+    ties = dy.Int64(nullable=True, min=0)
+    losses = dy.Int64(nullable=True, min=0)
+    smallest_detectable = dy.Float64(nullable=True)
+    equivalent = dy.Bool()
+    verdict = dy.String(nullable=True)
+    exploratory = dy.Bool()
+    n_items = dy.Int64(min=1)
+    n_repos = dy.Int64(min=1)

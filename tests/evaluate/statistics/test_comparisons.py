@@ -1,0 +1,220 @@
+"""Tables `comparisons` and `ranks`: who is compared with whom, what is said of it, and that the two agree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evaluate.statistics.comparisons import TOO_FEW, compare_runs, mirrored, with_places
+from evaluate.statistics.pooling import pooled
+from evaluate.statistics.ranks import rank_runs
+from lake.catalog.protocol import Protocol
+from lake.catalog.protocols import protocol_named
+from lake.store import Lake, check
+from lake.tables import table
+from tests.tiny import command
+
+REPOBENCH = protocol_named("repobench-r@official-v1")
+CONTEXTS = protocol_named("contextbench@official-v1")
+SYSTEMS = ("worst", "middling", "middling-2", "best", "baseline", "partial", "fewer")
+Values = Mapping[str, Sequence[float | None]]
+
+
+class Made:
+    """Comparisons and ranks of made-up runs over so many repositories of so many items."""
+
+    def __init__(self, values: Values, n_repos: int, protocol: Protocol = REPOBENCH) -> None:
+        n_items = len(next(iter(values.values())))
+        primary = protocol.primary
+        self.items = pl.LazyFrame(
+            {
+                "item_id": [f"i{number:03}" for number in range(n_items)],
+                "repo": [f"r{number % n_repos}" for number in range(n_items)],
+                "language": [("python", "java")[number % n_repos % 2] for number in range(n_items)],
+            }
+        ).with_columns(
+            *(pl.lit(one).alias(column) for column, one in (("subset", "s"), ("split", "test"), ("level", "hard"))),
+            *(pl.lit(None, pl.String).alias(column) for column in ("context", "source", "difficulty")),
+            n_candidates=pl.lit(10, pl.Int64),
+        )
+        columns = table("scores").columns
+        self.scores = {
+            run_id: pl.LazyFrame({"item_id": [f"i{number:03}" for number in range(n_items)], "value": list(of)})
+            .with_columns(
+                run_id=pl.lit(run_id),
+                protocol=pl.lit(protocol.name),
+                granularity=pl.lit(primary.granularity),
+                metric=pl.lit(primary.metric),
+                k=pl.lit(primary.k, pl.Int64),
+                numerator=pl.col("value"),
+                denominator=pl.lit(1.0),
+                protocol_hash=pl.lit(""),
+            )
+            .select(pl.col(name).cast(kind) for name, kind in columns.items())
+            for run_id, of in values.items()
+        }
+        aggregates = pl.concat(pooled(protocol, one, self.items).collect() for one in self.scores.values())
+        systems = pl.DataFrame({"run_id": list(values)}).with_columns(
+            is_complete=pl.col("run_id") != "partial",
+            is_baseline=pl.col("run_id") == "baseline",
+            is_expected=pl.col("run_id") == "baseline",
+        )
+        self.rows = with_places(protocol, aggregates, systems)
+        several = self.rows.filter(pl.col("n_repos") > 1)
+        self.comparisons = compare_runs(protocol, several, self.items, self.scores)
+        self.ranks = rank_runs(protocol, self.rows, self.comparisons)
+        check(table("comparisons"), self.comparisons)
+        check(table("ranks"), self.ranks)
+
+    def ranked(self, slice_: str = "all") -> dict[str, tuple[int | None, ...]]:
+        rows = self.ranks.filter(slice=slice_).select("run_id", "rank", "rank_low", "rank_high", "tie_group")
+        return {run_id: tuple(numbers) for run_id, *numbers in rows.iter_rows()}
+
+
+def values_of(n_items: int, n_repos: int) -> dict[str, list[float | None]]:
+    rng = np.random.default_rng(1)
+    at = {"worst": 0.3, "middling": 0.5, "middling-2": 0.5, "best": 0.7, "baseline": 0.9, "partial": 0.4, "fewer": 0.6}
+    found: dict[str, list[float | None]] = {
+        name: list(mean + rng.normal(0, 0.05, n_items)) for name, mean in at.items()
+    }
+    found["fewer"][3] = None
+    return found
+
+
+@pytest.fixture(scope="module")
+def made() -> Made:
+    return Made(values_of(96, 8), 8)
+
+
+def test_the_family_is_of_complete_systems_over_all_items_by_the_primary_metric_in_the_headline_slice(
+    made: Made,
+) -> None:
+    family = made.comparisons.filter(~pl.col("exploratory"))
+    assert {*family["run_a"], *family["run_b"]} == {"worst", "middling", "middling-2", "best"}
+    assert family.height == 6
+    assert family["slice"].unique().to_list() == ["all"]
+    assert family["p_adjusted"].null_count() == 0
+    assert made.comparisons.filter("exploratory")["p_adjusted"].null_count() == made.comparisons.height - 6
+    assert (family["p_adjusted"] >= family["p"]).all()
+
+
+def test_every_pair_is_compared_in_every_slice_of_several_repositories(made: Made) -> None:
+    pairs = made.comparisons.group_by("slice", "slice_value").len()
+    slices = {("all", "all"), ("subset", "s"), ("level", "hard"), ("subset/split/level", "s/test/hard")}
+    slices |= {("language", "python"), ("language", "java")}
+    assert set(pairs.rows()) == {(*one, 21) for one in slices}
+
+
+def test_a_missing_value_leaves_the_item_out_of_its_pairs_alone(made: Made) -> None:
+    with_fewer = (pl.col("run_a") == "fewer") | (pl.col("run_b") == "fewer")
+    whole = made.comparisons.filter(slice="all")
+    assert whole.filter(with_fewer)["n_items"].unique().to_list() == [95]
+    assert whole.filter(~with_fewer)["n_items"].unique().to_list() == [96]
+
+
+def test_against_an_expectation_nothing_is_won(made: Made) -> None:
+    with_baseline = (pl.col("run_a") == "baseline") | (pl.col("run_b") == "baseline")
+    counts = made.comparisons.select("wins", "ties", "losses", with_baseline.alias("expected"))
+    assert (counts["wins"].is_null() == counts["expected"]).all()
+    rest = made.comparisons.filter(~with_baseline)
+    assert (rest["wins"] + rest["ties"] + rest["losses"] == rest["n_items"]).all()
+
+
+def test_ranks_follow_the_verdicts_and_ties_share_a_group(made: Made) -> None:
+    numbers = made.ranked()
+    assert numbers["best"] == (1, 1, 1, 1)
+    assert {numbers["middling"][1:], numbers["middling-2"][1:]} == {(2, 3, 2)}
+    assert {numbers["middling"][0], numbers["middling-2"][0]} == {2, 3}
+    assert numbers["worst"] == (4, 4, 4, 3)
+    assert set(numbers) == {"best", "middling", "middling-2", "worst"}
+
+
+def test_a_tie_groups_anchor_is_its_best_and_the_group_may_have_gaps() -> None:
+    rng = np.random.default_rng(2)
+    noise = rng.normal(0, 0.3, 80)
+    # `near` is always just below `best`; `noisy` is lower still, and cannot be told from it.
+    values = {"best": [0.5] * 80, "near": [0.457] * 80, "noisy": list(0.455 + noise - noise.mean())}
+    made = Made(values, 40)
+    assert {name: (rank, group) for name, (rank, _, _, group) in made.ranked().items()} == {
+        "best": (1, 1),
+        "near": (2, 2),
+        "noisy": (3, 1),
+    }
+
+
+@pytest.mark.parametrize(("n_items", "n_repos"), [(29, 8), (200, 4)])
+def test_below_five_repositories_or_thirty_items_rank_and_verdict_are_withheld(n_items: int, n_repos: int) -> None:
+    made = Made({name: of for name, of in values_of(n_items, n_repos).items() if name != "fewer"}, n_repos)
+    assert made.comparisons["verdict"].unique().to_list() == [TOO_FEW]
+    assert made.ranks["too_few"].all()
+    assert made.ranks.select(pl.col("rank", "rank_low", "rank_high", "tie_group").null_count()).row(0) == (
+        (made.ranks.height,) * 4
+    )
+
+
+def test_identical_systems_are_equivalent_and_share_a_rank() -> None:
+    one = values_of(80, 8)["best"]
+    made = Made({"a": one, "b": one, "c": [value - 0.2 for value in one if value is not None]}, 8)
+    pair = made.comparisons.filter(slice="all", run_a="a", run_b="b").row(0, named=True)
+    assert (pair["delta"], pair["p_adjusted"], pair["verdict"], pair["equivalent"]) == (0, 1, "equivalent", True)
+    assert made.ranked()["a"] == made.ranked()["b"] == (1, 1, 2, 1)
+
+
+def test_two_one_sided_tests_agree_with_the_interval_of_ninety_percent() -> None:
+    rng = np.random.default_rng(3)
+    for spread, wanted in ((0.01, True), (0.2, False)):
+        base = rng.normal(0.5, 0.2, 400)
+        made = Made({"a": list(base), "b": list(base + rng.normal(0, spread, 400))}, 20)
+        assert made.comparisons.filter(slice="all")["equivalent"].to_list() == [wanted]
+
+
+def test_a_ratio_of_sums_is_compared_as_the_table_averages_it() -> None:
+    made = Made({name: of for name, of in values_of(60, 6).items() if name != "fewer"}, 6, CONTEXTS)
+    micro = dict(made.rows.filter(slice="all").select("run_id", "micro").iter_rows())
+    for run_a, run_b, delta in made.comparisons.filter(slice="all").select("run_a", "run_b", "delta").iter_rows():
+        assert delta == pytest.approx(micro[run_b] - micro[run_a])
+
+
+def test_swapping_first_and_second_mirrors_a_comparison(made: Made) -> None:
+    # The order of a pair is that of the names, so other names swap it.
+    renamed = {"best": "a", "middling": "z"}
+    values = values_of(96, 8)
+    there = Made({name: values[name] for name in renamed}, 8).comparisons
+    back = Made({renamed[name]: values[name] for name in reversed(renamed)}, 8).comparisons
+    names = pl.col("run_a", "run_b").replace({"a": "middling", "z": "best"})
+    swapped = Made({"a": values["middling"], "z": values["best"]}, 8).comparisons.with_columns(names)
+    assert mirrored(swapped.lazy()).collect().equals(there)
+    assert back["delta"].to_list() == there["delta"].to_list()
+
+
+def test_the_table_is_the_same_to_the_byte_when_it_is_made_twice(lake_folder: Path, tmp_path: Path) -> None:
+    lake = Lake(lake_folder)
+    before = {part.path: part.path.read_bytes() for name in ("comparisons", "ranks") for part in lake.parts(name)}
+    assert before
+    times = {path: path.stat().st_mtime_ns for path in before}
+    assert command("evaluate", "--lake", lake_folder).code == 0
+    assert times == {path: path.stat().st_mtime_ns for path in before}
+    for path in before:
+        path.unlink()
+    assert command("evaluate", "--lake", lake_folder).code == 0
+    assert before == {path: path.read_bytes() for path in before}
+
+
+def test_a_comparison_says_what_the_averages_say(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    averages = {"repoeval@code-chunk-v1": "by_repo"}
+    key = ["protocol", "granularity", "metric", "k", "slice", "slice_value"]
+    means = lake.read("aggregates")
+    found = lake.read("comparisons")
+    assert {"repoeval@chunking-v1", "repoeval@code-chunk-v1"} <= set(found["protocol"])
+    for protocol, rows in found.partition_by("protocol", as_dict=True).items():
+        mean = means.select(*key, "run_id", mean=averages.get(str(protocol[0]), "macro"))
+        both = rows.join(mean, left_on=[*key, "run_a"], right_on=[*key, "run_id"]).join(
+            mean, left_on=[*key, "run_b"], right_on=[*key, "run_id"], suffix="_b"
+        )
+        assert both.height == rows.height
+        assert both["delta"].to_list() == pytest.approx((both["mean_b"] - both["mean"]).to_list())

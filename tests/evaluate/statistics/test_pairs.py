@@ -1,0 +1,180 @@
+"""Pairs of systems: differences, intervals and sign-flip tests against scipy and loops over their definition."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from evaluate.statistics.pairs import Floats, Integers, Values, all_pairs, differences, flip_tests
+from lake.catalog.protocol import Aggregate
+
+UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)
+"""Items of eight repositories, as unequal as RepoEval's."""
+
+
+def correlated(rng: np.random.Generator, sizes: tuple[int, ...], n_systems: int) -> tuple[Floats, Integers]:
+    """Values of systems that are all alike, on items that are alike within a repository."""
+    repo = np.repeat(np.arange(len(sizes)), sizes)
+    at_repo = rng.normal(0, 0.1, (n_systems, len(sizes)))[:, repo]
+    return 0.5 + at_repo + rng.normal(0, 0.15, len(repo)) + rng.normal(0, 0.2, (n_systems, len(repo))), repo
+
+
+def adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
+    """Delta, p and adjusted p of all pairs."""
+    found = differences(Values(values, repo), *all_pairs(len(values)), "macro")
+    return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))
+
+
+@pytest.mark.parametrize("n_repos", [8, 20])
+def test_p_is_that_of_scipys_permutation_test(n_repos: int) -> None:
+    rng = np.random.default_rng(1)
+    for shift in (0.0, 0.03, 0.1):
+        values, repo = correlated(rng, (12,) * n_repos, 2)
+        values[1] += shift
+        sums = np.add.reduceat(values, np.arange(0, len(repo), 12), axis=1)
+        theirs = stats.permutation_test(
+            (sums[1], sums[0]),
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=40_000,
+            rng=np.random.default_rng(2),
+        ).pvalue
+        _, p, _ = adjudged(values, repo)
+        # Up to 13 repositories both try all flips; beyond, each draws its own.
+        assert p[0] == pytest.approx(theirs, abs=1e-12 if n_repos <= 13 else 0.02)
+
+
+def test_the_interval_between_repositories_of_one_size_is_that_of_scipys_paired_t_test() -> None:
+    values, repo = correlated(np.random.default_rng(3), (20,) * 9, 2)
+    means = values.reshape(2, 9, 20).mean(axis=2)
+    theirs = stats.ttest_rel(means[1], means[0])
+    found = differences(Values(values, repo), *all_pairs(2), "macro")
+    half = stats.t.ppf(0.975, found.degrees) * found.error
+    assert found.degrees == pytest.approx(8)
+    assert found.delta / found.error == pytest.approx(theirs.statistic)
+    low, high = theirs.confidence_interval(0.95)
+    assert [*(found.delta - half), *(found.delta + half)] == pytest.approx([low, high])
+
+
+def test_a_studentised_flip_test_and_the_t_test_agree_where_values_are_normal() -> None:
+    rng = np.random.default_rng(4)
+    for _ in range(5):
+        values, repo = correlated(rng, (15,) * 40, 2)
+        values[1] += 0.03
+        means = values.reshape(2, 40, 15).mean(axis=2)
+        assert adjudged(values, repo)[1][0] == pytest.approx(stats.ttest_rel(*means).pvalue, abs=0.03)
+
+
+@pytest.mark.parametrize("average", ["macro", "by_repo", "micro"])
+def test_differences_are_over_the_items_that_both_have(average: Aggregate) -> None:
+    rng = np.random.default_rng(5)
+    values, repo = correlated(rng, (9, 4, 6, 1), 4)
+    values[rng.random(values.shape) < 0.3] = np.nan
+    below = rng.integers(1, 9, values.shape).astype(float)
+    above = np.where(np.isnan(values), 0.0, values * below)
+    a, b = all_pairs(4)
+    found = differences(Values(values, repo, above, below), a, b, average)
+    for pair, (one, other) in enumerate(zip(a, b, strict=True)):
+        shared = np.flatnonzero(~np.isnan(values[one]) & ~np.isnan(values[other]))
+        numbers = []
+        for run in (one, other):
+            of_repo = [values[run, shared[repo[shared] == name]].mean() for name in np.unique(repo[shared])]
+            numbers.append(
+                {
+                    "macro": values[run, shared].mean(),
+                    "by_repo": np.mean(of_repo),
+                    "micro": above[run, shared].sum() / below[run, shared].sum(),
+                }[average]
+            )
+        assert found.delta[pair] == pytest.approx(numbers[1] - numbers[0])
+        assert found.parts[pair].sum() == pytest.approx(found.delta[pair])
+        assert found.n_items[pair] == len(shared)
+        assert found.n_repos[pair] == len(np.unique(repo[shared]))
+        assert found.wins[pair] == (values[other, shared] > values[one, shared]).sum()
+        assert found.losses[pair] == (values[other, shared] < values[one, shared]).sum()
+
+
+def statistic(parts: Floats, share: Floats, degrees: float, scale: float) -> float:
+    """A difference over its standard error, moderated by a scale that weighs as eight degrees of freedom."""
+    delta = parts.sum()
+    variance = ((parts - delta * share) ** 2 / (1 - share)).sum()
+    return float(abs(delta) / np.sqrt((degrees * variance + 8 * scale) / (degrees + 8)))
+
+
+def test_the_adjusted_p_is_westfall_and_youngs_step_down_maximum() -> None:
+    values, repo = correlated(np.random.default_rng(6), (8, 3, 12, 5, 9, 4), 5)
+    values[4] += 0.1
+    found = differences(Values(values, repo), *all_pairs(5), "macro")
+    scale = float(np.median((found.parts**2 / (1 - found.share)).sum(axis=1)))
+    rows = list(zip(found.parts, found.share, found.degrees, strict=True))
+    observed = [statistic(*row, scale) for row in rows]
+    order = sorted(range(len(observed)), key=lambda pair: -observed[pair])
+    exceeded = dict.fromkeys(order, 0)
+    flips = list(itertools.product((1, -1), repeat=6))
+    for signs in flips:
+        flipped = [statistic(parts * signs, *row, scale) for parts, *row in rows]
+        for place, pair in enumerate(order):
+            exceeded[pair] += max(flipped[other] for other in order[place:]) >= observed[pair] - 1e-9
+    _, p, adjusted = adjudged(values, repo)
+    wanted, highest = {}, 0.0
+    for pair in order:
+        wanted[pair] = highest = max(highest, p[pair], exceeded[pair] / len(flips))
+    assert adjusted == pytest.approx([wanted[pair] for pair in range(len(observed))])
+    assert len(set(adjusted)) > 3
+
+
+def test_what_is_outside_the_family_changes_no_adjusted_p_and_has_none() -> None:
+    values, repo = correlated(np.random.default_rng(7), UNEQUAL, 5)
+    a, b = all_pairs(5)
+    inside = (a < 4) & (b < 4)
+    _, whole = flip_tests(differences(Values(values, repo), a, b, "macro"), inside)
+    assert whole[inside] == pytest.approx(adjudged(values[:4], repo)[2])
+    assert np.isnan(whole[~inside]).all()
+
+
+@pytest.mark.parametrize("sizes", [UNEQUAL, (6,) * 30])
+def test_swapping_the_two_mirrors_everything(sizes: tuple[int, ...]) -> None:
+    values, repo = correlated(np.random.default_rng(8), sizes, 6)
+    values[2, ::7] = np.nan
+    a, b = all_pairs(6)
+    there, back = (differences(Values(values, repo), *pair, "macro") for pair in ((a, b), (b, a)))
+    assert (there.delta == -back.delta).all()
+    assert (there.error == back.error).all()
+    assert (there.wins == back.losses).all()
+    family = np.ones(len(a), bool)
+    for one, other in zip(flip_tests(there, family), flip_tests(back, family), strict=True):
+        assert (one == other).all()
+
+
+def test_two_identical_systems_are_never_told_apart() -> None:
+    for sizes in (UNEQUAL, (6,) * 30, (40,)):
+        values, repo = correlated(np.random.default_rng(9), sizes, 6)
+        values[5] = values[0]
+        delta, p, adjusted = adjudged(values, repo)
+        assert (delta[4], p[4], adjusted[4]) == (0, 1, 1)
+
+
+def test_of_48_systems_that_are_alike_some_are_told_apart_in_one_of_twenty_data_sets() -> None:
+    rng, n_sets = np.random.default_rng(10), 60
+    n_wrong = sum((adjudged(*correlated(rng, UNEQUAL, 48))[2] < 0.05).any() for _ in range(n_sets))
+    # `make bench BENCH=statistics` has 2,000 of them; of 60, more than 8 come of 5 % in one of 200 trials.
+    assert n_wrong <= 8
+
+
+@pytest.mark.parametrize("sizes", [UNEQUAL, (6,) * 60])
+def test_ten_points_more_are_found_among_48_systems(sizes: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(11)
+    repo = np.repeat(np.arange(len(sizes)), sizes)
+    at_repo = rng.normal(0, 0.02, (48, len(sizes)))[:, repo]
+    values = 0.5 + rng.normal(0, 0.2, len(repo)) + at_repo + rng.normal(0, 0.1, (48, len(repo)))
+    values[17] += 0.1
+    a, b = all_pairs(48)
+    delta, _, adjusted = adjudged(values, repo)
+    mine = (a == 17) | (b == 17)
+    assert (adjusted[mine] < 0.05).mean() > 0.9
+    assert ((delta[mine] > 0) == (b[mine] == 17)).all()
+    assert (adjusted[~mine] >= 0.05).all()
