@@ -242,8 +242,8 @@ class _Studentised:
         total = signs @ self._parts.T
         variance = self._squares - 2 * total * (signs @ self._crossed.T) + total**2 * self._shares
         moderated = self._weight * np.maximum(variance, 0) + (1 - self._weight)
-        total *= total
-        return total / (moderated + total)
+        statistic: Floats = total**2 / (moderated + total**2)
+        return statistic
 
 
 def _flips(n_repos: int, n_rows: int) -> Iterator[Floats]:

@@ -15,7 +15,16 @@ from lake.store import Lake
 from report import build as building
 from report.build import build
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, SYSTEMS, TARGET, write, write_benchmark, write_lake, write_scores
+from tests.report.small_lake import (
+    CHUNKING,
+    SYSTEMS,
+    TARGET,
+    run_id,
+    write,
+    write_benchmark,
+    write_lake,
+    write_scores,
+)
 
 
 def files(site: Path) -> dict[str, bytes]:
@@ -222,18 +231,22 @@ def bold(page: Element) -> list[str]:
 def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: Lake, tmp_path: Path) -> None:
     for part in small.parts("aggregates", protocol=CHUNKING):
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
-        known = rows.with_columns(
-            rank=pl.lit(2, pl.Int64), rank_low=pl.lit(1, pl.Int64), rank_high=pl.lit(4, pl.Int64),
-            low=pl.col("macro") - 0.01, high=pl.col("macro") + 0.01,
-            share_of_oracle=pl.lit(0.75),
-        )  # fmt: skip
+        interval = {"low": pl.col("macro") - 0.01, "high": pl.col("macro") + 0.01}
+        known = rows.with_columns(**interval, share_of_oracle=pl.lit(0.75))
         small.write("aggregates", known, part=part.name, fingerprint="ranked", **part.folders)
+    key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10}
+    key |= {"slice": "subset", "slice_value": "function-2k", "exploratory": False}
+    second = {"run_id": run_id("fixed-nws-1500+jaccard"), "rank": 2, "rank_low": 1, "rank_high": 4, "too_few": False}
+    withheld = {"run_id": run_id("window-20-10+bm25-okapi"), "too_few": True}
+    write(small, "ranks", [key | second, key | withheld], benchmark="repoeval", protocol=CHUNKING)
     build(small, tmp_path / "site")
     page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
     head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
     row = dict(zip(head, next(row for row in shown if row[0] == "fixed-nws-1500+jaccard"), strict=True))
     wanted = ("2 1 to 4", "0.587 0.577 to 0.597", "0.750")
     assert (row["Rank"], row["ndcg@10"], row["of the oracle"]) == wanted
+    ranks = {one[0]: one[head.index("Rank")] for one in shown if len(one) == len(head)}
+    assert (ranks["window-20-10+bm25-okapi"], ranks["fixed-nws-1500+random"]) == ("too few to rank", "–")
     assert "of the oracle" not in table(page, "RepoEval (sample), target-v1, macro")[0]
     assert "uncertainty is not computed yet" not in page.all("section")[0].text
     views = [each for each in page.all("section")[0].all("div") if "data-average" in each.attributes]

@@ -111,12 +111,12 @@ def test_the_adjusted_p_is_westfall_and_youngs_step_down_maximum() -> None:
     found = differences(Values(values, repo), *all_pairs(5), "macro")
     scale = float(np.median((found.parts**2 / (1 - found.share)).sum(axis=1)))
     rows = list(zip(found.parts, found.share, found.degrees, strict=True))
-    observed = [statistic(*row, scale) for row in rows]
+    observed = [statistic(parts, share, degrees, scale) for parts, share, degrees in rows]
     order = sorted(range(len(observed)), key=lambda pair: -observed[pair])
     exceeded = dict.fromkeys(order, 0)
     flips = list(itertools.product((1, -1), repeat=6))
     for signs in flips:
-        flipped = [statistic(parts * signs, *row, scale) for parts, *row in rows]
+        flipped = [statistic(parts * signs, share, degrees, scale) for parts, share, degrees in rows]
         for place, pair in enumerate(order):
             exceeded[pair] += max(flipped[other] for other in order[place:]) >= observed[pair] - 1e-9
     _, p, adjusted = adjudged(values, repo)
