@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as jsonlib
+import tempfile
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -171,17 +172,47 @@ def compare_with_references(
     raise typer.Exit(Exit.INVALID if differing(rows).height else Exit.DONE)
 
 
+@app.command("repro")
+def reproduce(
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run; `list runs` shows them.")],
+    exec_: Annotated[bool, typer.Option("--exec", help="Make it again in a lake of its own, and compare.")] = False,
+    source: Annotated[Path | None, typer.Option(help="The folder that its data were read from.")] = None,
+    file: Annotated[Path | None, typer.Option(help="The file that it was imported from.")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="The vectors that it was made with.")] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Where the numbers of a run come from, and the commands that make them again; with --exec, 3 where they differ."""
+    from evaluate.results import repro
+
+    store, console = Lake(lake), Console(quiet=quiet, json=json)
+    with store.naming_damage():
+        found = repro.provenance(store, run_id)
+    print(jsonlib.dumps(vars(found), indent=2) if json else "\n".join(map(escaped, repro.lines(found))))
+    if not exec_:
+        return
+    places = {repro.FOLDER: source, repro.FILE: file, repro.VECTORS: vectors}
+    given = {name: path.resolve() if path else None for name, path in places.items()}
+    with tempfile.TemporaryDirectory(prefix="goldspan-repro-") as folder:
+        again = repro.make_again(found, store, given, Path(folder), console.say)
+    called = "under the same id" if again.run_id == run_id else f"as {again.run_id}: the data, rules or code are others"
+    console.say(f"made again {called}; {again.n_equal:,} of {again.n_scores:,} scores are equal to the last bit")
+    raise typer.Exit(Exit.DONE if again.n_equal == again.n_scores else Exit.INVALID)
+
+
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="systems, retrievers, tasks, protocols or metrics.")] = "systems",
+    what: Annotated[str, typer.Argument(help="systems, runs, retrievers, tasks, protocols or metrics.")] = "systems",
     lake: LakeOption = DEFAULT_LAKE,
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
-    """What there is: systems (of the chunkers in the lake, and imported), retrievers, tasks, protocols, metrics."""
+    """What there is: systems (over the lake's chunkers, and imported), runs, retrievers, tasks, protocols, metrics."""
     chunkers = [part.name for part in Lake(lake).parts("chunkers")]
     built_in = [f"{chunker}+{retriever}" for chunker in chunkers for retriever in retrievers()]
     listings: dict[str, list[dict[str, object]]] = {
         "systems": [{"name": name} for name in [*built_in, *imported_systems(Lake(lake))]],
+        "runs": _runs(Lake(lake)),
         "retrievers": [{"name": one.name, "meaning": one.meaning} for one in retrievers().values()],
         "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
         "protocols": [{"name": one.name, "meaning": one.meaning} for one in protocols().values()],
@@ -191,6 +222,11 @@ def list_(
         kind = "listing"
         raise unknown_name(kind, what, listings)
     print_listing(listings[what], format)
+
+
+def _runs(lake: Lake) -> list[dict[str, object]]:
+    columns = ("run_id", "system", "task", "origin", "status", "n_items")
+    return lake.scan("runs").select(columns).collect().sort("run_id").to_dicts()
 
 
 def _where(items: str) -> tuple[tuple[str, str], ...]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib.util
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +10,13 @@ from typing import Literal, NamedTuple
 
 import polars as pl
 
-from lake.errors import GoldspanError
+from lake.commands import run_stage
 from lake.store import Lake
 from lake.tables import table
 
 TOLERANCE = 1e-12
 """Values that differ by no more are equal, of values beyond 1 in proportion: sums of doubles in another order differ in
 their last digits."""
-
-_ROOT = Path(__file__).resolve().parents[2]
 
 
 class Values(NamedTuple):
@@ -62,15 +58,9 @@ class Work:
         """Run a stage's command on that lake, from the checkout.
 
         Raises:
-            GoldspanError: It ended in an error; what it printed is the example.
+            GoldspanError: It ended in an error.
         """
-        self.say(f"python -m {' '.join(arguments)}")
-        command = [sys.executable, "-m", *arguments, "--lake", str(self.lake.root)]
-        done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
-        # 5: done, though some rows are known to be rejected or unscorable.
-        if done.returncode not in {0, 5}:
-            message = f"python -m {arguments[0]} ended with {done.returncode} while parity was worked out"
-            raise GoldspanError(message, examples=done.stderr.strip().splitlines()[-3:])
+        run_stage(arguments, self.lake.root, self.say)
 
 
 @dataclass(frozen=True)

@@ -130,7 +130,7 @@ def test_a_lake_that_is_not_there_is_data_missing(tmp_path: Path) -> None:
     assert not (tmp_path / "none").exists()
 
 
-@pytest.mark.parametrize("what", ["systems", "retrievers", "tasks", "protocols", "metrics"])
+@pytest.mark.parametrize("what", ["systems", "runs", "retrievers", "tasks", "protocols", "metrics"])
 @pytest.mark.parametrize("format_", ["", "json", "yaml"])
 def test_what_there_is_can_be_listed(lake_folder: Path, what: str, format_: str) -> None:
     said = command("evaluate", "list", what, "--lake", lake_folder, *(["--format", format_] if format_ else []))

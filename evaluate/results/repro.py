@@ -1,0 +1,195 @@
+"""Where the numbers of a run come from: the data, the rules, the code, and the commands that make them again."""
+
+from __future__ import annotations
+
+import platform
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import polars as pl
+
+from evaluate.selection import edition
+from lake.commands import CHECKOUT, run_stage
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.fingerprint import fingerprint
+from lake.store import Lake
+
+FOLDER, FILE, VECTORS = "FOLDER", "FILE", "VECTORS"
+"""What stands in a command for a place that only the reader knows."""
+
+_DATA = ("items", "queries", "gold_spans")
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where a run comes from.
+
+    Attributes:
+        run: Its row of table `runs`.
+        protocols: Each protocol that scored it → that protocol's hash.
+        source: What the benchmark was read from: a folder's name, or a publisher's.
+        revision: The revision of that; empty for a folder.
+        label: The label of the data; empty for what is published.
+        data: Over the items, queries and gold: equal on every machine for equal data and code.
+        lake: Over everything that the lake holds.
+        commands: What makes the run again, in order: arguments of `python -m`.
+    """
+
+    run: Mapping[str, object]
+    protocols: Mapping[str, str]
+    source: str
+    revision: str
+    label: str
+    data: str
+    lake: str
+    commands: Sequence[Sequence[str]]
+
+
+class Again(NamedTuple):
+    """A run that was made again, against what the lake holds.
+
+    Attributes:
+        run_id: What it is called now.
+        n_scores: Rows of table `scores` of both together.
+        n_equal: How many are in both, to the last bit.
+    """
+
+    run_id: str
+    n_scores: int
+    n_equal: int
+
+
+def provenance(lake: Lake, run_id: str) -> Provenance:
+    """Where a run comes from.
+
+    Raises:
+        GoldspanError: The lake holds no such run.
+    """
+    runs = lake.scan("runs")
+    found = runs.filter(pl.col("run_id") == run_id).collect()
+    if found.is_empty():
+        kind = "run"
+        raise unknown_name(kind, run_id, runs.select("run_id").collect()["run_id"].to_list(), code=Exit.MISSING)
+    run = found.row(0, named=True)
+    benchmark = str(run["benchmark"])
+    declared = lake.scan("benchmarks").filter(pl.col("name") == benchmark).collect().row(0, named=True)
+    scores = lake.scan("scores", benchmark=benchmark).filter(pl.col("run_id") == run_id)
+    hashes = scores.select("protocol", "protocol_hash").unique().sort("protocol").collect()
+    parts = [part for name in _DATA for part in lake.parts(name, benchmark=benchmark)]
+    return Provenance(
+        run=run,
+        protocols=dict(hashes.iter_rows()),
+        source=str(declared["source"]),
+        revision=str(declared["revision"]),
+        label=edition(lake, benchmark).label,
+        data=fingerprint([(part.place, part.fingerprint) for part in parts]),
+        lake=lake.state(*_DATA, "files", "blobs", "chunks", "runs", "hits", "scores", "aggregates"),
+        commands=_commands(lake, run, str(declared["source"])),
+    )
+
+
+def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[str]]:
+    benchmark = str(run["benchmark"])
+    run_items = lake.scan("run_items", benchmark=benchmark).filter(pl.col("run_id") == run["run_id"])
+    items = lake.scan("items", benchmark=benchmark).join(run_items.select("item_id"), on="item_id", how="semi")
+    subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
+    is_imported = run["origin"] == "imported"
+    of_ingest = {
+        "--source": source if source in {"sample", "hub"} else FOLDER,
+        "--subsets": ",".join(subsets),
+        "--chunkers": "" if is_imported else run["chunker"],
+        "--limit": edition(lake, benchmark).limit,
+    }
+    made = [["ingest", benchmark, *_options(of_ingest)]]
+    if is_imported:
+        named = {
+            "--benchmark": benchmark,
+            "--system": run["system"],
+            "--task": run["task"],
+            "--chunker": run["chunker"],
+        }
+        made.append(["ingest", "run", FILE, *_options(named)])
+    where = [f"{one['column']}={one['value']}" for one in run["selection"] or ()]  # type: ignore[attr-defined] # a row's values have no types
+    of_evaluate = {
+        "--benchmarks": benchmark,
+        "--systems": run["system"],
+        "--items": ",".join(where),
+        "--limit": run["limit"],
+        "--vectors": VECTORS if run["retriever"] == "recorded" else "",
+    }
+    return [*made, ["evaluate", *_options(of_evaluate)]]
+
+
+def _options(values: Mapping[str, object]) -> Iterator[str]:
+    for name, value in values.items():
+        if value not in ("", None):
+            yield from (name, str(value))
+
+
+def lines(of: Provenance) -> Iterator[str]:
+    """Everything that is known of where a run comes from, for a person."""
+    run = of.run
+    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    label = f", labelled {of.label}" if of.label else ""
+    facts = {
+        "run": run["run_id"],
+        "system": f"{run['system']} ({run['origin']}, {run['status']}, {run['n_items']:,} items)",
+        "task": run["task"],
+        "data": f"{of.source}{f' at {of.revision}' if of.revision else ''}{label}; content {of.data[:16]}",
+        "lake": of.lake[:16],
+        "fingerprint": run["fingerprint"],
+        "parameters": run["parameters"],
+        "versions": run["versions"],
+        "this machine": f"{project['name']} {project['version']}, Python {platform.python_version()}",
+    }
+    width = max(map(len, facts)) + 2
+    yield from (f"{name:{width}}{value}" for name, value in facts.items())
+    yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of.protocols.items())
+    yield "made again by"
+    yield from (f"  python -m {' '.join(command)}" for command in of.commands)
+
+
+def make_again(
+    of: Provenance, lake: Lake, places: Mapping[str, Path | None], folder: Path, say: Callable[[str], None]
+) -> Again:
+    """Run the commands in a lake of their own and compare every score.
+
+    Args:
+        of: The run.
+        lake: That holds it.
+        places: What stands for each of FOLDER, FILE and VECTORS.
+        folder: Where the other lake is made.
+        say: Told of every command.
+
+    Raises:
+        GoldspanError: A place is needed and not given, or a command ended in an error.
+    """
+    other = Lake(folder / "lake")
+    for command in of.commands:
+        for name in (one for one in command if one in places):
+            if places[name] is None:
+                message = f"what is {name} in: python -m {' '.join(command)}"
+                hint = f"Give it: --{_OPTION[name]} …; the data were read from {of.source!r}."
+                raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        run_stage([str(places.get(one) or one) for one in command], other.root, say)
+    # An oracle has a run for every protocol that it is shown.
+    of_system = [pl.col(name).eq_missing(pl.lit(of.run[name], pl.String)) for name in ("system", "task", "protocol")]
+    made = other.scan("runs", benchmark=str(of.run["benchmark"])).filter(*of_system).collect()
+    if made.is_empty():
+        message = f"the commands made no run of {of.run['system']}"
+        raise GoldspanError(message, code=Exit.INVALID)
+    run_id = str(made["run_id"][0])
+    before, after = (_scores(one, of, name) for one, name in ((lake, str(of.run["run_id"])), (other, run_id)))
+    both = before.join(after, on=before.columns, how="inner", nulls_equal=True).height
+    return Again(run_id, before.height + after.height - both, both)
+
+
+_OPTION = {FOLDER: "source", FILE: "file", VECTORS: "vectors"}
+
+
+def _scores(lake: Lake, of: Provenance, run_id: str) -> pl.DataFrame:
+    scores = lake.scan("scores", benchmark=str(of.run["benchmark"])).filter(pl.col("run_id") == run_id)
+    return scores.drop("run_id", "benchmark").collect()
