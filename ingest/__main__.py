@@ -10,8 +10,7 @@ from typing import Annotated
 import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
-from ingest.benchmarks.declaration import Benchmark
-from ingest.benchmarks.repoeval.config import described
+from ingest.benchmarks.config import described
 from ingest.contents.chunking import chunkers as known_chunkers
 from ingest.contents.chunking import default_chunkers, resolve_chunkers
 from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources
@@ -245,6 +244,10 @@ def show(
         print(f"refused: {one.position}: {one.reason}")
 
 
+_IN_A_TABLE = ("name", "display_name", "title", "subsets")
+"""What of a benchmark a person sees."""
+
+
 @app.command("list")
 def list_(
     what: Annotated[str, typer.Argument(help="benchmarks, subsets, chunkers, formats or tasks.")] = "benchmarks",
@@ -252,9 +255,10 @@ def list_(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
-    declared = dict(known_benchmarks())
+    declared = known_benchmarks()
+    described_ones = [described(one) for one in declared.values()]
     listings: dict[str, list[dict[str, object]]] = {
-        "benchmarks": [described(one) if format else _in_a_line(one) for one in declared.values()],
+        "benchmarks": [one if format else {key: one[key] for key in _IN_A_TABLE} for one in described_ones],
         "subsets": [
             {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
             for benchmark in declared.values()
@@ -280,16 +284,6 @@ def list_(
         kind = "listing"
         raise unknown_name(kind, what, listings)
     print_listing(listings[what], format)
-
-
-def _in_a_line(benchmark: Benchmark) -> dict[str, object]:
-    """What of a benchmark a person sees in a table."""
-    return {
-        "name": benchmark.name,
-        "display_name": benchmark.display_name,
-        "title": benchmark.title,
-        "subsets": list(benchmark.subsets),
-    }
 
 
 def _labelled(source: Source) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from ingest.benchmarks.config import Configured, read_config
 from ingest.benchmarks.declaration import HUB, Benchmark
-from ingest.benchmarks.repoeval.config import Configured, read_config
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import GITHUB
 from ingest.sources.tree import Progress, Source

@@ -60,7 +60,7 @@ def read_batches(
         for batch in reader.iter_batches(batch_size=rows_at_once, columns=names):
             batch.validate(full=True)
             left_rows -= batch.num_rows
-            for piece, size in _pieces(batch.select(names), at_once):
+            for piece, size in pieces_of(batch.select(names), at_once):
                 left -= size
                 if left < 0 or left_rows < 0:
                     raise _too_much(found="more", limit=f"{max_bytes:,} bytes, {max_rows:,} rows")
@@ -159,7 +159,7 @@ def _surveyed(
     return sorted(coded), rows_at_once
 
 
-def _pieces(batch: pa.RecordBatch, at_once: int) -> Iterator[tuple[pa.RecordBatch, int]]:
+def pieces_of(batch: pa.RecordBatch, at_once: int = _AT_ONCE) -> Iterator[tuple[pa.RecordBatch, int]]:
     """Parts of a batch that are small once their dictionaries are written out, and their sizes."""
     size = sum(_unfolded(column) for column in batch.columns)
     if size <= at_once:
@@ -168,7 +168,7 @@ def _pieces(batch: pa.RecordBatch, at_once: int) -> Iterator[tuple[pa.RecordBatc
         half = batch.num_rows // 2
         # Taken, not sliced: of a slice of lists, all of the batch's texts would be written out.
         for start, end in ((0, half), (half, batch.num_rows)):
-            yield from _pieces(batch.take(pa.array(range(start, end), pa.int64())), at_once)
+            yield from pieces_of(batch.take(pa.array(range(start, end), pa.int64())), at_once)
     else:
         raise _too_much(found=f"a row of {size:,} bytes", limit=f"{at_once:,}")
 

@@ -8,7 +8,17 @@ from functools import partial
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited, query_rows
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    PartToRead,
+    Place,
+    PoolGroup,
+    RawFiles,
+    Reading,
+    Shape,
+    limited,
+    query_rows,
+)
 from ingest.benchmarks.fields import FieldError, Fields, Paths, found, text_at
 from ingest.contents.blobs import pool_frames
 from ingest.sources.dataset_rows import ENDINGS, dataset_rows
@@ -33,6 +43,13 @@ FIELDS: Fields = {
 """Where BEIR's rows hold what: of the corpus, of the queries, of the judgements."""
 
 MAX_GRADE = 2**31
+
+PLACES = {
+    "corpus": Place("corpus.jsonl"),
+    "queries": Place("queries.jsonl"),
+    "qrels": Place("qrels/test.tsv"),
+}
+"""What a declaration names, in the order in which it is read."""
 
 Gold = dict[str, dict[str, int]]
 """Query → document → grade."""
@@ -59,6 +76,13 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
             raise GoldspanError(message, hint=hint + found, code=Exit.MISSING)
         files.append(named[0])
     return RawFiles(files, [])
+
+
+def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The three data sets of a declaration."""
+    del subset, rejects  # a declaration has one; whatever is wrong is wrong with a row
+    trees = [source.tree(name) for name in PLACES]
+    return RawFiles([entry for tree in trees if tree is not None for entry in tree.entries], [])
 
 
 def parts(
@@ -219,6 +243,7 @@ def benchmark_of(collection: Collection) -> Benchmark:
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(parts, collection),
+        shape=Shape(PLACES, FIELDS, find_own),
         is_one_subset=True,
         is_collection=True,
         place=collection.place,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from ingest.benchmarks.fields import Fields
 from ingest.sources.clones import Cloning
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, Tree
@@ -106,6 +107,38 @@ class PartToRead:
 
 
 @dataclass(frozen=True)
+class Place:
+    """One of the places where data of one's own lies.
+
+    Attributes:
+        usual: Where upstream has it.
+        is_tree: A folder or zip of files; otherwise a data set, which is rows.
+        is_optional: It may be left out.
+    """
+
+    usual: str
+    is_tree: bool = False
+    is_optional: bool = False
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What a declaration (`--config`) says of data in a benchmark's manner.
+
+    Attributes:
+        places: Key below `data` → what lies there.
+        fields: Key below `fields` → where upstream's rows have it.
+        find: As the benchmark's own, of a source whose trees are called as `places` are.
+        subsets: What the data may be stored as; all of the benchmark's without any.
+    """
+
+    places: Mapping[str, Place]
+    fields: Fields
+    find: Callable[[Source, str, Rejects], RawFiles]
+    subsets: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class Benchmark:
     """A benchmark, as `python -m ingest list` and the pages say it.
 
@@ -125,7 +158,8 @@ class Benchmark:
         gold_rules: Gold rule → what it calls the answer.
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
-            with a limit a seeded sample of so many in all.
+            with a limit a seeded sample of so many in all. It takes `fields` where it has a shape.
+        shape: How data of one's own in its manner is declared, where it can be.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
         has_rest: Beside each part `<benchmark>.<group>` of its pools stands one, `<benchmark>-rest.<group>`, of files
@@ -152,7 +186,8 @@ class Benchmark:
     markers: tuple[str, ...]
     gold_rules: Mapping[str, str]
     find: Callable[[Source, str, Rejects], RawFiles]
-    parts: Callable[[RawFiles, str, int | None, Rejects], Iterator[PartToRead]]
+    parts: Callable[..., Iterator[PartToRead]]
+    shape: Shape | None = None
     at_hand: Callable[[Source], Sequence[str]] | None = None
     is_one_subset: bool = False
     has_rest: bool = False

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+
+from ingest.sources.dataset_rows import dataset_rows
+from ingest.sources.jsonl import JsonObject
+from ingest.sources.tree import Entry
+from lake.rejects import Rejects, excerpt_of
 
 Paths = tuple[str, ...]
 """Keys joined by dots; of several paths, the first that leads somewhere."""
@@ -59,7 +64,24 @@ def is_encodable(text: str) -> bool:
     return True
 
 
-def as_upstream(row: Mapping[str, object], fields: Fields, usual: Fields) -> Mapping[str, object]:
+def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
+    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected.
+
+    Args:
+        entry: The data set.
+        rejects: Where that goes.
+        fields: Where its rows hold what.
+        usual: Where upstream's do.
+    """
+    keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
+    for position, row in dataset_rows(entry, rejects, keys):
+        try:
+            yield position, _as_upstream(row, fields, usual)
+        except FieldError as error:
+            rejects.add(entry.path, position, str(error), excerpt_of(row))
+
+
+def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:
     """A row under upstream's keys: what `fields` has elsewhere goes where `usual` has it first.
 
     Raises:

@@ -1,40 +1,41 @@
-"""Tasks and repositories wherever a declaration of one's own says they are."""
+"""Data sets and folders wherever a declaration of one's own says they are."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.sources.archive import open_archive
+from ingest.sources.datasets import HubRows, entry_of_hub, entry_of_saved, is_saved
 from ingest.sources.disk import entry_on_disk
 from ingest.sources.folder import read_folder
-from ingest.sources.tree import Recorded, Tree
-
-TASKS, REPOSITORIES = "tasks", "repositories"
+from ingest.sources.tree import Entry, Recorded, Tree
 
 
 @dataclass(frozen=True)
 class ConfiguredSource:
-    """A task file and a folder or zip of repositories; see `Source` for what the other attributes say."""
+    """Places by name; see `Source` for what the other attributes say.
+
+    Attributes:
+        trees: Which of them are a folder or a zip of files; the others are data sets.
+    """
 
     name: str
     label: str
     revision: str
-    tasks: Path
-    repositories: Path
+    places: Mapping[str, Path | HubRows]
+    trees: frozenset[str]
     licences: dict[str, str] = field(default_factory=dict)
 
     def tree(self, *paths: str) -> Tree | None:
-        """`tasks` or `repositories`, each called by its own name: the folders above are nobody else's business."""
+        """The first of some places that is declared, called by its own name: folders above it are nobody's business."""
         for path in paths:
-            if path == TASKS:
-                return _tree_of(self.tasks)
-            if path == REPOSITORIES:
-                location = self.repositories.resolve().name
-                if self.repositories.is_dir():
-                    return read_folder(self.repositories, location)
-                return open_archive(self.repositories, location)
+            place = self.places.get(path)
+            if isinstance(place, HubRows):
+                return _tree_of(entry_of_hub(place))
+            if place is not None:
+                return _files_of(place) if path in self.trees else _tree_of(_entry_of(place))
         return None
 
     def recorded(self) -> Sequence[Recorded]:
@@ -42,6 +43,16 @@ class ConfiguredSource:
         return ()
 
 
-def _tree_of(file: Path) -> Tree:
+def _files_of(place: Path) -> Tree:
+    location = place.resolve().name
+    return read_folder(place, location) if place.is_dir() else open_archive(place, location)
+
+
+def _entry_of(place: Path) -> Entry:
+    is_folder = is_saved(place)
+    return entry_of_saved(place) if is_folder else entry_on_disk(place, place.name, place.name, place.stat().st_size)
+
+
+def _tree_of(entry: Entry) -> Tree:
     """A tree that holds one file."""
-    return Tree(file.name, [entry_on_disk(file, file.name, file.name, file.stat().st_size)])
+    return Tree(entry.path, [entry])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ingest.sources.jsonl import JsonObject, Lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import MAX_LINE_BYTES, MAX_ROWS
+from lake.limits import MAX_COLUMN_BYTES, MAX_LINE_BYTES, MAX_ROWS
 from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects
 
@@ -43,8 +43,12 @@ def _json(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
 def _parquet(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
     del rejects
     number = 0
+
+    def choose(names: Sequence[str]) -> list[str]:
+        return [name for name in names if name in keys or not keys]
+
     with entry.open() as file:
-        for frame in read_batches(file, lambda names: [one for one in names if one in keys or not keys]):
+        for frame in read_batches(file, choose, max_bytes=4 * MAX_COLUMN_BYTES):
             for row in frame.iter_rows(named=True):
                 number += 1
                 yield f"row {number}", row

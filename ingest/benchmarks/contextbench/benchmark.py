@@ -11,8 +11,9 @@ import polars as pl
 
 from ingest.benchmarks.contextbench.gold_audit import DOCS, FLAGS, OFFICIAL, Audit, GoldFile, audit
 from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
-from ingest.benchmarks.contextbench.rows import Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, PartToRead, RawFiles, Reading, query_rows
+from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
+from ingest.benchmarks.declaration import Benchmark, PartToRead, Place, RawFiles, Reading, Shape, query_rows
+from ingest.benchmarks.fields import Fields
 from ingest.contents.patches import edit_rows
 from ingest.sources.clones import Cloning
 from ingest.sources.repository import Repository
@@ -59,6 +60,15 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(rows, [beside], source.own_repositories if isinstance(source, Cloning) else None)
 
 
+def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The rows of a declaration, and the repositories' files beside them."""
+    del subset  # a declaration has one
+    rows, beside = source.tree("rows"), source.tree("repo_files") or Tree("repo_files", [])
+    for refused in beside.refused:
+        rejects.add(beside.location, f"entry {refused.path}", refused.reason)
+    return RawFiles(rows.entries if rows else [], [beside])
+
+
 def at_hand(source: Source) -> list[str]:
     """The one subset that is read from a source on this machine when none is named."""
     tree = source.tree(".")
@@ -66,16 +76,19 @@ def at_hand(source: Source) -> list[str]:
     return [VERIFIED] if rows and all(_is_verified(entry) for entry in rows) else [FULL]
 
 
-def parts(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Iterator[PartToRead]:
+def parts(
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
+) -> Iterator[PartToRead]:
     """The subset in one part; its repositories are stored one by one."""
     del rejects  # whatever is wrong is wrong with a row, or with a repository
-    yield PartToRead(subset, lambda found: read(raw, subset, limit, found))
+    yield PartToRead(subset, lambda found: read(raw, subset, limit, found, fields))
 
 
-def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Reading:
+def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
     """The items, their gold held against the files it names, the gold patches, and the repositories one at a time."""
     notes: list[str] = []
-    instances = read_instances([entry for entry in raw.tasks if not entry.path.endswith(".csv")], rejects, notes)
+    entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
+    instances = read_instances(entries, rejects, notes, fields)
     # Of all rows: the files of a repository may be called by an instance that is not among those that are kept.
     trees = Trees.of(raw, instances)
     if subset == SELECTED:
@@ -248,6 +261,12 @@ CONTEXTBENCH = Benchmark(
     },
     find=find,
     parts=parts,
+    shape=Shape(
+        places={"rows": Place("data/full.parquet"), "repo_files": Place("repo_files", is_tree=True, is_optional=True)},
+        fields=FIELDS,
+        find=find_own,
+        subsets=(FULL, VERIFIED),
+    ),
     at_hand=at_hand,
     is_one_subset=True,
     has_rest=True,

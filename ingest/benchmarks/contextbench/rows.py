@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold_contexts import GOLD_KEYS, GoldSpan, UndecodableGoldError, gold_of
+from ingest.benchmarks.fields import Fields, upstream_rows
 from ingest.sources.git_address import GITHUB, why_no_name
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
@@ -19,8 +20,15 @@ from lake.text import counted
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
 """What a row may be called by; the first it has is its item's id."""
 
-COLUMNS = (*ID_KEYS, *GOLD_KEYS, "repo", "repo_url", "base_commit", "commit", "language", "source", "patch",
-           "problem_statement")  # fmt: skip
+FIELDS: Fields = {
+    "id": ID_KEYS,
+    "gold": GOLD_KEYS,
+    "commit": ("base_commit", "commit"),
+    **{name: (name,) for name in ("repo", "repo_url", "language", "source", "patch", "problem_statement")},
+}
+"""Where upstream's rows hold what, in every form they are published in."""
+
+COLUMNS = tuple(path for paths in FIELDS.values() for path in paths)
 
 Row = Mapping[str, object]
 
@@ -67,7 +75,9 @@ class Instance:
         return f"contextbench/{self.repo}@{self.commit}"
 
 
-def read_instances(entries: Sequence[Entry], rejects: Rejects, notes: list[str]) -> list[Instance]:
+def read_instances(
+    entries: Sequence[Entry], rejects: Rejects, notes: list[str], fields: Fields = FIELDS
+) -> list[Instance]:
     """The instances of some files, in the files' order, each id once.
 
     Rows of one id with equal gold at one commit are one instance: so do the published encodings of the same rows meet.
@@ -77,7 +87,8 @@ def read_instances(entries: Sequence[Entry], rejects: Rejects, notes: list[str])
     found: dict[str, Instance] = {}
     n_again = 0
     for entry in entries:
-        for position, row in _rows(entry, rejects, notes):
+        own = upstream_rows(entry, rejects, fields, FIELDS)
+        for position, row in _rows(entry, rejects, notes) if fields == FIELDS else own:
             instance = _instance(row, (entry.path, position), rejects)
             if instance is None:
                 continue

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, query_rows
-from ingest.benchmarks.repobench_r.files import LEVELS, SPLITS, TOO_LARGE, rows_of, weight_of
+from ingest.benchmarks.declaration import Benchmark, PartToRead, Place, PoolGroup, RawFiles, Reading, Shape, query_rows
+from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.repobench_r.files import FIELDS, LEVELS, SPLITS, TOO_LARGE, rows_of, weight_of
 from ingest.benchmarks.repobench_r.row import MalformedRowError, Row, checked_row
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
@@ -49,6 +50,13 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     raise GoldspanError(message, hint=hint, code=Exit.MISSING)
 
 
+def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The data set of a declaration, which is of the subset, whatever it is called."""
+    del rejects  # whatever is wrong is wrong with a row
+    rows = source.tree("rows")
+    return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in rows.entries] if rows else [], [])
+
+
 def at_hand(source: Source) -> list[str]:
     """The test subsets that a source on this machine holds: all of them are read when none is named."""
     held = []
@@ -59,16 +67,18 @@ def at_hand(source: Source) -> list[str]:
     return list(dict.fromkeys(held))
 
 
-def parts(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects) -> Iterator[PartToRead]:
+def parts(
+    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
+) -> Iterator[PartToRead]:
     """The subset's rows in parts, one source file in memory at a time."""
     name, split = subset.split("/")
     if limit is not None:
-        yield _sample(raw, name, split, limit, rejects)
+        yield _sample(raw, name, split, limit, fields)
         return
     counts = dict.fromkeys(LEVELS, 0)
     parts = dict.fromkeys(LEVELS, 0)
     for entry in raw.tasks:
-        for level, batch in _batches(rows_of(entry, split, rejects)):
+        for level, batch in _batches(rows_of(entry, split, rejects, fields)):
             part = f"{name}-{split}-{level}-{parts[level]:04d}"
             yield PartToRead(part, _Batch(part, entry.path, name, split, level, counts[level], batch).read)
             counts[level] += len(batch)
@@ -88,14 +98,14 @@ def _batches(rows: Iterable[tuple[str, object]]) -> Iterator[tuple[str, Sequence
     yield from ((level, batch) for level, batch in waiting.items() if batch)
 
 
-def _sample(raw: RawFiles, name: str, split: str, limit: int, rejects: Rejects) -> PartToRead:
+def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) -> PartToRead:
     """A seeded sample of all rows, stratified by repository, in one part."""
     part = f"{name}-{split}-sample"
 
     def checked(found: Rejects) -> Iterator[Row]:
         counts = dict.fromkeys(LEVELS, 0)
         for entry in raw.tasks:
-            for level, row in rows_of(entry, split, found):
+            for level, row in rows_of(entry, split, found, fields):
                 yield from _Batch("", entry.path, name, split, level, counts[level], [row]).checked(found)
                 counts[level] += 1
 
@@ -106,7 +116,6 @@ def _sample(raw: RawFiles, name: str, split: str, limit: int, rejects: Rejects) 
         # Read once more, and chosen before anything is made of them: a few rows of many cost little.
         return _reading(part, [row for row in checked(Rejects()) if _item_id(row, name, split) in drawn], name, split)
 
-    del rejects  # whatever is wrong is told when the part is read
     return PartToRead(part, read)
 
 
@@ -219,6 +228,7 @@ REPOBENCH_R = Benchmark(
     },
     find=find,
     parts=parts,
+    shape=Shape({"rows": Place("data/python_cff.gz")}, FIELDS, find_own),
     at_hand=at_hand,
     repository_pools="repobench-r/repository",
     place=2,

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from ingest.benchmarks.fields import Fields, upstream_rows
 from ingest.benchmarks.repobench_r.packed_text import PackedText
 from ingest.benchmarks.repobench_r.pickle_machine import BrokenPickleError, UnsafePickleError
 from ingest.benchmarks.repobench_r.row import INDEX_KEYS
 from ingest.benchmarks.repobench_r.unpickling import plain_values, unpacked
-from ingest.sources.jsonl import json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import MAX_COLUMN_BYTES, MAX_ROW_CHARACTERS, MAX_ROWS, MAX_ROWS_CHARACTERS
-from lake.parquet import UnreadableParquetError, read_batches
+from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_ROWS_CHARACTERS
+from lake.parquet import UnreadableParquetError
 from lake.rejects import Rejects, excerpt_of
 
 SPLITS = ("test", "train")
 LEVELS = ("easy", "hard")
-COLUMNS = ("repo_name", "file_path", "context", "import_statement", "code", "cropped_code", "next_line", *INDEX_KEYS,
-           "split", "level", "difficulty")  # fmt: skip
+FIELDS: Fields = {
+    **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
+    "code": ("code", "cropped_code"),
+    "gold_snippet_index": INDEX_KEYS,
+    "level": ("level", "difficulty"),
+}
+"""Where upstream's rows hold what, in every form they have had."""
 HARD_FROM = 10
 """Where an export does not say: this many candidates and more are hard."""
 
@@ -42,14 +47,14 @@ def weight_of(value: object) -> int:
     return weight
 
 
-def rows_of(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, object]]:
+def rows_of(entry: Entry, split: str, rejects: Rejects, fields: Fields = FIELDS) -> Iterator[tuple[str, object]]:
     """The raw rows of a file's split, each with its level, as far as the limits go.
 
     What is left out is rejected: a file that cannot be read, a row that is too large, rows beyond the limits.
     """
     n_rows = n_characters = 0
     try:
-        for level, row in _rows(entry, split, rejects):
+        for level, row in _rows(entry, split, rejects, fields):
             weight = weight_of(row)
             n_rows += 1
             n_characters += weight
@@ -70,9 +75,12 @@ TOO_LARGE: dict[str, object] = {}
 """Stands in a row's place that was too large, so that those after it keep their numbers."""
 
 
-def _rows(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, object]]:
+def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
     if entry.path.endswith((".parquet", ".jsonl")):
-        yield from _exported(entry, split, rejects)
+        yield from _exported(entry, split, rejects, fields)
+        return
+    if fields != FIELDS:
+        rejects.add(entry.path, "the whole file", "fields of one's own are read of Parquet and of .jsonl files")
         return
     with entry.open() as file:
         value = plain_values(file)
@@ -88,23 +96,13 @@ def _rows(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, obj
             rejects.add(entry.path, f"{split}/{level}", f"a {type(rows).__name__}, not a list of rows")
 
 
-def _exported(entry: Entry, split: str, rejects: Rejects) -> Iterator[tuple[str, object]]:
+def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
     """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
     path = entry.path.lower()
-    said = next((one for one in SPLITS if one in path), "test")
-    for row in _parquet(entry) if entry.path.endswith(".parquet") else (row for _, row in json_lines(entry, rejects)):
+    said = min((one for one in SPLITS if one in path), key=path.find, default="test")
+    for _, row in upstream_rows(entry, rejects, fields, FIELDS):
         if str(row.get("split") or said) == split:
             yield _level_of(row, path), row
-
-
-def _parquet(entry: Entry) -> Iterator[dict[str, object]]:
-    with entry.open() as file:
-        for frame in read_batches(file, _columns, max_rows=MAX_ROWS, max_bytes=4 * MAX_COLUMN_BYTES):
-            yield from frame.iter_rows(named=True)
-
-
-def _columns(names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in COLUMNS]
 
 
 def _level_of(row: dict[str, object], path: str) -> str:

@@ -7,8 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, PoolGroup, RawFiles, Reading, limited, query_rows
-from ingest.benchmarks.repoeval.completion_tasks import FIELDS, Fields, Task, read_tasks
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    PartToRead,
+    Place,
+    PoolGroup,
+    RawFiles,
+    Reading,
+    Shape,
+    limited,
+    query_rows,
+)
+from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.repoeval.completion_tasks import FIELDS, Task, read_tasks
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Entry, Source, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
@@ -68,6 +79,15 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     if pools is None:
         raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
     return raw_files(tasks, datasets, pools, rejects)
+
+
+def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """The task file and the repositories of a declaration."""
+    del subset  # a declaration has one
+    tasks, repositories = source.tree("tasks"), source.tree("repositories")
+    if tasks is None or repositories is None:
+        raise _missing(source, what="a task file with its repositories")
+    return raw_files(tasks.entries, tasks, repositories, rejects)
 
 
 def raw_files(tasks: Sequence[Entry], datasets: Tree, pools: Tree, rejects: Rejects) -> RawFiles:
@@ -219,11 +239,11 @@ def _rows(
             absent[task.repo] += 1
         elif (pool_id, task.path) not in n_lines:
             why_not = f"{task.path} is not in {task.repo}"
-            rejects.add(task.where, f"line {task.line}", why_not)
+            rejects.add(task.where, task.position, why_not)
         elif task.lineno >= n_lines[pool_id, task.path]:
             n = n_lines[pool_id, task.path]
             why_not = f"its completion starts at line {task.lineno} (from 0) of {task.path}, which has {n}"
-            rejects.add(task.where, f"line {task.line}", why_not)
+            rejects.add(task.where, task.position, why_not)
         items.append(
             {
                 "benchmark": "repoeval",
@@ -298,5 +318,13 @@ REPOEVAL = Benchmark(
     gold_rules=GOLD_RULES,
     find=find,
     parts=parts,
+    shape=Shape(
+        places={
+            "tasks": Place("datasets/function_level_completion_2k_context_codex.test.jsonl"),
+            "repositories": Place("repositories/function_level", is_tree=True),
+        },
+        fields=FIELDS,
+        find=find_own,
+    ),
     place=1,
 )

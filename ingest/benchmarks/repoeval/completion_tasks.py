@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ingest.sources.jsonl import JsonObject, json_lines
+from ingest.benchmarks.fields import NOWHERE, Fields, Paths, found, is_encodable
+from ingest.sources.dataset_rows import dataset_rows
+from ingest.sources.jsonl import JsonObject
 from ingest.sources.tree import Entry
 from lake.fingerprint import canonical_json
 from lake.rejects import Rejects
@@ -15,33 +17,19 @@ from lake.rejects import Rejects
 MAX_LINE = 2**31
 """More lines than any source file has; larger numbers would not fit the lake's integers."""
 
-Paths = tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Fields:
-    """Where a row of a task file holds what: keys joined by dots; of several paths, the first that leads somewhere.
-
-    Attributes:
-        path: A repository and the parts of a path in it, as a list or its Python repr.
-        line: The completion's first line, from 0.
-        context_start: The prompt's first line, from 0.
-        id: The publisher's own name of the task, kept and never keyed on.
-        id_needed: Whether a row without one is refused.
-    """
-
-    prompt: Paths = ("prompt",)
-    ground_truth: Paths = ("metadata.ground_truth",)
-    path: Paths = ("metadata.fpath_tuple",)
-    # Line and api files write `line_no` where function files write `lineno`.
-    line: Paths = ("metadata.lineno", "metadata.line_no")
-    context_start: Paths = ("metadata.context_start_lineno",)
-    id: Paths = ("metadata.task_id",)
-    id_needed: bool = False
-
-
-FIELDS = Fields()
-"""As upstream's rows have them."""
+FIELDS: Fields = {
+    "prompt": ("prompt",),
+    "ground_truth": ("metadata.ground_truth",),
+    # A repository and the parts of a path in it, as a list or its Python repr.
+    "path": ("metadata.fpath_tuple",),
+    # The completion's first line, from 0. Line and api files write `line_no` where function files write `lineno`.
+    "line": ("metadata.lineno", "metadata.line_no"),
+    # The prompt's first line, from 0.
+    "context_start": ("metadata.context_start_lineno",),
+    # The publisher's own name of the task, kept and never keyed on; to be there where it is declared elsewhere.
+    "id": ("metadata.task_id",),
+}
+"""Where upstream's rows hold what."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +37,7 @@ class Task:
     """One row of a task file, checked."""
 
     where: str
-    line: int
+    position: str
     n: int
     prompt: str
     ground_truth: str
@@ -88,18 +76,18 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     tasks: dict[tuple[object, ...], Task] = {}
     count: Counter[str] = Counter()
     for entry in entries:
-        seen: dict[tuple[object, ...], int] = {}
+        seen: dict[tuple[object, ...], str] = {}
         n_refused = len(rejects)
-        for line, row in json_lines(entry, rejects):
-            task = _task(entry.path, line, row, fields, rejects)
+        for position, row in dataset_rows(entry, rejects):
+            task = _task(entry.path, position, row, fields, rejects)
             if task is None:
                 continue
             if task.question in seen:
-                reason = f"the same task as line {seen[task.question]}"
-                rejects.add(entry.path, f"line {line}", reason, _excerpt(row))
+                reason = f"the same task as {seen[task.question]}"
+                rejects.add(entry.path, position, reason, _excerpt(row))
                 count[task.repo] += 1
                 continue
-            seen[task.question] = line
+            seen[task.question] = position
             if task.question not in tasks:
                 # A task that only a later file has is numbered after those of the first: no two have one name.
                 tasks[task.question] = replace(task, n=count[task.repo])
@@ -113,12 +101,12 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     return list(tasks.values())
 
 
-def _task(where: str, line: int, row: JsonObject, fields: Fields, rejects: Rejects) -> Task | None:
+def _task(where: str, position: str, row: JsonObject, fields: Fields, rejects: Rejects) -> Task | None:
     """A row as a task, or None and a reject that says what is wrong with it."""
     try:
-        return _parsed(where, line, row, fields)
+        return _parsed(where, position, row, fields)
     except MalformedTaskError as error:
-        rejects.add(where, f"line {line}", str(error), _excerpt(row))
+        rejects.add(where, position, str(error), _excerpt(row))
         return None
 
 
@@ -129,34 +117,19 @@ class MalformedTaskError(ValueError):
         super().__init__(reason)
 
 
-def _parsed(where: str, line: int, row: JsonObject, fields: Fields) -> Task:
-    prompt, ground_truth = _text(row, fields.prompt), _text(row, fields.ground_truth)
+def _parsed(where: str, position: str, row: JsonObject, fields: Fields) -> Task:
+    prompt, ground_truth = _text(row, fields["prompt"]), _text(row, fields["ground_truth"])
     if not ground_truth:
-        reason = f"`{_said(_found(row, fields.ground_truth)[0])}` is empty"
+        reason = f"`{_said(found(row, fields['ground_truth'])[0])}` is empty"
         raise MalformedTaskError(reason)
-    repo, *path = _fpath(row, fields.path)
-    lineno = _line_number(row, fields.line)
-    context_start = _line_number(row, fields.context_start)
+    repo, *path = _fpath(row, fields["path"])
+    lineno = _line_number(row, fields["line"])
+    context_start = _line_number(row, fields["context_start"])
     if context_start > lineno:
         reason = f"the context starts at line {context_start}, after the completion at {lineno}"
         raise MalformedTaskError(reason)
     upstream_id = _id(row, fields)
-    return Task(where, line, 0, prompt, ground_truth, repo, "/".join(path), context_start, lineno, upstream_id)
-
-
-_NOWHERE = object()
-
-
-def _found(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
-    """The first of some paths that leads somewhere and what is there; else the last, and `_NOWHERE`."""
-    path, value = "", _NOWHERE
-    for path in paths:
-        value = row
-        for key in path.split("."):
-            value = value.get(key, _NOWHERE) if isinstance(value, dict) else _NOWHERE
-        if value is not _NOWHERE:
-            break
-    return path, value
+    return Task(where, position, 0, prompt, ground_truth, repo, "/".join(path), context_start, lineno, upstream_id)
 
 
 def _said(path: str) -> str:
@@ -166,43 +139,35 @@ def _said(path: str) -> str:
 
 def _wrong(row: JsonObject, paths: Paths, wanted: str) -> MalformedTaskError:
     """The fault of a field that is not there, or not what is wanted."""
-    path, value = _found(row, paths)
-    if value is not _NOWHERE:
+    path, value = found(row, paths)
+    if value is not NOWHERE:
         return MalformedTaskError(reason=f"`{_said(path)}` {wanted}")
     above = path.rpartition(".")[0]
     missed = " and ".join(f"`{one}`" for one in paths) + (" lead nowhere" if len(paths) > 1 else " leads nowhere")
-    if above and not isinstance(_found(row, (above,))[1], dict):
+    if above and not isinstance(found(row, (above,))[1], dict):
         return MalformedTaskError(reason=f"`{above}` is to be an object; {missed}")
     return MalformedTaskError(reason=f"`{_said(path)}` {wanted}; {missed}")
 
 
 def _id(row: JsonObject, fields: Fields) -> str:
-    _, value = _found(row, fields.id)
-    if value is _NOWHERE and fields.id_needed:
-        raise _wrong(row, fields.id, "is to be there")
-    return "" if value is _NOWHERE else str(value).encode(errors="backslashreplace").decode()
+    _, value = found(row, fields["id"])
+    if value is NOWHERE and fields["id"] != FIELDS["id"]:
+        raise _wrong(row, fields["id"], "is to be there")
+    return "" if value is NOWHERE else str(value).encode(errors="backslashreplace").decode()
 
 
 def _text(row: JsonObject, paths: Paths) -> str:
-    path, value = _found(row, paths)
+    path, value = found(row, paths)
     if not isinstance(value, str):
         raise _wrong(row, paths, "is to be a text")
-    if not _encodable(value):
+    if not is_encodable(value):
         reason = f"`{_said(path)}` holds half a surrogate pair, which is no character"
         raise MalformedTaskError(reason)
     return value
 
 
-def _encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
 def _line_number(row: JsonObject, paths: Paths) -> int:
-    path, value = _found(row, paths)
+    path, value = found(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise _wrong(row, paths, "is to be a whole number from 0")
     if value > MAX_LINE:
@@ -213,7 +178,7 @@ def _line_number(row: JsonObject, paths: Paths) -> int:
 
 def _fpath(row: JsonObject, paths: Paths) -> list[str]:
     """A repository and the parts of a path in it, given as a list or as its Python repr."""
-    _, value = _found(row, paths)
+    _, value = found(row, paths)
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
@@ -222,7 +187,7 @@ def _fpath(row: JsonObject, paths: Paths) -> list[str]:
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
         raise _wrong(row, paths, "is to be a repository and the parts of a path in it")
-    if not all(_encodable(part) and not _leaves(part) for part in parts):
+    if not all(is_encodable(part) and not _leaves(part) for part in parts):
         reason = f"the path {'/'.join(parts)!a} leaves its repository"
         raise MalformedTaskError(reason)
     return parts

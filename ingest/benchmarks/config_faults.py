@@ -24,8 +24,8 @@ RULES = {
 
 _WANTED = {
     "label": "Give your data a name: it is shown wherever its numbers are.",
-    "data": "Say where the data lies: root, tasks, repositories, subset.",
-    "data.tasks": "The JSON Lines file with the tasks, from data.root.",
+    "data": "Say where the data lies: {keys}.",
+    "data.tasks": "The data set with the tasks, from data.root.",
     "data.repositories": "The folder or zip that holds <repository>/…, from data.root.",
     "data.subset": "Which of the benchmark's subsets the tasks are stored as, such as function-2k.",
 }
@@ -39,12 +39,15 @@ class Fault(NamedTuple):
     hint: str = ""
 
 
-def faults_of_rules(content: Mapping[str, object], fixed: Mapping[str, object], name: str) -> Iterator[Fault]:
+def faults_of_rules(
+    content: Mapping[str, object], fixed: Mapping[str, object], sections: Mapping[str, Sequence[str]], name: str
+) -> Iterator[Fault]:
     """Every rule that is named with another value than the one it has, wherever it stands.
 
     Args:
         content: The declaration.
         fixed: What may stand in it as it is, and not otherwise.
+        sections: Section → its keys, which name no rule there.
         name: The benchmark's.
     """
     hint = (
@@ -63,10 +66,10 @@ def faults_of_rules(content: Mapping[str, object], fixed: Mapping[str, object], 
                 yield Fault((key,), f"{shown(value)} is not what is declared", hint if key in RULES else ours)
         elif key in RULES:
             yield Fault((key,), "is sealed and cannot be set", hint)
-    for section in ("data", "fields"):
+    for section, keys in sections.items():
         inner = content.get(section)
         for key in inner if isinstance(inner, dict) else ():
-            if key in RULES:
+            if key in RULES and key not in keys:
                 yield Fault((section, key), "is sealed and cannot be set", hint)
 
 
@@ -93,7 +96,8 @@ def faults_of_keys(error: ValidationError, sections: Mapping[str, Sequence[str]]
                 yield Fault(place, "there is no such key", hint)
         elif one["type"] == "missing":
             if place not in misspelt:
-                yield Fault(place, "is missing", _WANTED.get(dotted(place), ""))
+                keys = ", ".join(sections.get(name, ()))
+                yield Fault(place, "is missing", _WANTED.get(dotted(place), "").format(keys=keys))
         elif one["type"] == "value_error":
             yield Fault(place, str(one["ctx"]["error"]))
         elif one["type"] == "string_type":

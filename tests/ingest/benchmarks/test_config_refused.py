@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.benchmarks.repoeval.config import read_config
+from ingest.benchmarks.config import read_config
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed

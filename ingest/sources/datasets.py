@@ -1,0 +1,243 @@
+"""Data sets that `datasets` reads: folders that `save_to_disk` made, and the hub's at a pinned commit.
+
+Each is an entry of JSON Lines, so that whoever reads rows reads these. `datasets` is imported when a row is asked for:
+it takes a second. A file in Parquet or JSON Lines is read in pieces without it: it would copy the whole to a cache,
+unpack pages of any size for that, and give up a file for one bad line.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import struct
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType
+from typing import IO, TYPE_CHECKING
+
+import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
+from lake.bounded_json import parsed_json
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.limits import MAX_ROWS, MAX_STREAMED_BYTES, MIB
+from lake.parquet import pieces_of, read_batches
+
+if TYPE_CHECKING:
+    from datasets import Dataset, DownloadManager  # type: ignore[import-untyped]  # ships no types
+
+_STATE = "state.json"
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_HUB_NAME = re.compile(r"[\w.-]+/[\w.-]+")
+_ROWS_AT_ONCE = 1_000
+_FORMATS = (".parquet", ".jsonl", ".json")
+
+
+@dataclass(frozen=True)
+class HubRows:
+    """A data set on the Hugging Face hub, as a declaration names it: `owner/name` at a commit, one split of it."""
+
+    hub: str
+    revision: str
+    split: str
+    config: str = ""
+
+
+def hub_rows(keys: Mapping[str, object]) -> HubRows:
+    """What a declaration says of a data set on the hub.
+
+    Raises:
+        ValueError: It is no such thing; the message says which key is off.
+    """
+    known = {"hub", "revision", "split", "config"}
+    texts = {key: value for key, value in keys.items() if key in known and isinstance(value, str)}
+    if off := sorted({*keys} - {*texts} | ({"hub", "revision", "split"} - {*texts})):
+        message = f"a data set of the hub has hub, revision, split and maybe config, all texts: see {', '.join(off)}"
+        raise ValueError(message)
+    if not _HUB_NAME.fullmatch(texts["hub"]) or not _COMMIT.fullmatch(texts["revision"]):
+        message = "hub is to be owner/name, and revision the 40 digits of a commit: a branch moves"
+        raise ValueError(message)
+    return HubRows(**texts)
+
+
+def is_saved(folder: Path) -> bool:
+    """Whether a folder is one that `save_to_disk` made."""
+    return (folder / _STATE).is_file()
+
+
+def entry_of_saved(folder: Path) -> Entry:
+    """A folder that `save_to_disk` made, as JSON Lines."""
+    path = f"{folder.resolve().name}.jsonl"
+    files = _saved_files(folder, path)
+    made_from = fingerprint([sha256_of_file(file) for file in files])
+    return _entry(path, partial(_saved_rows, folder, files, path), made_from)
+
+
+def entry_of_hub(rows: HubRows) -> Entry:
+    """A data set of the hub, as JSON Lines."""
+    path = f"{rows.hub.rpartition('/')[2]}-{rows.config or 'default'}-{rows.split}.jsonl"
+    return _entry(path, partial(_hub_rows, rows), fingerprint(vars(rows)))
+
+
+def _entry(path: str, rows: Callable[[], Iterator[Mapping[str, object]]], made_from: str) -> Entry:
+    @contextmanager
+    def stream() -> Iterator[IO[bytes]]:
+        with tempfile.TemporaryFile() as file:
+            for row in rows():
+                file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
+            file.seek(0)
+            yield file
+
+    def whole() -> bytes:
+        with stream() as file:
+            return file.read()
+
+    return Entry(path, UNKNOWN_SIZE, whole, stream, made_from)
+
+
+def _saved_files(folder: Path, path: str) -> list[Path]:
+    """The Arrow files of a saved data set, which lie in its own folder and are not packed.
+
+    Raises:
+        UnreadableEntryError: What it says of itself is not so.
+    """
+    try:
+        with (folder / _STATE).open("rb") as file:
+            state = parsed_json(file.read(MIB))
+        named = state.get("_data_files") if isinstance(state, dict) else None
+        names = [one.get("filename") for one in named if isinstance(one, dict)] if isinstance(named, list) else []
+        files = [folder / name for name in names if isinstance(name, str) and name == Path(name).name]
+        if not files or len(files) < len(names) or not all(file.is_file() and not file.is_symlink() for file in files):
+            raise UnreadableEntryError(folder.name, path, f"{_STATE} names no files that lie beside it")
+        if sum(file.stat().st_size for file in files) > MAX_STREAMED_BYTES:
+            raise UnreadableEntryError(folder.name, path, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
+    except (OSError, ValueError, RecursionError) as error:
+        raise UnreadableEntryError(folder.name, path, f"{_STATE} cannot be read: {error}") from error
+    return files
+
+
+def _saved_rows(folder: Path, files: list[Path], path: str) -> Iterator[Mapping[str, object]]:
+    with _unreadable(folder.name, path):
+        for file in files:
+            _check_unpacked(file)
+        datasets = _datasets()
+        yield from _rows(datasets.load_from_disk(str(folder)))
+
+
+def _hub_rows(rows: HubRows) -> Iterator[Mapping[str, object]]:
+    with _unreadable(rows.hub, rows.hub):
+        yield from _rows(_from_hub(rows))
+
+
+def _from_hub(rows: HubRows) -> Dataset:
+    """The split at its commit, from the cache or by the network.
+
+    Raises:
+        GoldspanError: Neither has it (code MISSING), or its files are of another format.
+    """
+    datasets = _datasets()
+    try:
+        builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
+        if not Path(builder.cache_dir).is_dir():
+            _check_files(datasets.DownloadManager(), builder.config.data_files, rows)
+            builder.download_and_prepare()
+    except (ConnectionError, FileNotFoundError) as error:
+        raise _missing(rows, str(error)) from error
+    if rows.revision not in builder.cache_dir:
+        # Without a network the cache gives whatever commit it holds.
+        raise _missing(rows, "the cache holds another commit")
+    return builder.as_dataset(split=rows.split)
+
+
+def _check_files(manager: DownloadManager, files: object, rows: HubRows) -> None:
+    """See that every file of the split can be read within the limits, before `datasets` unpacks it.
+
+    Raises:
+        UnreadableEntryError: One cannot, or is neither Parquet nor JSON Lines.
+    """
+    named = files.get(rows.split) if isinstance(files, dict) else None
+    if not named:
+        raise UnreadableEntryError(rows.hub, rows.hub, f"it has no split {rows.split!r}")
+    for name in map(str, named):
+        if not name.endswith(_FORMATS):
+            raise UnreadableEntryError(rows.hub, name, f"it is none of {', '.join(_FORMATS)}")
+        file = Path(manager.download(name))
+        if file.stat().st_size > MAX_STREAMED_BYTES:
+            raise UnreadableEntryError(rows.hub, name, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
+        if name.endswith(".parquet"):
+            for _ in read_batches(file, max_bytes=MAX_STREAMED_BYTES):
+                pass
+
+
+def _missing(rows: HubRows, reason: str) -> GoldspanError:
+    what = f"{rows.hub}@{rows.revision} cannot be had from the Hugging Face hub, and the cache does not hold it"
+    said = (reason.splitlines() or [""])[0][:200]
+    hint = f"{said}\n  Try again with a connection and without HF_HUB_OFFLINE, or name a copy on this machine instead."
+    return GoldspanError(what, where=f"dataset {rows.hub}", hint=hint, code=Exit.MISSING)
+
+
+def _datasets() -> ModuleType:
+    """The library; whoever uses it tells nobody."""
+    os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
+    import datasets
+
+    datasets.disable_progress_bars()
+    library: ModuleType = datasets
+    return library
+
+
+def _rows(dataset: Dataset) -> Iterator[Mapping[str, object]]:
+    """The rows, some at a time: a text in a dictionary of values may stand for many."""
+    if dataset.num_rows > MAX_ROWS:
+        reason = f"it has {dataset.num_rows:,} rows; at most {MAX_ROWS:,} are read"
+        raise ValueError(reason)
+    for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
+        for batch in table.to_batches():
+            batch.validate(full=True)
+            for piece, _ in pieces_of(batch):
+                yield from piece.to_pylist()
+
+
+def _check_unpacked(file: Path) -> None:
+    """See that the batches of an Arrow file are as they lie: `datasets` would unpack all of them at once.
+
+    Raises:
+        ValueError: They are packed, or it is no Arrow file.
+    """
+    with pa.memory_map(str(file)) as stream:
+        for message in pa.ipc.MessageReader.open_stream(stream):
+            if message.type == "record batch" and _is_packed(message.metadata.to_pybytes()):
+                reason = f"{file.name} is compressed, which save_to_disk never does"
+                raise ValueError(reason)
+
+
+def _is_packed(message: bytes) -> bool:
+    """Whether a record batch says that its buffers are compressed: field 3 of the header, which is field 2."""
+
+    def field(table: int, number: int) -> int:
+        names = table - struct.unpack_from("<i", message, table)[0]
+        at = 4 + 2 * number
+        size = struct.unpack_from("<H", message, names)[0]
+        offset = struct.unpack_from("<H", message, names + at)[0] if at < size else 0
+        return table + int(offset) if offset else 0
+
+    header = field(struct.unpack_from("<I", message)[0], 2)
+    return field(header + struct.unpack_from("<I", message, header)[0], 3) != 0
+
+
+@contextmanager
+def _unreadable(location: str, path: str) -> Iterator[None]:
+    """Whatever a damaged data set makes `datasets` or Arrow raise, as one error."""
+    try:
+        yield
+    except GoldspanError:
+        raise
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, RuntimeError, struct.error) as error:
+        reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
+        raise UnreadableEntryError(location, path, reason) from error
