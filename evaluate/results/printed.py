@@ -9,6 +9,7 @@ import polars as pl
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.compare import Compared
 from evaluate.results.exploring import Requested, aggregated, explored, why_not
+from evaluate.retrievers import BASELINE, retrievers
 from evaluate.selection import edition
 from evaluate.statistics.comparisons import (
     BETTER,
@@ -21,6 +22,7 @@ from evaluate.statistics.comparisons import (
     WORSE,
 )
 from evaluate.statistics.headline import average_of, headline_slice
+from lake.catalog.baselines import unbeaten_baselines
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -80,7 +82,7 @@ def table_of(lake: Lake, task: Task, protocol: Protocol, requested: Requested) -
         found = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
         aggregates = pl.concat([aggregates.drop("benchmark"), found.lazy()], how="diagonal")
     of_slice = (pl.col("slice") == slice_) & (pl.col("slice_value") == value)
-    named = runs.select("run_id", system=_SYSTEM)
+    named = runs.select("run_id", "retriever", system=_SYSTEM)
     rows = aggregates.filter(of_slice).join(named, on="run_id").collect()
     if rows.is_empty():
         return
@@ -92,10 +94,12 @@ def table_of(lake: Lake, task: Task, protocol: Protocol, requested: Requested) -
     widths = [max(16, len(name) + 2) for name in names]
     left = max(32, *(len(system) + 2 for system in table["system"]))
     yield f"{'system':{left}}{''.join(map(str.rjust, names, widths))}{'items':>8}"
-    for system, n_items, n, *scores in table.iter_rows():
+    for system, _, n_items, n, *scores in table.iter_rows():
         items = f"{n_items:8,}" if n in (n_items, None) else f"{n:,} of {n_items:,}".rjust(16)
         texts = ("–" if one is None else f"{one:.3f}" for one in scores)
         yield f"{system:{left}}{''.join(map(str.rjust, texts, widths))}{items}"
+    for sentence in _beside(table, task, columns[0][0]):
+        yield f"  {sentence}"
     for one in columns:
         if reasons[one]:
             yield f"  {reasons[one]}"
@@ -161,14 +165,21 @@ _SYSTEM = pl.when(pl.col("status") == "complete").then("system").otherwise(pl.fo
 
 
 def _pivoted(rows: pl.DataFrame, protocol: Protocol, columns: Sequence[tuple[Metric, int]]) -> pl.DataFrame:
-    """system, n_items, n of the first column and a number for every column, best first by the first column."""
-    key = ["run_id", "system", "n_items"]
+    """system, retriever, n_items, n of the first column and a number per column, best first by the first column."""
+    key = ["run_id", "system", "retriever", "n_items"]
     of_first = (pl.col("metric") == columns[0][0].name) & (pl.col("k") == columns[0][1])
     table = rows.group_by(key).agg(pl.col("n").filter(of_first).first())
     for place, (metric, k) in enumerate(columns):
         of_metric = (pl.col("metric") == metric.name) & (pl.col("k") == k)
         number = pl.col(average_of(protocol, metric)).alias(str(place))
-        table = table.join(rows.filter(of_metric).select(*key, number), on=key, how="left")
+        table = table.join(rows.filter(of_metric).select(*key, number), on=key, how="left", nulls_equal=True)
     is_descending = columns[0][0].direction != "lower"
     table = table.sort("0", "system", "run_id", descending=[is_descending, False, False], nulls_last=True)
     return table.drop("run_id")
+
+
+def _beside(table: pl.DataFrame, task: Task, metric: Metric) -> list[str]:
+    """What is to be known where no system is above a baseline."""
+    baselines = {name for name, retriever in retrievers().items() if BASELINE in retriever.tags}
+    rows = ((name, name in baselines, value) for name, value in table.select("retriever", "0").iter_rows())
+    return unbeaten_baselines(task.name, rows, lower_is_better=metric.direction == "lower")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 
@@ -19,10 +19,6 @@ CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
 those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
 
-_REPOSITORIES = {
-    "repositories/function_level": "function_level",
-    "repositories/line_and_api_level": "line_and_api_level",
-}
 _LANGUAGES: tuple[Language, ...] = ("java", "python")
 
 
@@ -60,83 +56,44 @@ class Mined:
         return {file.path: file.read() for file in self.files}
 
 
-@dataclass(frozen=True)
-class RepoEvalLayout:
-    """RepoEval's folders, their files made when read.
+def repoeval_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
+    """RepoEval's folders → their files, sorted; task files are made when they are read."""
 
-    Attributes:
-        repositories: What is mined, in the order of the task files.
-    """
-
-    repositories: Sequence[Mined]
-
-    @property
-    def licences(self) -> dict[str, str]:
-        """A repository's folder → licence."""
-        return {folder_of(one.recipe.repository): one.licence for one in self.repositories}
-
-    def entries(self, path: str) -> list[Entry] | None:
-        """The entries below `datasets` or `repositories/<level>`, sorted; None for any other path."""
-        if path == "datasets":
-            made = {
-                f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(self._task_file, level, limit)
-                for level in COMPLETIONS
-                for context, limit in CONTEXTS.items()
-            }
-            return _entries(made, self.repositories, RepoEvalLayout)
-        if path not in _REPOSITORIES:
-            return None
-        return [
-            Entry(f"{_REPOSITORIES[path]}/{folder}/{file.path}", file.size, file.read, made_from=file.made_from)
-            for folder, one in sorted((folder_of(one.recipe.repository), one) for one in self.repositories)
-            for file in one.files
-        ]
-
-    def _task_file(self, level: Level, limit: int) -> bytes:
-        rows = (row.row(n, limit) for one in self.repositories for n, row in enumerate(one.completions.get(level, [])))
+    def task_file(level: Level, limit: int) -> bytes:
+        rows = (row.row(n, limit) for one in repositories for n, row in enumerate(one.completions.get(level, [])))
         return "".join(f"{json.dumps(row)}\r\n" for row in rows).encode()
 
+    def files(folder: str) -> list[Entry]:
+        by_folder = sorted((folder_of(one.recipe.repository), one.files) for one in repositories)
+        found = [(f"{folder}/{repo}/{file.path}", file) for repo, files in by_folder for file in files]
+        return [Entry(path, file.size, file.read, made_from=file.made_from) for path, file in found]
 
-@dataclass(frozen=True)
-class RepoBenchLayout:
-    """RepoBench-R's folder, its files made when read.
+    made = {
+        f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(task_file, level, limit)
+        for level in COMPLETIONS
+        for context, limit in CONTEXTS.items()
+    }
+    repository_folders = {f"repositories/{name}": files(name) for name in ("function_level", "line_and_api_level")}
+    return {"datasets": _made_when_read(made, repositories), **repository_folders}
 
-    Attributes:
-        repositories: What is mined, in the order of the rows.
-    """
 
-    repositories: Sequence[Mined]
+def repobench_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
+    """RepoBench-R's folder → its files of rows, sorted and made when they are read."""
 
-    @property
-    def licences(self) -> dict[str, str]:
-        """Repository → licence."""
-        return {one.recipe.repository: one.licence for one in self.repositories}
-
-    def entries(self, path: str) -> list[Entry] | None:
-        """The entries below `data`, sorted; None for any other path."""
-        if path != "data":
-            return None
-        made = {
-            f"{language}_{setting}.jsonl": partial(self._file, language, setting)
-            for language in _LANGUAGES
-            for setting in SETTINGS
-        }
-        return _entries(made, self.repositories, RepoBenchLayout)
-
-    def _file(self, language: Language, setting: Setting) -> bytes:
+    def file(language: Language, setting: Setting) -> bytes:
         rows = (
             {**row, "split": one.recipe.split, "level": level}
             for level in LEVELS
-            for one in self.repositories
+            for one in repositories
             if one.recipe.language == language
             for row in one.next_lines.get(setting, {}).get(level, [])
         )
         return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
 
+    made = {f"{one}_{setting}.jsonl": partial(file, one, setting) for one in _LANGUAGES for setting in SETTINGS}
+    return {"data": _made_when_read(made, repositories)}
 
-def _entries(
-    made: Mapping[str, Callable[[], bytes]], repositories: Iterable[Mined], layout: Callable[..., object]
-) -> list[Entry]:
-    """Files that are made when they are read, sorted by path."""
-    made_from = fingerprint([one.digest for one in repositories], code_digest(layout))
+
+def _made_when_read(made: Mapping[str, Callable[[], bytes]], repositories: Sequence[Mined]) -> list[Entry]:
+    made_from = fingerprint([one.digest for one in repositories], code_digest(repoeval_folders))
     return [Entry(path, UNKNOWN_SIZE, make, made_from=made_from) for path, make in sorted(made.items())]

@@ -51,7 +51,7 @@ class Recipe:
     language: Language = "python"
     completions: tuple[Level, ...] = COMPLETIONS
     next_lines: tuple[Setting, ...] = SETTINGS
-    limit: int = 40
+    limit: int = 30
     seed: str = ""
     split: Literal["test", "train"] = "test"
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
 
-from ingest.mining.layouts import Mined, RepoBenchLayout, RepoEvalLayout
-from ingest.mining.miner import Recipe
+from ingest.mining.layouts import Mined, repobench_folders, repoeval_folders
+from ingest.mining.miner import Recipe, folder_of
 from ingest.mining.packages import Package, read_package
 from ingest.sources.folder import read_folder
 from ingest.sources.tree import Entry, Recorded, Tree
@@ -47,38 +46,24 @@ BENCHMARKS = ("repobench-r", "repoeval")
 """Which benchmarks there is a sample of here; ContextBench's is `contextbench_sample`."""
 
 
-class Layout(Protocol):
-    """A benchmark's upstream layout."""
-
-    @property
-    def licences(self) -> dict[str, str]: ...  # noqa: D102
-
-    def entries(self, path: str) -> list[Entry] | None: ...  # noqa: D102
-
-
 @dataclass(frozen=True)
 class SampleSource:
-    """A benchmark's layout over what is mined; see `Source` for what the attributes say."""
+    """A benchmark's layout over what is mined; see `Source` for what the attributes say.
 
-    packages: tuple[Package, ...]
-    layout: Layout
+    Attributes:
+        folders: The folders of the upstream layout → their files.
+        revision: The packages it is cut from: `attrs==26.1.0 click==8.5.1 …`.
+    """
+
+    folders: Mapping[str, Sequence[Entry]]
+    revision: str
+    licences: dict[str, str]
     name: str = "sample"
     label: str = "sample"
 
-    @property
-    def revision(self) -> str:
-        """The packages it is cut from: `attrs==26.1.0 click==8.5.1 …`."""
-        return " ".join(package.pin for package in self.packages)
-
-    @property
-    def licences(self) -> dict[str, str]:
-        """Repository, as the benchmark calls it → licence, from each package's metadata."""
-        return self.layout.licences
-
     def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders of the upstream layout that the sample has."""
-        entries = ((path, self.layout.entries(path)) for path in paths)
-        return next((Tree(path, found) for path, found in entries if found is not None), None)
+        """The first of some folders that the sample has."""
+        return next((Tree(path, self.folders[path]) for path in paths if path in self.folders), None)
 
     def recorded(self) -> Sequence[Recorded]:
         """None: its runs are ContextBench's."""
@@ -95,11 +80,15 @@ def open_sample(benchmark: str) -> SampleSource:
         hint = f"There is one of contextbench, {' and '.join(BENCHMARKS)}. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
-    packages = tuple(read_package(name, recipe.repository) for name, recipe in PACKAGES.items())
-    mined = [of_package(package, recipe) for package, recipe in zip(packages, PACKAGES.values(), strict=True)]
+    packages = [(read_package(name, recipe.repository), recipe) for name, recipe in PACKAGES.items()]
+    revision = " ".join(package.pin for package, _ in packages)
+    mined = [of_package(package, recipe) for package, recipe in packages]
     if benchmark == "repoeval":
-        return SampleSource(packages, RepoEvalLayout(mined))
-    return SampleSource(packages, RepoBenchLayout([*mined, *map(of_folder, OWN)]))
+        licences = {folder_of(one.recipe.repository): one.licence for one in mined}
+        return SampleSource(repoeval_folders(mined), revision, licences)
+    mined += map(of_folder, OWN)
+    licences = {one.recipe.repository: one.licence for one in mined}
+    return SampleSource(repobench_folders(mined), revision, licences)
 
 
 def of_package(package: Package, recipe: Recipe) -> Mined:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from markupsafe import Markup
 
+from lake.catalog.baselines import unbeaten_baselines
 from report.board import AVERAGES, Board, build_board
 from report.columns import Column
 from report.entities import IMPORTED, Declaration
@@ -48,6 +49,8 @@ class Table:
     """Metrics that the protocol averages over items here too."""
     undefined: tuple[str, ...]
     """Metrics that have no ratio of sums."""
+    unbeaten: tuple[str, ...]
+    """Why no system is above a baseline, where none is."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +141,8 @@ def _table(facts: Facts, board: Board, average: Average) -> Table:
     micro = {column.metric: column.micro for column in board.columns if column.metric not in means}
     metrics = micro if average == "micro" else {}
     title, meaning = AVERAGES[average]
+    numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
+    task = board.protocol.task or next((row.run.task for row in board.rows), "")
     return Table(
         average=average,
         title=title,
@@ -148,6 +153,7 @@ def _table(facts: Facts, board: Board, average: Average) -> Table:
         same=tuple(name for name, rule in metrics.items() if rule == "same"),
         means=tuple(means),
         undefined=tuple(name for name, rule in metrics.items() if rule == "none"),
+        unbeaten=tuple(unbeaten_baselines(task, numbers, lower_is_better=board.primary.better == "lower")),
     )
 
 

@@ -243,3 +243,13 @@ def test_pages_are_light(built: Path) -> None:
 
     assert weight("index.html") <= 200_000
     assert weight("repoeval.html") <= 350_000
+
+
+def test_a_board_that_no_system_leads_says_why(pages: dict[str, Element]) -> None:
+    for name, said in zip(PROTOCOLS, (True, False), strict=True):
+        short = name.partition("@")[2]
+        (section,) = [
+            one for one in pages["repoeval.html"].all("section") if one.attributes.get("data-protocol") == short
+        ]
+        assert ("No system is above own-file: gold lies at the hole" in section.text) == said
+        assert "No system is above random" not in section.text

@@ -15,7 +15,10 @@ from typing import TypedDict
 
 import pytest
 
-from ingest.mining.layouts import CONTEXTS, RepoBenchLayout, RepoEvalLayout
+from ingest.mining import layouts
+from ingest.mining.layouts import CONTEXTS, repoeval_folders
+from ingest.mining.miner import Recipe
+from ingest.mining.packages import read_package
 from ingest.mining.sample import PACKAGES, SampleSource, of_package, open_sample
 from ingest.mining.syntax import is_own_code
 from ingest.mining.targets import BODY_LINES
@@ -30,7 +33,7 @@ ROOT = Path(__file__).parents[3]
 RECORDED = (
     "attrs==26.1.0 click==8.5.1 fsspec==2026.9.0 gitpython==3.2.1 httpx2==2.16.2 jinja2==3.1.6 jsonschema==4.26.0 "
     "markdown-it-py==4.3.0 packaging==26.3 python-dateutil==4.0.0 rich==15.0.0",
-    "a21fd55df15bee7f4f1291d691aebc1d400e8c1af536d3efc80a8478d16c48a7",
+    "aedc1c527180326ef6f0f3d076c288c02661e22f81772786b608fcfc93728d86",
 )
 """What the sample was cut from when its digest was recorded. Record both anew when a pin moves."""
 
@@ -203,10 +206,17 @@ def test_files_are_the_installed_ones_byte_for_byte(source: SampleSource) -> Non
 
 
 def test_task_files_are_made_only_when_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(RepoEvalLayout, "_task_file", lambda *_: b"made")
+    mined = list[str]()
+
+    def mine(_: object, recipe: Recipe) -> dict[str, object]:
+        mined.append(recipe.repository)
+        return {}
+
+    monkeypatch.setattr(layouts, "mine_completions", mine)
     entries = _tree(open_sample("repoeval"), "datasets").entries
-    assert len(entries) == 6
-    assert {(entry.size, entry.read()) for entry in entries} == {(UNKNOWN_SIZE, b"made")}
+    assert ({entry.size for entry in entries}, mined) == ({UNKNOWN_SIZE}, [])
+    assert [entry.read() for entry in entries] == [b""] * 6
+    assert len(mined) == len(PACKAGES)
 
 
 def test_the_sample_says_what_it_is(source: SampleSource, tmp_path: Path) -> None:
@@ -235,17 +245,16 @@ def test_what_is_current_is_known_without_cutting_the_sample(
         message = "the sample is cut again"
         raise AssertionError(message)
 
-    monkeypatch.setattr(RepoEvalLayout, "_task_file", cut)
-    monkeypatch.setattr(RepoBenchLayout, "_file", cut)
+    monkeypatch.setattr(layouts, "mine_completions", cut)
+    monkeypatch.setattr(layouts, "mine_next_lines", cut)
     assert command("ingest", *arguments).code == 0
     assert stored(tmp_path) == before
 
 
-def test_another_release_of_a_package_or_another_recipe_makes_other_task_files(source: SampleSource) -> None:
-    package = source.packages[0]
+def test_another_release_of_a_package_or_another_recipe_makes_other_task_files() -> None:
+    recipe = PACKAGES["attrs"]
+    package = read_package("attrs", recipe.repository)
     name, file = next(iter(package.files.items()))
     released = replace(package, files={**package.files, name: replace(file, digest="sha256=x")})
-    recipe = PACKAGES["attrs"]
     made = [of_package(package, recipe), of_package(released, recipe), of_package(package, replace(recipe, limit=3))]
-    stamps = [entry.made_from for one in made for entry in (RepoEvalLayout([one]).entries("datasets") or [])[:1]]
-    assert len(set(stamps)) == 3
+    assert len({repoeval_folders([one])["datasets"][0].made_from for one in made}) == 3
