@@ -201,6 +201,37 @@ def reproduce(
     raise typer.Exit(Exit.DONE if again.n_equal == again.n_scores else Exit.INVALID)
 
 
+@app.command("score")
+def score_files(
+    qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
+    ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
+    metrics: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list: map,ndcg@10 or, as trec_eval has it, P_10.")
+    ] = "",
+    per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
+    answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Score any ranking against any relevance judgements, as trec_eval does; no lake is needed."""
+    from evaluate.trec.measures import DEFAULT, measure_named
+    from evaluate.trec.printed import mean_lines, notes, value_lines
+    from evaluate.trec.scored import means, read_qrels, score_file
+
+    measures = list({one.name: one for one in map(measure_named, split_names(metrics) or DEFAULT)}.values())
+    scored = score_file(ranked, read_qrels(qrels), measures, answered_only=answered)
+    over = means(scored.values, measures)
+    if json:
+        print(jsonlib.dumps({"means": over.to_dicts(), **({"values": scored.values.to_dicts()} if per_query else {})}))
+        return
+    if per_query:
+        print(*map(escaped, value_lines(scored.values)), sep="\n")
+    print(*map(escaped, mean_lines(over)), sep="\n")
+    for note in notes(scored):
+        Console(quiet=quiet).say(note)
+
+
 @app.command("list")
 def list_(
     what: Annotated[str, typer.Argument(help="systems, runs, retrievers, tasks, protocols or metrics.")] = "systems",

@@ -13,7 +13,7 @@ from typing import IO
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
 from ingest.runs.importer import Importer
-from ingest.runs.input_file import InputFile, TooMuchUnpackedError, unpacked
+from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, importer_for, importer_named, importers, naming_hint, only_experimental
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources.archive import open_archive
@@ -21,6 +21,7 @@ from ingest.sources.folder import read_folder
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
+from lake.packed import TooMuchUnpackedError, unpacked
 from lake.rejects import Rejects
 from lake.text import counted
 

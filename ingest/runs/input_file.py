@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import codecs
-import io
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, ClassVar
+from typing import IO, ClassVar
 
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
@@ -17,10 +16,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 from ingest.sources.disk import entry_on_disk
 from ingest.sources.tree import UnreadableEntryError
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_RATIO, MAX_STREAMED_BYTES, UNPACKED_FREELY
-
-if TYPE_CHECKING:
-    from typing_extensions import Buffer
+from lake.packed import MAGIC_BYTES, TooMuchUnpackedError, packing, unpacked
 
 BLOCK_BYTES = 1 << 23
 """How much is unpacked at a time."""
@@ -28,9 +24,6 @@ HEAD_BYTES = 1 << 20
 """How much a format is recognised by."""
 MAX_LINE_CHARACTERS = 1 << 22
 """A longer line is no line of a table: it would have to be held in memory whole."""
-
-_MAGIC_BYTES = 4
-_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
 @dataclass(frozen=True)
@@ -147,7 +140,7 @@ class InputFile:
         packed = ""
         try:
             with entry_on_disk(self.path, self.name, "", self.path.stat().st_size).open() as file:
-                packed = _packing(file.read(_MAGIC_BYTES))
+                packed = packing(file.read(MAGIC_BYTES))
                 file.seek(0)
                 with unpacked(file) as stream:
                     yield stream
@@ -160,53 +153,6 @@ class InputFile:
             hint = "Is it cut off? Unpack it with the tool that packed it, or write it again." if packed else ""
             kind = f"the {packed} file" if packed else "the file"
             raise self.wrong(what=f"{kind} cannot be read to its end: {said}", hint=hint) from error
-
-
-@contextmanager
-def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
-    """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
-
-    Raises:
-        OSError, ArrowException: What is packed is cut off or damaged.
-        TooMuchUnpackedError: It unpacks to more than is read, or to far more than such files do.
-    """
-    packed = _packing(file.read(_MAGIC_BYTES))
-    n_bytes = file.seek(0, io.SEEK_END)
-    file.seek(0)
-    if not packed:
-        yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES))
-        return
-    limit = min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
-    with pa.CompressedInputStream(pa.PythonFile(file, "r"), packed) as stream:
-        yield io.BufferedReader(_Measured(stream, limit))
-
-
-class TooMuchUnpackedError(Exception):
-    """A file holds or unpacks to more than is read."""
-
-
-class _Measured(io.RawIOBase):
-    """A stream that is refused where it gives more than so many bytes."""
-
-    def __init__(self, stream: IO[bytes], limit: int) -> None:
-        self.stream, self.limit, self.left = stream, limit, limit
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Buffer) -> int:
-        into = memoryview(buffer)
-        found = self.stream.read(len(into))
-        self.left -= len(found)
-        if self.left < 0:
-            message = f"it holds more than {self.limit:,} bytes once it is unpacked, the most that is read of it"
-            raise TooMuchUnpackedError(message)
-        into[: len(found)] = found
-        return len(found)
-
-
-def _packing(start: bytes) -> str:
-    return next((name for magic, name in _PACKED.items() if start.startswith(magic)), "")
 
 
 def _lines(text: str, position: int) -> pl.DataFrame:

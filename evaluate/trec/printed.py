@@ -1,0 +1,39 @@
+"""What `python -m evaluate score` prints: lines as trec_eval has them, of measure, query and value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from evaluate.trec.scored import Scored
+from lake.text import counted
+
+_NAME_WIDTH = 22
+"""As wide as trec_eval's."""
+
+
+def value_lines(values: pl.DataFrame) -> Iterator[str]:
+    """A line per query and measure."""
+    names = values.columns[1:]
+    for query, *found in values.iter_rows():
+        for name, value in zip(names, found, strict=True):
+            yield f"{name:{_NAME_WIDTH}}\t{query}\t{value:.4f}"
+
+
+def mean_lines(means: pl.DataFrame) -> Iterator[str]:
+    """A line per measure: its mean over `all` queries, and the interval's ends."""
+    for name, mean, low, high, _ in means.iter_rows():
+        ends = "\t".join("–" if end is None else f"{end:.4f}" for end in (low, high))
+        yield f"{name:{_NAME_WIDTH}}\tall\t{mean:.4f}\t{ends}"
+
+
+def notes(scored: Scored) -> Iterator[str]:
+    """What the numbers are over, and who was left out."""
+    n = scored.values.height
+    yield f"means over {counted(n, 'judged query')}, then 95 % t intervals over these: as if queries were independent"
+    if missing := n - scored.n_answered:
+        without = f"{counted(missing, 'judged query')} without results count 0, as with trec_eval -c"
+        yield f"{without}; --answered leaves them out"
+    if scored.n_unjudged:
+        yield f"{counted(scored.n_unjudged, 'query')} of the run without judgements are left out"

@@ -1,0 +1,219 @@
+"""`python -m evaluate score`: trec_eval's numbers from two files, whatever way these are written."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import math
+import random
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+import pytest
+import pytrec_eval
+from scipy import stats
+
+from lake.errors import Exit
+from tests.tiny import Said, command
+
+Qrels = Mapping[str, Mapping[str, int]]
+Run = Mapping[str, Mapping[str, float]]
+
+QRELS: Qrels = {
+    "q1": {"d1": 2, "d2": 1, "d3": 0, "d9": 3},
+    "q2": {"d1": 1, "d5": -1},
+    "q3": {"d4": 0},
+    "q4": {"d7": 1},
+}
+RUN: Run = {
+    "q1": {"d3": 0.5, "d1": 0.5, "d2": 0.25, "d8": 0.9},
+    "q2": {"d5": 1e39, "d2": 2e39, "d1": 3.0},
+    "q3": {"d4": 1.0},
+    "nobody": {"d1": 1.0},
+}
+MEASURES = {
+    "map": "map", "Rprec": "Rprec", "recip_rank": "recip_rank", "ndcg": "ndcg", "ndcg@1": "ndcg_cut_1", "ndcg_cut_3":
+    "ndcg_cut_3", "precision@2": "P_2", "P_5": "P_5", "recall@3": "recall_3", "success@1": "success_1", "map_cut_2":
+    "map_cut_2", "set_recall": "set_recall", "hit@3": "success_3",
+}  # fmt: skip
+THEIRS = {
+    "map",
+    "Rprec",
+    "recip_rank",
+    "ndcg",
+    "ndcg_cut.1,3",
+    "P.2,5",
+    "recall.3",
+    "success.1,3",
+    "map_cut.2",
+    "set_recall",
+}
+
+
+def write(folder: Path, qrels: Qrels, run: Run) -> tuple[Path, Path]:
+    """The two as TREC files."""
+    judged = [f"{query} 0 {document} {grade}\n" for query, of in qrels.items() for document, grade in of.items()]
+    ranked = [f"{query} Q0 {document} 1 {score!r} me\n" for query, of in run.items() for document, score in of.items()]
+    (folder / "qrels").write_text("".join(judged))
+    (folder / "run").write_text("".join(ranked))
+    return folder / "qrels", folder / "run"
+
+
+def score(*arguments: object) -> Said:
+    return command("evaluate", "score", *arguments)
+
+
+def values(*arguments: object, metrics: Sequence[str] = tuple(MEASURES)) -> dict[str, dict[str, float]]:
+    """Query → measure → value."""
+    said = score(*arguments, "--metrics", ",".join(metrics), "-q", "--json")
+    assert said.code == 0, said.err
+    return {row.pop("query"): row for row in json.loads(said.out)["values"]}
+
+
+SCORES = (0.0, -0.0, 0.5, 0.5000000001, 1.0, -2.5, 1e39, 3e39, 5e-324)
+
+
+def test_every_measure_of_graded_judgements_is_trec_evals(tmp_path: Path) -> None:
+    draw = random.Random(20_240_601)
+    qrels = {
+        f"q{query}": {f"é{draw.randrange(40)}": draw.choice([-1, 0, 1, 1, 2, 3]) for _ in range(draw.randrange(1, 12))}
+        for query in range(300)
+    }
+    run = {
+        f"q{query}": {
+            f"é{draw.randrange(40)}": draw.choice([*SCORES, draw.random()]) for _ in range(draw.randrange(1, 30))
+        }
+        for query in range(5, 304)
+    }
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, THEIRS).evaluate(run)
+    ours = values(*write(tmp_path, qrels, run), "--answered")
+    assert set(ours) == set(theirs)
+    for query, of in ours.items():
+        for value, called in zip(of.values(), MEASURES.values(), strict=True):
+            assert math.isclose(value, theirs[query][called], abs_tol=1e-12), (query, called)
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    return write(tmp_path, QRELS, RUN)
+
+
+def test_equal_scores_go_by_document_descending_and_the_ranks_of_the_file_say_nothing(files: tuple[Path, Path]) -> None:
+    found = values(*files, metrics=["precision@1", "precision@2", "mrr"])
+    # q1: d8, then d3 (not relevant) before d1, which has the same score.
+    assert found["q1"] == {"precision@1": 0.0, "precision@2": 0.0, "mrr@10": 1 / 3}
+    # q2: both large scores are infinite as Float32, and so alike: d5, d2, d1.
+    assert found["q2"]["mrr@10"] == 1 / 3
+
+
+def test_a_judged_query_without_results_counts_zero_unless_it_is_left_out(files: tuple[Path, Path]) -> None:
+    said = score(*files, "--metrics", "recip_rank")
+    assert said.out == f"{'recip_rank':22}\tall\t0.1667\t-0.1396\t0.4729\n"
+    assert "4 judged queries" in said.err
+    assert "1 judged query without results count" in said.err
+    assert "1 query of the run without judgements" in said.err
+    assert score(*files, "--metrics", "recip_rank", "--answered").out.split("\t")[2] == "0.2222"
+
+
+def test_the_interval_is_students_over_queries(files: tuple[Path, Path]) -> None:
+    said = json.loads(score(*files, "--metrics", "ndcg@10", "--json", "-q").out)
+    column = [row["ndcg@10"] for row in said["values"]]
+    expected = stats.t.interval(0.95, len(column) - 1, loc=math.fsum(column) / len(column), scale=stats.sem(column))
+    (mean,) = said["means"]
+    assert (mean["low"], mean["high"]) == pytest.approx(expected, abs=1e-12)
+
+
+def test_every_query_is_printed_as_trec_eval_prints_it(files: tuple[Path, Path]) -> None:
+    lines = score(*files, "--metrics", "P_2", "-q").out.splitlines()
+    assert [line.split("\t")[:2] for line in lines] == [
+        ["precision@2".ljust(22), query] for query in ("q1", "q2", "q3", "q4", "all")
+    ]
+
+
+def spaced(data: bytes) -> bytes:
+    """With a byte order mark, CRLF, empty lines, tabs and several spaces."""
+    return b"\xef\xbb\xbf\r\n" + data.replace(b" ", b" \t ", 7).replace(b"\n", b"  \r\n\n")
+
+
+def zstd(data: bytes) -> bytes:
+    into = pa.BufferOutputStream()
+    with pa.CompressedOutputStream(into, "zstd") as stream:
+        stream.write(data)
+    return into.getvalue().to_pybytes()  # type: ignore[no-any-return]  # Arrow ships no types
+
+
+@pytest.mark.parametrize("way", [gzip.compress, zstd, spaced, bytes.strip, lambda data: data.replace(b" ", b"\t")])
+def test_however_it_is_packed_or_spaced_the_numbers_are_the_same(files: tuple[Path, Path], way: object) -> None:
+    plain = values(*files)
+    assert callable(way)
+    for file in files:
+        file.write_bytes(way(file.read_bytes()))
+    assert values(*files) == plain
+
+
+def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], tmp_path: Path) -> None:
+    plain = values(*files)
+    (tmp_path / "qrels.json").write_text(json.dumps(QRELS))
+    (tmp_path / "run.json").write_text(json.dumps(RUN))
+    assert values(tmp_path / "qrels.json", tmp_path / "run.json") == plain
+    for name, of in (("qrels.tsv", QRELS), ("run.tsv", RUN)):
+        rows = [f"{query}\t{document}\t{number}" for query, found in of.items() for document, number in found.items()]
+        (tmp_path / name).write_text("\n".join(["query-id\tcorpus-id\tscore", *rows]))
+    assert values(tmp_path / "qrels.tsv", tmp_path / "run.tsv") == plain
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "said"),
+    [
+        (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d2 2 me\n", "line 2: q1 Q0 d2 2 me"),
+        (b"q1 0 d1 1\n", b"\nq1 Q0 d1 1 0.5 me extra\nq1 Q0 d2 2 0.5\n", "line 2: q1 Q0 d1 1 0.5 me extra"),
+        (b"q1 0 d1 1\n", b"q1 Q0 d1 1 nan me\n", "line 1: q1 Q0 d1 1 nan me"),
+        (b"q1 0 d1 1\n", b"q1 Q0 d1 1 much me\n", "line 1: q1 Q0 d1 1 much me"),
+        (b"q1 0 d1 1\n", b"q1 Q0 d\xff 1 0.5 me\n", "line 1: q1 Q0 d\ufffd 1 0.5 me"),
+        (b"q1 0 d1 1\n", b"q1 0 d1 1\n", "RUN is to have lines of 6 columns"),
+        (b"q1 0 d1 0.5\n", b"q1 Q0 d1 1 0.5 me\n", "QRELS is to have lines of 4 columns"),
+        (b"", b"q1 Q0 d1 1 0.5 me\n", "QRELS is to have lines"),
+        (b"q1 0 d1 1\n", b"", "RUN is to have lines"),
+        (b"q1 0 d1 1\nq1 0 d1 0\n", b"q1 Q0 d1 1 0.5 me\n", "a document stands twice for a query: 1 query"),
+        (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d1 2 0.4 me\n", "for example: q1 d1"),
+        (b"q1 0 d1 1\n", b"Q1 Q0 d1 1 0.5 me\n", "is judged\n  for example: RUN: Q1"),
+        (b'{"q1": {"d1": 1.5}}', b"q1 Q0 d1 1 0.5 me\n", "q1: {'d1': 1.5}"),
+        (b'{"q1": {"d1": 1}', b"q1 Q0 d1 1 0.5 me\n", "this is not JSON"),
+        (b"q1 0 d1 1\n", b'["q1"]', "RUN as JSON is {query: {document: number}}"),
+        (b"q1 0 d1 1\n", gzip.compress(b"q1 Q0 d1 1 0.5 me\n" * 999)[:-20], "cannot be read to its end"),
+    ],
+)
+def test_what_cannot_be_read_is_said_with_its_file_and_line(
+    tmp_path: Path, qrels: bytes, run: bytes, said: str
+) -> None:
+    (tmp_path / "qrels").write_bytes(qrels)
+    (tmp_path / "run").write_bytes(run)
+    done = score(tmp_path / "qrels", tmp_path / "run")
+    assert done.code == Exit.INVALID
+    assert said in done.err
+    assert str(tmp_path) in done.err
+    assert len(done.err.splitlines()) <= 10
+
+
+@pytest.mark.parametrize(
+    ("metric", "said"),
+    [
+        ("bpref", "unknown metric"),
+        ("P", "unknown metric"),
+        ("line_f1@2000", "asks for more"),
+        ("ndcg_cut_0", "unknown"),
+    ],
+)
+def test_a_metric_that_judgements_cannot_give_is_a_usage_error(
+    files: tuple[Path, Path], metric: str, said: str
+) -> None:
+    done = score(*files, "--metrics", metric)
+    assert done.code == Exit.USAGE
+    assert said in done.err
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    done = score(tmp_path / "qrels", tmp_path / "run")
+    assert done.code == Exit.MISSING
+    assert "there is no file" in done.err
