@@ -132,7 +132,8 @@ class Partition:
             return None
         pools = self._pools(system.chunker)
         ranked = self._ranked(system, pools)
-        ranking.write(hit_rows(run_id, ranked, pools), run_item_rows(run_id, self.asked.items, ranked, pools))
+        hits = hit_rows(run_id, ranked, pools, partial(self.cache.axis, self.lake, self.task, self.asked))
+        ranking.write(hits, run_item_rows(run_id, self.asked.items, ranked, pools))
         return Cost(ranked.index_seconds, ranked.index_bytes, ranked.query_seconds)
 
     def _ranked(self, system: System, pools: ChunkedPools) -> Ranked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,16 +11,27 @@ import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
 from evaluate.rank.ranking import RANKING, Ranked
+from lake.lines import LineAxis, added_lines
 from lake.naming import DONE
 from lake.tables import table
 
 
-def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools) -> pl.DataFrame:
-    """Ranked chunks as rows of `hits`."""
+def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
+    """Ranked chunks as rows of `hits`.
+
+    Args:
+        run_id: The run.
+        ranked: What was ranked.
+        pools: The pools, cut.
+        axis: Gives the lines of the pools' files; asked only where chunks share some.
+    """
     where = pools.chunks.select(
-        "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end"
+        "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
     )
-    return ranked.hits.join(where, on=["pool_id", "chunk"], how="left", maintain_order="left").select(
+    hits = ranked.hits.join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
+    if pools.share_lines:
+        hits = _with_added(hits, axis())
+    return hits.select(
         pl.lit(run_id).alias("run_id"),
         "item_id",
         "part",
@@ -35,7 +46,17 @@ def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools) -> pl.DataFrame:
         pl.lit(None, pl.String).alias("symbol"),
         "chunk_no",
         "score",
+        "n_new_nws",
     )
+
+
+def _with_added(hits: pl.DataFrame, axis: LineAxis) -> pl.DataFrame:
+    """Hits with the characters that each adds to those before it."""
+    key = ["item_id", "part", "rank"]
+    new = axis.place(added_lines(hits, ["item_id", "pool_id", "part"]).lazy()).select(*key, n_new_nws=axis.n_nws())
+    summed = new.group_by(key).agg(pl.col("n_new_nws").sum()).collect()
+    added = hits.drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
+    return added.with_columns(pl.col("n_new_nws").fill_null(0))
 
 
 def run_item_rows(run_id: str, items: pl.DataFrame, ranked: Ranked, pools: ChunkedPools) -> pl.DataFrame:

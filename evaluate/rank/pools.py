@@ -43,6 +43,12 @@ class ChunkedPools:
         groups = self.chunks.group_by("pool_id", maintain_order=True)
         return {str(key[0]): _pool(str(key[0]), frame, self.texts) for key, frame in groups}
 
+    @cached_property
+    def share_lines(self) -> bool:
+        """Whether a line lies in several chunks of a file."""
+        before = pl.col("line_end").cum_max().shift(1).over("pool_id", "path", order_by=["line_start", "line_end"])
+        return bool(self.chunks.select((pl.col("line_start") < before).any()).item())
+
     def are_own(self, items: pl.DataFrame) -> bool:
         """Whether every item searches a pool that no other does, and a small one."""
         n_pools = items["pool_id"].n_unique()

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import polars as pl
 
 from evaluate.metrics.columns import at_budget, at_depth, at_lines
-from lake.lines import LineAxis
+from lake.lines import LineAxis, held_pieces
 
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
@@ -97,7 +97,7 @@ def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: CutOffs) -> pl.LazyFrame
         the cut-offs how many of the piece's lines each takes from `start` on.
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
-    pieces = _pieces(spans, len(axis.n_nws_before)).sort("item", "rank", "start")
+    pieces = held_pieces(spans, len(axis.n_nws_before), "in_gold", "in_own").sort("item", "rank", "start")
     spent = pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(spent=spent)
     before = _N_LINES.cum_sum().over("item") - _N_LINES
@@ -130,7 +130,7 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.La
         known: item_id, pool_id.
         axis: The lines of the pools' files.
     """
-    ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in _SIDES]
+    ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
     return (
         gold_as_spans(gold)
         .join(known.select("item_id", "pool_id"), on="item_id")
@@ -140,33 +140,7 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.La
     )
 
 
-_SIDES = ("start", "end")
 _N_LINES = pl.col("end") - pl.col("start")
-
-
-def _pieces(spans: pl.LazyFrame, n_places: int) -> pl.LazyFrame:
-    """What hits hold, cut where anything starts or ends: item, start, end, rank (the best), in_gold, in_own."""
-    # Each item has the axis to itself: item and place are one number, which sorts, joins and groups fast.
-    first_place = pl.col("item") * n_places
-    spans = spans.with_columns(pl.col("start", "end") + first_place)
-    ends = [spans.select(place=side) for side in ("start", "end")]
-    cuts = pl.concat(ends).unique().sort("place").with_columns(next=pl.col("place").shift(-1)).with_row_index("piece")
-    first, last = (cuts.select(pl.col("place").alias(side), pl.col("piece").alias(f"{side}_piece")) for side in _SIDES)
-    return (
-        # Left joins, though every end is a cut: inner ones may be reordered into all pairs of cuts.
-        spans.join(first, on="start", how="left")
-        .join(last, on="end", how="left")
-        .select("rank", "in_gold", "in_own", pl.int_ranges("start_piece", "end_piece").alias("piece"))
-        .explode("piece")
-        .group_by("piece")
-        .agg(pl.col("rank").min(), pl.col("in_gold", "in_own").any())
-        .filter(pl.col("rank").is_not_null())
-        .join(cuts.with_columns(pl.col("piece").cast(pl.Int64)), on="piece")
-        .with_columns(item=pl.col("place") // n_places)
-        .select(
-            "item", "rank", "in_gold", "in_own", start=pl.col("place") - first_place, end=pl.col("next") - first_place
-        )
-    )
 
 
 def _paid_by(axis: LineAxis, budget: int) -> pl.Expr:

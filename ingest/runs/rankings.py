@@ -186,7 +186,9 @@ class Rankings:
             line_end=pl.min_horizontal(end.fill_null(last), last),
         )
         self._check_duplicates(clamped)
-        measured = Axis.of(self.lake, clamped["sha256"].drop_nulls()).measured(clamped)
+        axis = Axis.of(self.lake, clamped["sha256"].drop_nulls())
+        added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
+        measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
         return self._numbered(measured, tally)
 
     def _check_duplicates(self, rows: pl.DataFrame) -> None:

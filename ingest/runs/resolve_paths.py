@@ -10,6 +10,7 @@ import polars as pl
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import pool_parts
 from lake.catalog.tasks import TASKS
+from lake.lines import added_lines
 from lake.naming import REST
 from lake.store import Lake
 from lake.text import n_nws_per_line
@@ -130,3 +131,17 @@ class Axis:
         return placed.with_columns(
             byte_start=byte.gather(start), byte_end=byte.gather(end), n_nws=nws.gather(end) - nws.gather(start)
         ).drop("offset")
+
+    def added(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """item, rank, n_new_nws: the non-white characters of the lines that no row of better rank of the item has.
+
+        Args:
+            rows: item, rank, path, sha256, line_start, line_end, inside the content, which is known.
+        """
+        new = self.measured(added_lines(rows, ["item", "sha256"]))
+        summed = new.group_by("item", "rank").agg(n_new_nws=pl.col("n_nws").sum())
+        return (
+            rows.select("item", "rank")
+            .join(summed, on=["item", "rank"], how="left")
+            .with_columns(pl.col("n_new_nws").fill_null(0))
+        )

@@ -51,10 +51,15 @@ class Trajectories:
         tally.n_unscorable += read.answers.height - answers.height
         rows = self._placed(read.views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory",
                                             maintain_order="left"))  # fmt: skip
-        run_items = self._run_items(items, answers, rows)
+        added = self._added(rows.filter(pl.col("part") == FINAL))
+        run_items = self._run_items(items, answers, rows, added)
         edits = self._edits(answers, tally, rejects)
         self._count(rows, answers, run_items, tally)
-        return {"hits": self._hits(rows, items), "run_items": run_items, "edits": edits}
+        return {
+            "hits": self._hits(self._with(added, rows), items),
+            "run_items": run_items,
+            "edits": edits,
+        }
 
     def _placed(self, views: pl.DataFrame) -> pl.DataFrame:
         """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
@@ -74,7 +79,7 @@ class Trajectories:
 
     def _hits(self, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
         columns = table("hits").columns
-        given = {"part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"}
+        given = {"part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol", "n_new_nws"}
         empty = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in {*given, "item_id"}]
         named = rows.select(
             pl.lit(items["item_id"]).gather(pl.col("item")).alias("item_id"),
@@ -83,14 +88,16 @@ class Trajectories:
         )
         return named.with_columns(run_id=pl.lit(self.run_id)).select(list(columns))
 
-    def _run_items(self, items: pl.DataFrame, answers: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+    def _run_items(
+        self, items: pl.DataFrame, answers: pl.DataFrame, rows: pl.DataFrame, added: pl.DataFrame
+    ) -> pl.DataFrame:
         final = rows.filter(pl.col("part") == FINAL)
         returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
         joined = (
             items.select("item_id", "item")
             .join(answers.drop("item_id"), on="item", how="left")
             .join(returned, on="item", how="left")
-            .join(self._n_nws(final), on="item", how="left")
+            .join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
         )
         missing, failed = pl.col("trajectory").is_null(), pl.col("failed").is_not_null()
         without = pl.col("n_returned").is_null()
@@ -110,19 +117,17 @@ class Trajectories:
             pl.when(~failed).then("n_steps_published").alias("n_steps_published"),
         )  # fmt: skip
 
-    def _n_nws(self, final: pl.DataFrame) -> pl.DataFrame:
-        """item, n_nws: the non-white characters of the lines that a final context names, each line once."""
+    def _with(self, added: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
+        new = pl.when(pl.col("part") == FINAL).then("n_new_nws")
+        return rows.join(added, on=["item", "rank"], how="left", maintain_order="left").with_columns(n_new_nws=new)
+
+    def _added(self, final: pl.DataFrame) -> pl.DataFrame:
+        """item, rank, n_new_nws: what each row of a final context adds to those before it."""
         last = pl.col("n_lines")
-        spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).select(
-            "item", "path", "sha256",
+        spans = final.filter(pl.col("path").is_not_null() & pl.col("line_start").is_not_null()).with_columns(
             line_start=pl.col("line_start").clip(0, last), line_end=pl.col("line_end").fill_null(last).clip(0, last),
         )  # fmt: skip
-        spans = spans.filter(pl.col("line_end") > pl.col("line_start")).sort("item", "path", "line_start", "line_end")
-        before = pl.col("line_end").cum_max().shift(1).over("item", "path")
-        new = spans.with_columns(line_start=pl.max_horizontal("line_start", before))
-        new = new.filter(pl.col("line_end") > pl.col("line_start"))
-        measured = Axis.of(self.lake, new["sha256"]).measured(new)
-        return measured.group_by("item").agg(pl.col("n_nws").sum())
+        return Axis.of(self.lake, spans["sha256"]).added(spans)
 
     def _edits(self, answers: pl.DataFrame, tally: TrajectoryTally, rejects: Rejects) -> pl.DataFrame:
         patched = answers.filter(_has_patch(), pl.col("failed").is_null())

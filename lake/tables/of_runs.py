@@ -73,6 +73,9 @@ class Hits(dy.Schema):
     people count) or run past the end; `line_start` 0 without a `line_end` is a view of the whole file. The parts
     `published-step` and `published-final` are there where ContextBench's published converter reads the agent's file
     otherwise; its protocol scores them in place of the others.
+
+    `n_new_nws` is what the hit adds: the non-whitespace characters of its lines that no hit of better rank in the same
+    list or final context has. Null for what names no lines of a known file, and in an agent's steps.
     """
 
     run_id = dy.String(primary_key=True)
@@ -89,6 +92,7 @@ class Hits(dy.Schema):
     symbol = dy.String(nullable=True)
     chunk_no = dy.Int64(nullable=True)
     score = dy.Float64(nullable=True)
+    n_new_nws = dy.Int64(nullable=True, min=0)
 
 
 class Edits(dy.Schema):

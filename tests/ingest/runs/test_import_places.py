@@ -41,6 +41,16 @@ def test_bytes_and_characters_are_those_of_the_lines(lake: Lake) -> None:
     assert (item["n_returned"], item["n_nws"]) == (1, len("".join(text.split())))
 
 
+def test_overlapping_documents_say_what_each_adds(lake: Lake) -> None:
+    documents = ("rockets/orbit.py#L4-L5", "rockets/orbit.py#L5-L6", "rockets/gone.py#L1", "rockets/orbit.py#L4-L6")
+    imported(lake, trec([(FIRST, document, rank, 1 / rank) for rank, document in enumerate(documents, start=1)]))
+    sizes = [
+        len("".join(line.split()))
+        for line in ("def circular(radius):    speed = (398600 / radius) ** 0.5", "return speed")
+    ]
+    assert hits(lake, "n_new_nws") == [(sizes[0],), (sizes[1],), (None,), (0,)]
+
+
 @pytest.mark.parametrize("document", ["rockets/orbit.py#L3-L13", "rockets/orbit.py#L13"])
 def test_an_end_one_line_past_the_file_is_clamped_and_counted(lake: Lake, document: str) -> None:
     result = imported(lake, one(document))

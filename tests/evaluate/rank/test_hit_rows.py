@@ -1,0 +1,30 @@
+"""What every hit adds is stored with it: the budget can be walked from the rows of `hits` alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lake.store import Lake
+from lake.text import n_nws_per_line
+
+
+def test_every_hit_has_the_characters_of_its_new_lines(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    texts = dict(lake.read("blobs").select("sha256", "text").iter_rows())
+    costs = {
+        (pool, path): n_nws_per_line(texts[sha256])
+        for pool, path, sha256 in lake.read("files").select("pool_id", "path", "sha256").iter_rows()
+    }
+    pools = dict(lake.read("items").select("item_id", "pool_id").iter_rows())
+    runs = lake.read("runs").select("run_id", "chunker")
+    hits = lake.read("hits").join(runs, on="run_id").sort("run_id", "item_id", "part", "rank")
+    returned: set[tuple[object, ...]] = set()
+    n_less = 0
+    columns = ("run_id", "part", "item_id", "path", "line_start", "line_end", "n_new_nws")
+    for run_id, part, item_id, path, start, end, n_new in hits.select(columns).iter_rows():
+        new = [line for line in range(start, end) if (run_id, part, item_id, path, line) not in returned]
+        returned |= {(run_id, part, item_id, path, line) for line in new}
+        assert n_new == sum(int(costs[pools[item_id], path][line]) for line in new)
+        n_less += len(new) < end - start
+    assert set(hits["chunker"]) == {"whole-file", "window-4-2"}
+    assert n_less > 0
