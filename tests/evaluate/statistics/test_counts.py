@@ -87,3 +87,17 @@ def test_a_failed_item_counts_in_the_mean_unless_the_protocol_leaves_it_out(coun
     of_lines = counted.filter(metric="line_coverage", k=0, protocol="contextbench@docs-v1")
     assert of_lines.filter(pl.col("n_failed") > 0).height == 1
     assert of_lines["n"].to_list() == of_lines["n_items"].to_list()
+
+
+def test_every_mean_over_two_repositories_or_more_has_its_interval(counted: pl.DataFrame) -> None:
+    counted = counted.filter(pl.col("n") > 0)
+    for low, mean, high in (("low", "macro", "high"), ("by_repo_low", "by_repo", "by_repo_high")):
+        # Null is of one repository alone, or of one whose items alone have a value.
+        assert counted.filter(~pl.col(mean).is_between(low, high)).is_empty()
+    several = counted.filter(pl.col("n_repos") > 1)
+    assert several.height > 100
+    assert several.filter(pl.col("n") == pl.col("n_items"))["low"].null_count() == 0
+    assert several.filter(pl.col("n") > 1)["item_low"].null_count() == 0
+    # What random is expected to score has an interval over repositories as any mean has.
+    chance = several.filter(pl.col("run_id").str.contains("+random", literal=True))
+    assert chance.filter(pl.col("low") < pl.col("high")).height > 0

@@ -12,7 +12,6 @@ from scipy import linalg, stats
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pooling import slices_of
 from lake.catalog.protocols import protocols
-from lake.evidence import is_too_few
 from lake.tables import table
 from tests.evaluate.statistics.simulated import ALIKE, KINDS, REPOBENCH, REPOEVAL, Floats, coverage
 
@@ -132,10 +131,6 @@ def test_95_percent_intervals_over_repoevals_repositories_cover_93_to_97_percent
 @pytest.mark.parametrize("kind", KINDS)
 def test_95_percent_intervals_over_hundreds_of_small_repositories_cover_93_to_97_percent(kind: str) -> None:
     assert 0.93 <= coverage(REPOBENCH, kind, 0.2, 1_500) <= 0.97
-
-
-def test_too_few_to_rank_is_below_five_repositories_or_thirty_items() -> None:
-    assert [is_too_few(*each) for each in ((5, 30), (4, 300), (50, 29))] == [False, True, True]
 
 
 def test_every_protocol_opens_with_a_slice_that_is_resampled() -> None:

@@ -1,0 +1,167 @@
+"""Means and intervals of RepoBench-R at its published size: 192,000 items, 20 systems, 6 metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+from numpy.typing import NDArray
+
+from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
+from evaluate.statistics.means import aggregate
+from evaluate.statistics.pooling import pooled, slices_of
+from lake.catalog.protocols import protocol_named
+from lake.tables import table
+from tests.bench import Bench, Row, Settings, Target
+from tests.bench._measure import ChildError, Measured, Stopwatch, call
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+N_ITEMS, N_SYSTEMS, N_REPOSITORIES = 192_000, 20, 1_600
+METRICS = (("accuracy", 1), ("accuracy", 3), ("accuracy", 5), ("mrr", 10), ("precision", 5), ("recall", 5))
+PROTOCOL = "repobench-r@chunking-v1"
+STRATA = [
+    f"{name}/{split}" for name in ("python_cff", "python_cfr", "java_cff", "java_cfr") for split in ("train", "test")
+]
+ALL = Target(seconds=300, peak_mb=6_000)
+N_PEER_ITEMS, N_PEER_MEANS = 2_000, 4
+
+
+def run(settings: Settings, folder: Path) -> Iterator[Row]:
+    """Everything, its parts, and the item bootstrap of a few means beside scipy's."""
+    del settings
+    what = f"{N_ITEMS:,} items × {N_SYSTEMS} systems × {len(METRICS)} metrics"
+    try:
+        call(write, folder)
+        yield _row(f"means, intervals over repositories and items: {what}", call(everything, folder), ALL)
+        yield _row("of that without the item bootstrap", call(without_bootstrap, folder))
+        yield _row("one system more, its values all distinct", call(distinct, folder))
+        ours, theirs = call(bootstrap, folder), call(scipy_bootstrap, folder)
+    except ChildError as error:
+        yield Row(what, failed=error.line)
+        return
+    means = f"item bootstrap of {N_PEER_MEANS} means over {N_PEER_ITEMS:,} items"
+    yield _row(f"{means}, scipy.stats.bootstrap", theirs)
+    apart = np.abs(np.asarray(ours.said["ends"]) - np.asarray(theirs.said["ends"])).max()
+    yield Row(
+        f"{means}, ours",
+        ours.seconds,
+        ours.peak_mb,
+        ours.cpu_seconds,
+        ratio=theirs.seconds / ours.seconds,
+        difference=float(apart),
+        against="of scipy, by chance",
+        target=Target(ratio=1, difference=0.01),
+    )
+
+
+def _row(what: str, measured: Measured, target: Target | None = None) -> Row:
+    return Row(what, measured.seconds, measured.peak_mb, measured.cpu_seconds, target=target or Target())
+
+
+def write(folder: str) -> None:
+    """Items, and per system the scores of lists whose first hit is found at some rank, sooner in some repositories."""
+    random = np.random.default_rng(9)
+    repository = random.choice(N_REPOSITORIES, N_ITEMS, p=random.dirichlet(np.full(N_REPOSITORIES, 0.7)))
+    number = np.arange(N_ITEMS)
+    items = pl.DataFrame({"item_id": number, "repo": repository, "n_candidates": random.integers(5, 25, N_ITEMS)})
+    stratum = pl.Series(STRATA).gather(number % len(STRATA))
+    level = pl.when(pl.col("n_candidates") < 10).then(pl.lit("easy")).otherwise(pl.lit("hard"))
+    items.select(
+        item_id=pl.format("{}/{}", stratum, "item_id"),
+        repo=pl.format("somebody/repository{}", "repo"),
+        n_candidates=pl.col("n_candidates").cast(pl.Int64),
+        subset=stratum,
+        split=stratum.str.split("/").list.get(1),
+        level=level,
+        language=stratum.str.split("_").list.get(0),
+        difficulty=level,
+    ).write_parquet(Path(folder, "items.parquet"))
+    for system in range(N_SYSTEMS):
+        chance = random.beta(2, 5 - system / 10, N_REPOSITORIES)[repository]
+        _scores(random.geometric(chance), f"system{system}", Path(folder, f"{system}.parquet"))
+
+
+def _scores(rank: Ints, run_id: str, path: Path) -> None:
+    item_id = pl.read_parquet(path.with_name("items.parquet"))["item_id"]
+    texts = {"run_id": run_id, "protocol": PROTOCOL, "granularity": "chunk", "protocol_hash": ""}
+    frames = [
+        pl.DataFrame({"item_id": item_id, "value": _values(metric, k, rank)}).with_columns(
+            metric=pl.lit(metric), k=pl.lit(k, pl.Int64), numerator=pl.col("value"), denominator=pl.lit(1.0)
+        )
+        for metric, k in METRICS
+    ]
+    scores = pl.concat(frames).with_columns(**{name: pl.lit(text) for name, text in texts.items()})
+    scores.select(*table("scores").columns).write_parquet(path)
+
+
+def _values(metric: str, k: int, rank: Ints) -> Floats:
+    value = {"precision": np.full(len(rank), 1 / k), "mrr": 1 / rank}.get(metric, np.ones(len(rank)))
+    return np.where(rank <= k, value, 0)
+
+
+def everything(folder: str) -> None:
+    """System by system, as the lake is made."""
+    protocol, items = protocol_named(PROTOCOL), pl.scan_parquet(Path(folder, "items.parquet"))
+    for system in range(N_SYSTEMS):
+        scores = pl.scan_parquet(Path(folder, f"{system}.parquet"))
+        pooled(protocol, scores, items).collect().write_parquet(Path(folder, f"aggregates{system}.parquet"))
+
+
+def without_bootstrap(folder: str) -> None:
+    """The same, no slice resampled."""
+    slices, strata = slices_of(protocol_named(PROTOCOL))
+    plain = [replace(one, is_resampled=False) for one in slices]
+    items = pl.scan_parquet(Path(folder, "items.parquet"))
+    for system in range(N_SYSTEMS):
+        aggregate(pl.scan_parquet(Path(folder, f"{system}.parquet")), items, slices=plain, strata=strata).collect()
+
+
+def distinct(folder: str) -> None:
+    """One system of whose values no two are alike: all that can be shared is the resamples."""
+    scores = pl.read_parquet(Path(folder, "0.parquet"))
+    values = np.random.default_rng(1).random(scores.height)
+    items = pl.scan_parquet(Path(folder, "items.parquet"))
+    pooled(protocol_named(PROTOCOL), scores.with_columns(value=values).lazy(), items).collect()
+
+
+def bootstrap(folder: str) -> dict[str, object]:
+    """Ours, of a few means."""
+    means = _few(folder)
+    watch = Stopwatch()
+    counted = pl.concat([pl.DataFrame({"value": one}).with_columns(mean=n) for n, one in enumerate(means)])
+    counted = counted.group_by("mean", "value").agg(count=pl.len().cast(pl.Int64))
+    ends = item_intervals(counted, ["mean"]).sort("mean").select("item_low", "item_high").rows()
+    return {**watch.read(), "ends": ends}
+
+
+def scipy_bootstrap(folder: str) -> dict[str, object]:
+    """The peer: one mean after the other, its resamples in blocks as scipy makes them."""
+    from scipy import stats
+
+    means = _few(folder)
+    watch = Stopwatch()
+    found = [
+        stats.bootstrap([one], np.mean, n_resamples=RESAMPLES, method="percentile", batch=500, rng=1) for one in means
+    ]
+    ends = [(one.confidence_interval.low, one.confidence_interval.high) for one in found]
+    return {**watch.read(), "ends": ends}
+
+
+def _few(folder: str) -> list[Floats]:
+    scores = pl.read_parquet(Path(folder, "0.parquet"))
+    values = [scores.filter(pl.col("metric") == name, pl.col("k") == k)["value"] for name, k in METRICS]
+    return [one.head(N_PEER_ITEMS).to_numpy() for one in values[:N_PEER_MEANS]]
+
+
+STATISTICS = Bench(
+    name="statistics",
+    title="means and intervals of all of RepoBench-R",
+    method=f"scores in Parquet to aggregates, a system at a time as the lake is made, over every slice; {RESAMPLES:,} "
+    "resamples of every slice that a board opens with. scipy resamples with a generator of its own.",
+    run=run,
+)
