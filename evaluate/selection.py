@@ -11,7 +11,7 @@ import polars as pl
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.naming import BLANK_GOLD
+from lake.naming import BLANK_GOLD, SEARCHED
 from lake.sampling import stratified
 from lake.store import Lake, Part
 from lake.tables import table
@@ -216,7 +216,7 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
 
 def _files_of_its_own(lake: Lake, task: Task, part: str, pool_ids: pl.Series) -> list[Part] | None:
     """The part of `files` that was read with a part of the items, where it holds all their pools."""
-    own = lake.part("files", f"{task.benchmark}.{part}")
+    own = next((stored for stored in _files_of_all(lake, task) if stored.name == part), None)
     if own is None:
         return None
     held = lake.scan_parts([own], "files").select("pool_id").unique().collect()["pool_id"]
@@ -224,7 +224,7 @@ def _files_of_its_own(lake: Lake, task: Task, part: str, pool_ids: pl.Series) ->
 
 
 def _files_of_all(lake: Lake, task: Task) -> list[Part]:
-    return [part for part in lake.parts("files") if part.name.partition(".")[0] == task.benchmark]
+    return [part for kind in SEARCHED for part in lake.parts("files", benchmark=task.benchmark, kind=kind)]
 
 
 def _nothing(lake: Lake, benchmark: str) -> GoldspanError:

@@ -10,7 +10,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Reading, part_of
 from ingest.benchmarks.repobench_r.repository_pools import commits_of, search_repositories
-from ingest.contents.blobs import Contents
+from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools
 from ingest.contents.symbols import cut_symbols
@@ -35,7 +35,7 @@ from lake.code import code_digest
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
-from lake.naming import REST, kinds_of_files
+from lake.naming import REST
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import declared_row, table
@@ -177,14 +177,18 @@ def _have_pools(lake: Lake, parts: list[Part]) -> bool:
     wanted = pl.concat([pools, pools.select(pl.col("pool_id") + REST)])
     files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
     without_files = pools.join(files, on="pool_id", how="anti")
+    untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
     without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
-    return without_files.collect().is_empty() and without_blob.collect().is_empty()
+    return all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
 
 
 def _have_rest(lake: Lake, benchmark: Benchmark) -> bool:
     """Whether every part of the files that are searched has beside it that of the others, where there are such."""
-    groups = [part.name.partition(".") for part in lake.parts("files")]
-    searched, rest = ({group for of, _, group in groups if of == kind} for kind in kinds_of_files(benchmark.name))
+    folders = {"benchmark": benchmark.name}
+    searched, rest = (
+        {(part.table, part.name) for name in ("files", "pools") for part in lake.parts(name, kind=kind, **folders)}
+        for kind in ("searched", "rest")
+    )
     return not benchmark.has_rest or searched <= rest
 
 
@@ -231,7 +235,7 @@ def _write(
     for group in reading.pools:
         contents.write(group.blobs)
         if group.name:
-            _write_files(lake, benchmark, part, group, result)
+            _write_files(lake, benchmark, part, reading.items, group, result)
     lake.write("gold_spans", reading.gold, part=part, fingerprint=stamp, benchmark=benchmark.name)
     for folders in query_folders(benchmark):
         texts = reading.queries.filter(pl.col("query") == folders["query"])
@@ -243,13 +247,24 @@ def _write(
     lake.write("items", reading.items, part=part, fingerprint=stamp, benchmark=benchmark.name)
 
 
-def _write_files(lake: Lake, benchmark: Benchmark, part: str, group: PoolGroup, result: Ingested) -> None:
+def _write_files(
+    lake: Lake, benchmark: Benchmark, part: str, items: pl.DataFrame, group: PoolGroup, result: Ingested
+) -> None:
     # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
     stamp = fingerprint(FORMAT_VERSION, group.files.rows())
-    stored = lake.part("files", group.name)
+    folders = {"benchmark": benchmark.name, "kind": group.kind}
+    stored = lake.part("files", group.name, **folders)
     if stored is not None and stored.fingerprint != stamp:
         forget_readers(lake, benchmark, part, stored, result)
-    lake.write("files", group.files, part=group.name, fingerprint=stamp)
+    repos = items.select("pool_id", "repo", "commit").unique("pool_id")
+    repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + REST)])
+    pools = pool_rows(group.files, repos, **folders).sort("pool_id")
+    for name, rows, made_of in (
+        ("pools", pools, fingerprint(FORMAT_VERSION, pools.rows())),
+        ("files", group.files, stamp),
+    ):
+        if not lake.is_current(name, group.name, made_of, **folders):
+            lake.write(name, rows, part=group.name, fingerprint=made_of, **folders)
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:

@@ -9,7 +9,7 @@ from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import delete_imported_runs
 from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
-from lake.naming import GOLD_RUN, kinds_of_files
+from lake.naming import GOLD_RUN
 from lake.store import Lake, Part
 from lake.tables import table
 
@@ -98,9 +98,8 @@ def forget_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     for refused in lake.parts("rejects"):
         if refused.name.startswith(rejects_part(benchmark, "")):
             lake.remove(refused)
-    for stale in lake.parts("files"):
-        if stale.name.partition(".")[0] in kinds_of_files(benchmark.name):
-            lake.remove(stale)
+    for stale in [part for name in ("files", "pools") for part in lake.parts(name, benchmark=benchmark.name)]:
+        lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
         result.notes.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")

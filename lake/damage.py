@@ -12,7 +12,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from lake.integrity import DamagedPartError, checked_record
-from lake.naming import GOLD_RUN, kinds_of_files
+from lake.naming import GOLD_RUN
 from lake.parts import MAX_NAME_BYTES, part_at, pattern_of
 from lake.tables import TABLES, Table
 
@@ -134,13 +134,16 @@ def _walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
 
 
 def _items_without_files(root: Path, faults: Sequence[Fault]) -> list[Fault]:
-    kinds = {part_at(fault.table, fault.path).name.partition(".")[0] for fault in faults if fault.table.name == "files"}
+    damaged = [part_at(fault.table, fault.path).folders for fault in faults if fault.table.name in ("files", "pools")]
+    benchmarks = {folders.get("benchmark") for folders in damaged}
     items = TABLES["items"]
-    parts = [part_at(items, path) for path in sorted((root / items.name).glob(pattern_of(items, {})))] if kinds else []
+    parts = (
+        [part_at(items, path) for path in sorted((root / items.name).glob(pattern_of(items, {})))] if damaged else []
+    )
     return [
         Fault(items, part.path, "files that it was read with are damaged")
         for part in parts
-        if kinds & {*kinds_of_files(part.folders["benchmark"])}
+        if part.folders["benchmark"] in benchmarks
     ]
 
 

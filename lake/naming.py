@@ -17,7 +17,5 @@ BLANK_GOLD = "blank"
 GOLD_RUN = "gold"
 """The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
 
-
-def kinds_of_files(benchmark: str) -> tuple[str, str]:
-    """What the names of a benchmark's parts of `files` have before the first dot: those searched, and the rest."""
-    return benchmark, f"{benchmark}-rest"
+SEARCHED = ("searched", "candidates")
+"""The kinds of pools that are searched; those of kind `rest` are not."""

@@ -98,7 +98,7 @@ def load_pools(
 def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> pl.LazyFrame:
     """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
     rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
-    return rows.filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
+    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
 
 
 def relevance_rows(

@@ -121,7 +121,7 @@ def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, f
         pl.DataFrame(items, schema=table("items").columns),
         query_rows(collection.name, ((query, "query", queries[query]) for query in gold)),
         _spans(collection, judged, files.join(blobs.select("sha256", "n_lines"), on="sha256")),
-        [PoolGroup(f"{collection.name}.{subset}", files, blobs)],
+        [PoolGroup(subset, files, blobs)],
         notes,
     )
 

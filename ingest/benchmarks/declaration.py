@@ -42,15 +42,17 @@ class PoolGroup:
     """Pools that come from one place and are stored as one part.
 
     Attributes:
-        name: The part's name: `<benchmark>.<group>`; empty where these are contents of the group that follows, which
-            are too many for one frame.
+        name: The part's name; empty where these are contents of the group that follows, which are too many for one
+            frame.
         files: Rows of the table `files`.
         blobs: Rows of the table `blobs`, each content once.
+        kind: Of which kind the pools are, as the table `pools` has it: `searched`, `rest` or `candidates`.
     """
 
     name: str
     files: pl.DataFrame
     blobs: pl.DataFrame
+    kind: str = "searched"
 
 
 @dataclass
@@ -162,8 +164,7 @@ class Benchmark:
         shape: How data of one's own in its manner is declared, where it can be.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
-        has_rest: Beside each part `<benchmark>.<group>` of its pools stands one, `<benchmark>-rest.<group>`, of files
-            that are not searched.
+        has_rest: Beside each part of its pools that are searched is one of the same name and kind `rest`.
         place: Where it stands among the benchmarks on a page.
         needs_symbols: Its files' definitions are found: table `symbols`.
         more: Further tables that its readings fill, of what is given with the items: `edits`.

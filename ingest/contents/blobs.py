@@ -129,3 +129,17 @@ class Contents:
         name = fingerprint(new["sha256"].sort().to_list())[:16]
         self._lake.write("blobs", new, part=name, fingerprint=name)
         self._known.update(new["sha256"])
+
+
+def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:
+    """Rows of the table `pools` for rows of `files`.
+
+    Args:
+        files: The files.
+        repos: pool_id, repo, commit, of the pools of which it is known; each once.
+        benchmark: Whose pools they are.
+        kind: Of which kind.
+    """
+    counted = files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64))
+    told = counted.join(repos, on="pool_id", how="left").with_columns(benchmark=pl.lit(benchmark), kind=pl.lit(kind))
+    return told.select(list(table("pools").columns))

@@ -13,6 +13,7 @@ from ingest.outcome import Ingested
 from lake.code import code_digest
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
+from lake.naming import SEARCHED
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import declared_row
@@ -27,8 +28,7 @@ def cut_pools(
 ) -> None:
     """Cut every content of the benchmark's pools that this chunker has not cut yet."""
     stamp = _stamp(chunker)
-    # A benchmark's pools are stored in parts called `<benchmark>.<group>`.
-    parts = [part for part in lake.parts("files") if part.name.partition(".")[0] == benchmark]
+    parts = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     holds_files = bool(parts) and not lake.scan_parts(parts, "files").head(1).collect().is_empty()
     if holds_files:
         _cut_new(lake, parts, chunker, stamp, say)

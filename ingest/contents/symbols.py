@@ -13,6 +13,7 @@ from ingest.contents.syntax_trees import GRAMMARS
 from ingest.outcome import Ingested
 from lake.code import code_digest
 from lake.fingerprint import fingerprint
+from lake.naming import SEARCHED
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
@@ -117,8 +118,7 @@ def look_through(contents: Sequence[Content]) -> list[dict[str, Found]]:
 
 def _wanted(lake: Lake, benchmark: str) -> tuple[pl.DataFrame, int]:
     """sha256 and ending of what the benchmark's pools search, and how many contents are of several languages."""
-    # Searched pools are stored in parts called `<benchmark>.<group>`.
-    parts = [part for part in lake.parts("files") if part.name.partition(".")[0] == benchmark]
+    parts = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     paths = lake.scan_parts(parts, "files").select("sha256", "path").unique().sort("sha256", "path").collect()
     endings = pl.Series([ending_of(path) for path in paths["path"]], dtype=pl.String)
     known = paths.select("sha256", ending=endings).filter(pl.col("ending").is_in(list(LANGUAGES)))

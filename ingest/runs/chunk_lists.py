@@ -21,6 +21,7 @@ from lake.console import Outcome
 from lake.declarations import CHUNKER_ALIASES, resolve
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
+from lake.naming import SEARCHED
 from lake.parts import PartCounts
 from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
@@ -106,7 +107,7 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
     )
     chunk_no = pl.int_range(pl.len(), dtype=pl.Int64).over("sha256")
     frame = cut.with_columns(pl.col("sha256").cast(pl.String), chunker=pl.lit(name), chunk_no=chunk_no)
-    files = lake.scan_parts([part for part in lake.parts("files") if part.name.partition(".")[0] == benchmark], "files")
+    files = lake.scan("files", benchmark=benchmark).filter(pl.col("kind").is_in(SEARCHED))
     with_lines = lake.scan("blobs").filter(pl.col("n_lines") > 0).select("sha256")
     uncut = files.select("sha256").unique().join(with_lines, on="sha256").join(frame.lazy(), on="sha256", how="anti")
     is_whole = uncut.head(1).collect().is_empty()

@@ -12,8 +12,7 @@ from lake.catalog.task import AnswerKind, Task
 from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint
-from lake.naming import kinds_of_files
-from lake.store import Lake, Part
+from lake.store import Lake
 
 _COLUMNS = (
     "item_id", "upstream_id", "subset", "repo", "pool_id", "target_path", "target_line", "query_line_start",
@@ -68,7 +67,7 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
     Raises:
         GoldspanError: The lake holds none.
     """
-    pools = [(part.name, part.fingerprint) for part in pool_parts(lake, benchmark)]
+    pools = [(part.name, part.fingerprint) for part in lake.parts("files", benchmark=benchmark)]
     asked = []
     for part in lake.parts("items", benchmark=benchmark):
         stored = lake.part("queries", part.name, benchmark=benchmark, query=task.query)
@@ -87,12 +86,6 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
     return asked
-
-
-def pool_parts(lake: Lake, benchmark: str) -> list[Part]:
-    """The parts of `files` that hold a benchmark's pools, and what lies beside them in the same trees."""
-    kinds = kinds_of_files(benchmark)
-    return [part for part in lake.parts("files") if part.name.partition(".")[0] in kinds]
 
 
 def most_like(name: str, known: pl.Series) -> str:

@@ -8,7 +8,6 @@ import numpy as np
 import polars as pl
 
 from ingest.runs.input_rows import NAME
-from ingest.runs.items import pool_parts
 from lake.catalog.tasks import TASKS
 from lake.lines import added_lines
 from lake.naming import REST
@@ -41,7 +40,7 @@ def files_of(
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:
         pools = pl.concat([pools, pools.with_columns(pl.col("pool_id") + REST)])
-    files = lake.scan_parts(pool_parts(lake, benchmark), "files").join(pools.lazy(), on="pool_id")
+    files = lake.scan("files", benchmark=benchmark).join(pools.lazy(), on="pool_id")
     if paths is not None:
         called = paths.cast(pl.String).str.replace(_FOLDERS, "").unique()
         files = files.filter(pl.col("path").str.replace(_FOLDERS, "").is_in(called.implode()))
@@ -55,7 +54,7 @@ def pools_of(lake: Lake, benchmark: str) -> pl.DataFrame:
 
     Beside the pool an item searches there may be others of its repository, called `<prefix>/<repo>`, for other tasks.
     """
-    held = lake.scan_parts(pool_parts(lake, benchmark), "files").select("pool_id").unique().collect()
+    held = lake.scan("files", benchmark=benchmark).select("pool_id").unique().collect()
     items = lake.scan("items", benchmark=benchmark).select("item_id", "repo", "pool_id").collect()
     prefixes = [task.pool_prefix for task in TASKS.values() if task.benchmark == benchmark and task.pool_prefix]
     others = [items.with_columns(pool_id=pl.lit(f"{prefix}/") + pl.col("repo")) for prefix in prefixes]

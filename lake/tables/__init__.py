@@ -69,7 +69,8 @@ TABLES: Mapping[str, Table] = {
         Table("queries", ingested.Queries, ("benchmark", "query")),
         Table("gold_spans", ingested.GoldSpans, ("benchmark",)),
         Table("blobs", ingested.Blobs),
-        Table("files", ingested.Files),
+        Table("pools", ingested.Pools, ("benchmark", "kind")),
+        Table("files", ingested.Files, ("benchmark", "kind")),
         # By chunker as well, so that a new chunker adds its own folder and touches no other.
         Table("chunks", ingested.Chunks, ("chunker",)),
         Table("chunk_status", ingested.ChunkStatus, ("chunker",)),

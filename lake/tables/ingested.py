@@ -94,6 +94,17 @@ class Files(dy.Schema):
     position = dy.Int64(min=0)
 
 
+class Pools(dy.Schema):
+    """What items search: a repository, of which `rest` is what is not searched, or an item's own `candidates`."""
+
+    pool_id = dy.String(primary_key=True)
+    benchmark = dy.String()
+    repo = dy.String(nullable=True)
+    commit = dy.String(nullable=True)
+    kind = dy.String()
+    n_files = dy.Int64(min=0)
+
+
 class Chunks(dy.Schema):
     """How a chunker cuts a content: half-open lines and bytes; the text is that slice of the blob."""
 

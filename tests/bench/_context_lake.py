@@ -49,7 +49,7 @@ def _write_files(lake: Lake, pool_id: list[str], size: Integers) -> None:
     sha256 = np.array([f"{number:064x}" for number in range(len(size))])
     position = np.tile(np.arange(_N_FILES), len(pool_id))
     files: dict[str, Column] = {"sha256": sha256.tolist(), "position": position, "path": _paths(position)}
-    _write(lake, "files", {**files, "pool_id": np.repeat(pool_id, _N_FILES).tolist()}, part=f"{BENCHMARK}.all")
+    _write(lake, "files", {**files, "pool_id": np.repeat(pool_id, _N_FILES).tolist()}, part="all", kind="searched")
     starts = pl.Series([np.arange(n) * len(_LINE) for n in size], dtype=pl.List(pl.Int64))
     blobs: dict[str, Column] = {"sha256": sha256.tolist(), "n_bytes": size * len(_LINE), "n_lines": size}
     text = pl.Series([_LINE * int(n) for n in size])

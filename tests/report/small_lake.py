@@ -125,7 +125,7 @@ def write_files(lake: Lake) -> None:
         for pool, contents in pools.items()
         for place, content in enumerate(contents)
     ]
-    write(lake, "files", files)
+    write(lake, "files", files, benchmark="repoeval", kind="searched")
     contents = sorted({content for held in pools.values() for content in held})
     for chunker, n in CHUNKS.items():
         # Three contents are cut otherwise than the first chunker has it.

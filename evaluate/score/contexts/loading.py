@@ -11,7 +11,7 @@ from evaluate.score.contexts.gathered import FINAL, LINES, RANKING, Material, Ru
 from evaluate.selection import ItemPart
 from lake.catalog.context_rules import ContextRules
 from lake.catalog.protocol import Protocol
-from lake.naming import GOLD_RUN, PUBLISHED_READING, REST, kinds_of_files
+from lake.naming import GOLD_RUN, PUBLISHED_READING, REST
 from lake.store import Lake
 from lake.text import n_nws_per_line
 
@@ -92,9 +92,7 @@ def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
         benchmark: Whose repositories.
         named: pool_id, path.
     """
-    kinds = kinds_of_files(benchmark)
-    parts = [part for part in lake.parts("files") if part.name.partition(".")[0] in kinds]
-    files = lake.scan_parts(parts, "files").with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
     return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
 
 

@@ -19,7 +19,7 @@ from ingest.sources.git_address import RepositoryError
 from ingest.sources.repository import Repository, RepositoryFiles, RepositoryUnreadableError, is_searched
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
-from lake.naming import REST, kinds_of_files
+from lake.naming import REST
 from lake.rejects import Rejects
 from lake.text import counted
 
@@ -154,8 +154,8 @@ def _groups(
     except RepositoryUnreadableError as error:
         message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error}"
         raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
-    for kind, batches in zip(kinds_of_files("contextbench"), (searched, rest), strict=True):
-        yield PoolGroup(f"{kind}.{group}", joined(batches), no_blobs)
+    for kind, batches in (("searched", searched), ("rest", rest)):
+        yield PoolGroup(group, joined(batches), no_blobs, kind)
 
 
 def _marked(blobs: pl.DataFrame, replaced: Collection[str]) -> pl.DataFrame:

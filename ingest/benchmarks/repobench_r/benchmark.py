@@ -193,7 +193,7 @@ def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
     stored, blobs = pool_frames(files)
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
-    group = PoolGroup(f"repobench-r.{part}", stored, blobs)
+    group = PoolGroup(part, stored, blobs, "candidates")
     return Reading(
         pl.DataFrame(items, schema=table("items").columns),
         query_rows("repobench-r", queries),

@@ -1,7 +1,7 @@
 """The repositories that a benchmark's items come from, cloned to be searched whole, and where gold stands in them.
 
 A benchmark that names no commits is searched at the head of each repository's default branch when it was first cloned.
-The name of the stored part keeps that commit, and it is fetched again wherever the files are.
+The table `pools` keeps that commit, and it is fetched again wherever the files are.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark
-from ingest.contents.blobs import BATCH_BYTES, Contents, joined, pool_batches
+from ingest.contents.blobs import BATCH_BYTES, Contents, joined, pool_batches, pool_rows
 from ingest.outcome import Ingested
 from ingest.sources.clones import reject_refused
 from ingest.sources.git import Repositories
@@ -33,7 +33,6 @@ VERSION = 1
 """Raised whenever what is found in equal repositories may change."""
 
 _WORD = re.compile(r"\S+")
-_COMMIT = re.compile(r"(.+)@([0-9a-f]{40})")
 
 
 def search_repositories(
@@ -92,10 +91,12 @@ def search_repositories(
 
 def commits_of(lake: Lake, benchmark: Benchmark) -> dict[str, str]:
     """The repositories that stand as pools, and the commit of each."""
-    first = f"{benchmark.name}.{RULE}."
-    names = [part.name.removeprefix(first) for part in lake.parts("files") if part.name.startswith(first)]
-    found = [named for name in names if (named := _COMMIT.fullmatch(name)) is not None]
-    return {named[1]: named[2] for named in found}
+    folders = {"benchmark": benchmark.name, "kind": "searched"}
+    pools = [part for part in lake.parts("pools", **folders) if lake.part("files", part.name, **folders) is not None]
+    is_whole = pl.col("pool_id") == pl.lit(f"{benchmark.repository_pools}/") + pl.col("repo")
+    return dict(
+        lake.scan_parts(pools, "pools").filter(is_whole).select("repo", "commit").sort("repo").collect().iter_rows()
+    )
 
 
 def _clone(
@@ -110,7 +111,8 @@ def _clone(
     """Store a repository's files in the languages that its items are in; whether all of it was there already."""
     known = commits_of(lake, benchmark).get(repo)
     made_of = fingerprint(FORMAT_VERSION, VERSION, list(table("files").columns), languages)
-    if known and lake.is_current("files", _part_of(benchmark, repo, known), fingerprint(made_of, known)):
+    folders = {"benchmark": benchmark.name, "kind": "searched"}
+    if known and lake.is_current("files", _part_of(repo, known), fingerprint(made_of, known), **folders):
         held = lake.scan_parts([_stored(lake, benchmark, repo, known)], "files")
         lost = held.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
         if lost.head(1).collect().is_empty():
@@ -132,12 +134,15 @@ def _clone(
         rejects.add(f"repository {repo}", "the whole repository", reason)
         return False
     stamp = fingerprint(made_of, checkout.commit)
-    lake.write("files", files, part=_part_of(benchmark, repo, checkout.commit), fingerprint=stamp)
+    named = pl.DataFrame({"pool_id": [pool_id], "repo": [repo], "commit": [checkout.commit]})
+    part = _part_of(repo, checkout.commit)
+    lake.write("pools", pool_rows(files, named, **folders), part=part, fingerprint=stamp, **folders)
+    lake.write("files", files, part=part, fingerprint=stamp, **folders)
     return False
 
 
-def _part_of(benchmark: Benchmark, repo: str, commit: str) -> str:
-    return f"{benchmark.name}.{RULE}.{repo}@{commit}"
+def _part_of(repo: str, commit: str) -> str:
+    return f"{RULE}.{repo}@{commit}"
 
 
 def _rejects_of(benchmark: Benchmark, repo: str) -> str:
@@ -145,8 +150,8 @@ def _rejects_of(benchmark: Benchmark, repo: str) -> str:
 
 
 def _stored(lake: Lake, benchmark: Benchmark, repo: str, commit: str) -> Part:
-    part = lake.part("files", _part_of(benchmark, repo, commit))
-    assert part is not None  # its name was read from there
+    part = lake.part("files", _part_of(repo, commit), benchmark=benchmark.name, kind="searched")
+    assert part is not None  # no commit is told where it is not there
     return part
 
 

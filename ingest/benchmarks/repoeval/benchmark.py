@@ -178,7 +178,7 @@ def _pools(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGr
             yield f"repoeval/{folder}/{repo}", path, data
 
     stored, blobs = pool_frames(files())
-    return PoolGroup(f"repoeval.{folder}", stored, blobs)
+    return PoolGroup(folder, stored, blobs)
 
 
 def _published_pools(group: PoolGroup) -> list[PoolGroup]:
@@ -199,7 +199,7 @@ def _published_pools(group: PoolGroup) -> list[PoolGroup]:
     ordered = pl.concat([built, files]).sort("pool_id", "order", "path")
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
     stored = ordered.with_columns(position=position).select(group.files.columns)
-    return [PoolGroup("repoeval.code-chunk", stored, group.blobs.clear())]
+    return [PoolGroup("code-chunk", stored, group.blobs.clear())]
 
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:

@@ -37,7 +37,8 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
     pool, blobs = pool_frames((part, path, text.encode()) for path, text in files.items())
     known = lake.scan("blobs").select("sha256").collect()["sha256"]
     lake.write("blobs", blobs.filter(~pl.col("sha256").is_in(known.implode())), part=part, fingerprint=part)
-    lake.write("files", pool, part=part, fingerprint=part)
+    kind = "rest" if part == "rest" else "searched"
+    lake.write("files", pool, part=part, fingerprint=part, benchmark=BENCHMARK.name, kind=kind)
 
 
 def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Ingested, list[str]]:
@@ -82,7 +83,7 @@ def test_only_new_contents_are_parsed(lake: Lake) -> None:
     cut(lake)
     before = stored(lake)
     put(lake, "pets.two", FILES | {"d.go": "package d\nfunc (s *S) d() {}\n"})
-    put(lake, "pets-rest.two", {"rest.py": "def rest(): pass\n"})
+    put(lake, "rest", {"rest.py": "def rest(): pass\n"})
     _, said = cut(lake)
     assert said[0] == "symbols: parsing 1 file"
     after = stored(lake)

@@ -77,13 +77,13 @@ def issues(root: Path, *, unscorable: Sequence[str] = ()) -> Lake:
     lake.write("items", items, part="full", fingerprint="1", benchmark="contextbench")
     queries = query_rows("contextbench", ((item, "problem-statement", item) for item in ITEMS))
     lake.write("queries", queries, part="full", fingerprint="1", benchmark="contextbench", query="problem-statement")
-    for name, rest in (("contextbench.all", False), ("contextbench-rest.all", True)):
+    for kind, rest in (("searched", False), ("rest", True)):
         pools = {pool: files for pool, files in FILES.items() if pool.endswith("#rest") == rest}
         files, blobs = pool_frames(
             (pool, path, text.encode()) for pool, held in pools.items() for path, text in held.items()
         )
-        lake.write("files", files, part=name, fingerprint="1")
-        lake.write("blobs", blobs, part=name, fingerprint="1")
+        lake.write("files", files, part="all", fingerprint="1", benchmark="contextbench", kind=kind)
+        lake.write("blobs", blobs, part=kind, fingerprint="1")
     return lake
 
 

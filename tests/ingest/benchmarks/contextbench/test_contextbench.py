@@ -102,8 +102,11 @@ def test_the_extension_map_decides_what_is_searched_and_the_rest_lies_beside(tmp
         POOL: ["src/a.HPP", "src/engine.py"],
         f"{POOL}#rest": [".github/workflow.yml", "README.md", "src/Makefile", "src/large.py"],
     }
-    parts = {part.name for part in Lake(tmp_path / "lake").parts("files")}
-    assert parts == {f"contextbench.acme__rockets@{COMMIT}", f"contextbench-rest.acme__rockets@{COMMIT}"}
+    columns = ("pool_id", "repo", "commit", "kind", "n_files")
+    assert Lake(tmp_path / "lake").read("pools").select(columns).sort("pool_id").rows() == [
+        (POOL, "acme/rockets", COMMIT, "searched", 2),
+        (f"{POOL}#rest", "acme/rockets", COMMIT, "rest", 4),
+    ]
     assert "ContextBench full: left out of the repositories: 1 binary file" in done.notes
 
 
@@ -162,8 +165,9 @@ def test_nothing_is_read_again_while_all_stands(tmp_path: Path) -> None:
         ("items", "part-full"),
         ("edits", "part-full"),
         ("gold_spans", "part-full"),
-        ("files", "part-contextbench."),
-        ("files", "part-contextbench-rest."),
+        ("files", "kind=searched/part-"),
+        ("files", "kind=rest/part-"),
+        ("pools", "kind=searched/part-"),
         ("blobs", "part-"),
         ("rejects", "part-ingest-contextbench-full"),
     ],
@@ -173,7 +177,7 @@ def test_what_was_deleted_is_made_again_to_the_same_bytes(tmp_path: Path, lost: 
     ingested(lake, source)
     before = stored(lake)
     table, name = lost
-    gone = [file for file in (lake / table).rglob("*.parquet") if file.name.startswith(name)]
+    gone = [file for file in (lake / table).rglob("*.parquet") if f"/{name}" in file.as_posix()]
     assert gone
     for file in gone:
         file.unlink()
