@@ -66,23 +66,16 @@ class Package:
 
     Attributes:
         pin: `click==8.5.1`: the name as asked for, and the version that is installed.
-        repo: Where it is developed: `pallets/click`.
         licence: From its metadata: an SPDX expression where it has one, else the licence field or classifier.
         files: Path → file: every `.py` and the licence texts, sorted by path.
     """
 
     pin: str
-    repo: str
     licence: str
     files: Mapping[str, PackageFile]
 
-    @property
-    def record(self) -> list[tuple[str, str]]:
-        """Every file with its recorded hash."""
-        return [(file.path, file.digest) for file in self.files.values()]
 
-
-def read_package(name: str, repo: str) -> Package:
+def read_package(name: str) -> Package:
     """An installed package: its files listed, none read yet.
 
     Raises:
@@ -107,7 +100,7 @@ def read_package(name: str, repo: str) -> Package:
         what = f"the package {pin} has no record of its files, so they cannot be checked"
         hint = f"Install it from its wheel: python -m pip install --force-reinstall --no-deps {pin}"
         raise GoldspanError(what, hint=hint, code=Exit.INVALID)
-    return Package(pin, repo, _licence(found), dict(sorted(files.items())))
+    return Package(pin, _licence(found), dict(sorted(files.items())))
 
 
 def _path_in_repository(path: PurePosixPath) -> str | None:

@@ -80,7 +80,7 @@ def open_sample(benchmark: str) -> SampleSource:
         hint = f"There is one of contextbench, {' and '.join(BENCHMARKS)}. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
-    packages = [(read_package(name, recipe.repository), recipe) for name, recipe in PACKAGES.items()]
+    packages = [(read_package(name), recipe) for name, recipe in PACKAGES.items()]
     revision = " ".join(package.pin for package, _ in packages)
     mined = [of_package(package, recipe) for package, recipe in packages]
     if benchmark == "repoeval":

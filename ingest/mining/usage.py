@@ -22,7 +22,6 @@ MIN_CANDIDATES, MIN_HARD = 5, 10
 MIN_CODE_LINES = 3
 """How many lines that are not blank stand before the next one: RepoBench asks with the last three."""
 
-
 _WORD = re.compile(r"\w+")
 
 

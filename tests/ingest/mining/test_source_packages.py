@@ -44,13 +44,13 @@ def test_a_package_is_its_python_files_and_licences(tmp_path: Path, monkeypatch:
     files = {"toy/b.py": b"b", "toy/a.py": b"a\r\n", "toy/x.txt": b"", "toy-1.0.dist-info/licenses/LICENSE": b"free"}
     _install(tmp_path, files, metadata="Classifier: License :: OSI Approved :: MIT License")
     monkeypatch.syspath_prepend(str(tmp_path))
-    package = read_package("toy", "me/toy")
+    package = read_package("toy")
     assert {path: file.read() for path, file in package.files.items()} == {
         "LICENSE": b"free",
         "toy/a.py": b"a\r\n",
         "toy/b.py": b"b",
     }
-    assert (package.pin, package.repo, package.licence) == ("toy==1.0", "me/toy", "MIT License")
+    assert (package.pin, package.licence) == ("toy==1.0", "MIT License")
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_a_licence_is_read_from_where_the_metadata_has_it(
 ) -> None:
     _install(tmp_path, {"toy.py": b""}, metadata=metadata)
     monkeypatch.syspath_prepend(str(tmp_path))
-    assert read_package("toy", "me/toy").licence == licence
+    assert read_package("toy").licence == licence
 
 
 @pytest.mark.parametrize(("damage", "says"), [(b"changed", "is not what its wheel recorded"), (None, "cannot be read")])
@@ -80,7 +80,7 @@ def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it
         (tmp_path / "toy/a.py").unlink()
     else:
         (tmp_path / "toy/a.py").write_bytes(damage)
-    files = read_package("toy", "me/toy").files
+    files = read_package("toy").files
     assert files["toy/b.py"].read() == b"b"
     with pytest.raises(GoldspanError, match=rf"toy/a\.py of toy==1\.0 {says}") as caught:
         files["toy/a.py"].read()
@@ -90,10 +90,10 @@ def test_a_file_that_was_changed_or_removed_is_an_error_that_says_how_to_mend_it
 
 def test_a_missing_package_and_one_without_a_record_are_errors(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(GoldspanError, match="toy, which is not installed") as caught:
-        read_package("toy", "me/toy")
+        read_package("toy")
     assert caught.value.code == Exit.MISSING
     assert "requirements.txt" in str(caught.value)
     _install(tmp_path, {"toy.py": b""}, recorded=False)
     monkeypatch.syspath_prepend(str(tmp_path))
     with pytest.raises(GoldspanError, match="no record of its files"):
-        read_package("toy", "me/toy")
+        read_package("toy")

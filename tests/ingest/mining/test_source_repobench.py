@@ -120,7 +120,7 @@ def test_the_code_is_what_stands_before_the_next_line_without_the_imports(rows: 
     without_imports = {
         (repo, path): _without_imports(file.read().decode().replace("\r\n", "\n"))
         for name, repo in ((name, recipe.repository) for name, recipe in PACKAGES.items())
-        for path, file in read_package(name, repo).files.items()
+        for path, file in read_package(name).files.items()
         if any(row["file_path"] == path for _, _, _, row in _every(rows, "python"))
     }
     for _, _, _, row in _every(rows, "python"):

@@ -253,7 +253,7 @@ def test_what_is_current_is_known_without_cutting_the_sample(
 
 def test_another_release_of_a_package_or_another_recipe_makes_other_task_files() -> None:
     recipe = PACKAGES["attrs"]
-    package = read_package("attrs", recipe.repository)
+    package = read_package("attrs")
     name, file = next(iter(package.files.items()))
     released = replace(package, files={**package.files, name: replace(file, digest="sha256=x")})
     made = [of_package(package, recipe), of_package(released, recipe), of_package(package, replace(recipe, limit=3))]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.mining.miner import prompt_before
+from ingest.mining.miner import Recipe, mine_completions, prompt_before
 from ingest.mining.syntax import is_own_code, lines_of
 from ingest.mining.targets import function_targets, line_targets
 from lake.text import regex_tokens, split_lines
@@ -169,3 +169,24 @@ def test_a_prompt_is_the_end_of_the_text_and_holds_the_last_tokens(text: str, li
     assert "".join(lines[start:]).rstrip().endswith(prompt)
     assert regex_tokens(prompt) == regex_tokens(text)[-limit:]
     assert len("".join(lines[start:]).rstrip()) - len(prompt) <= len(lines[start]) if lines else prompt == ""
+
+
+def test_a_recipe_says_what_is_mined_of_a_tree_how_much_and_which() -> None:
+    functions = "".join(
+        f'def f{n}():\n    """D."""\n    a = call(x, {n})\n    b = a\n    return b\n\n\n' for n in range(6)
+    )
+    files = {"pkg/a.py": functions.encode(), "pkg/bad.py": b"\xff", "tests/a.py": functions.encode(), "a.txt": b""}
+    every = mine_completions(files, Recipe("owner/pkg"))
+    assert {level: len(found) for level, found in every.items()} == {"function": 6, "line": 6}
+    (few,) = mine_completions(files, Recipe("owner/pkg", completions=("function",), limit=2)).values()
+    (other,) = mine_completions(files, Recipe("owner/pkg", completions=("function",), limit=2, seed="b")).values()
+    assert [len(few), len(other)] == [2, 2]
+    assert few != other
+    assert few[0].row(0, 99)["metadata"] == {
+        "task_id": "owner--pkg/idx",
+        "ground_truth": few[0].answer,
+        "fpath_tuple": ["owner_pkg", "pkg", "a.py"],
+        "context_start_lineno": 0,
+        "lineno": few[0].target.start,
+        "function_name": few[0].target.name,
+    }
