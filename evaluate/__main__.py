@@ -22,6 +22,7 @@ from evaluate.systems import imported_systems
 from evaluate.task_runs import Evaluated
 from evaluate.vectors import give_vectors
 from lake.catalog.protocols import protocols
+from lake.catalog.references import REFERENCE
 from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import (
     DEFAULT_LAKE,
@@ -111,7 +112,7 @@ def run_systems(
 
 @app.command("compare")
 def compare_systems(
-    a: Annotated[str, typer.Argument(metavar="A", help="A system's name or a run's id.")],
+    a: Annotated[str, typer.Argument(metavar="A", help="A system's name, a run's id, or `reference`.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another, which is held against it.")],
     metric: Annotated[
         str, typer.Option(envvar="GOLDSPAN_METRIC", help="Comma list; each protocol's primary without it.")
@@ -143,7 +144,7 @@ def compare_systems(
         kept = [{**vars(one), "fails": one in broken, **({} if flips else {"flips": None})} for one in found]
         print(jsonlib.dumps(kept, indent=2))
     else:
-        print(*map(escaped, comparison(found, broken, flips=flips)), sep="\n")
+        print(*map(escaped, comparison(found, broken, flips=flips, names_runs=REFERENCE in (a, b))), sep="\n")
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)
 
 

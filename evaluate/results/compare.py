@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
 import polars as pl
 
@@ -16,6 +17,7 @@ from evaluate.statistics.means import in_slice
 from evaluate.statistics.pooling import pooled_whole
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.protocols import protocol_named, protocols
+from lake.catalog.references import REFERENCE, REFERENCES, USUAL
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, unknown_name
@@ -54,6 +56,8 @@ class Compared:
     average: Aggregate
     slice: str
     slice_value: str
+    run_a: str
+    run_b: str
     a: float
     b: float
     n_a: int
@@ -92,7 +96,7 @@ def compare(
 
     Args:
         lake: Where their scores are; the caller holds its lock where something exploratory is asked for.
-        a: A run's id, or a system's name.
+        a: A run's id, a system's name, or `reference` for the one that the task's benchmark declares.
         b: Another.
         asked: Metrics and cut-offs; none for each protocol's primary one.
         protocol_names: Under which protocols alone; none for all.
@@ -103,7 +107,7 @@ def compare(
             those that did gives what is asked.
     """
     runs = lake.scan("runs").select("run_id", "system", "task", "retriever", "status").sort("run_id").collect()
-    for name in (a, b):
+    for name in {a, b} - {REFERENCE}:
         _check_known(runs, name)
     pairs = [
         (task, protocol, pair)
@@ -138,18 +142,25 @@ def _pair(lake: Lake, protocol: Protocol, runs: pl.DataFrame, a: str, b: str) ->
     """The runs of a task that two names mean, of those scored under a protocol; empty where one means none."""
     scored = {part.folders["run_id"] for part in lake.parts("aggregates", protocol=protocol.name)}
     pair = []
+    known = runs.filter(pl.col("run_id").is_in(list(scored)))
     for name in (a, b):
-        named = (pl.col("run_id") == name) | (pl.col("system") == name)
-        mine = runs.filter(named & pl.col("run_id").is_in(list(scored)))
+        meant = _reference(protocol, known["system"]) if name == REFERENCE else name
+        mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
         complete = mine.filter(pl.col("status") == "complete")
-        meant = (complete if mine.height > 1 and complete.height else mine)["run_id"].to_list()
-        if not meant:
+        run_ids = (complete if mine.height > 1 and complete.height else mine)["run_id"].to_list()
+        if not run_ids:
             return []
-        if len(meant) > 1:
-            message = f"{name} means {len(meant)} runs"
-            raise GoldspanError(message, examples=meant, hint="Name one by its id.", code=Exit.USAGE)
-        pair += meant
+        if len(run_ids) > 1:
+            message = f"{name} means {len(run_ids)} runs"
+            raise GoldspanError(message, examples=run_ids, hint="Name one by its id.", code=Exit.USAGE)
+        pair += run_ids
     return pair
+
+
+def _reference(protocol: Protocol, systems: Iterable[str]) -> str:
+    """The system that a protocol's benchmark declares as reference, of those that there are; empty for none."""
+    patterns = REFERENCES.get(protocol.name.partition("@")[0], USUAL)
+    return next((name for one in patterns for name in sorted(systems) if fnmatchcase(name, one)), "")
 
 
 def _under(
@@ -192,6 +203,8 @@ def _under(
             average=average,
             slice=where[0],
             slice_value=where[1],
+            run_a=a,
+            run_b=b,
             a=own[a][0],
             b=own[b][0],
             n_a=own[a][1],
@@ -246,7 +259,8 @@ def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str
 
     def number(side: str) -> pl.Expr:
         if average == "micro":
-            return pl.col(f"numerator{side}").sum() / pl.col(f"denominator{side}").sum()
+            # Of nothing there is no share.
+            return (pl.col(f"numerator{side}").sum() / pl.col(f"denominator{side}").sum()).fill_nan(0.0)
         return exact_sum(pl.col(f"value{side}")) / pl.len()
 
     numbers = by_item.group_by("repo").agg(pl.len().alias("n"), number("").alias("a"), number("_right").alias("b"))

@@ -107,13 +107,16 @@ def table_of(lake: Lake, task: Task, protocol: Protocol, requested: Requested) -
             yield f"  {called(*one)} is exploratory: {protocol.name} does not declare it"
 
 
-def comparison(found: Sequence[Compared], broken: Sequence[Compared], *, flips: bool = False) -> Iterator[str]:
+def comparison(
+    found: Sequence[Compared], broken: Sequence[Compared], *, flips: bool = False, names_runs: bool = False
+) -> Iterator[str]:
     """The lines of a comparison: the numbers, once more where the two have numbers for different items, the verdict.
 
     Args:
         found: The comparisons.
         broken: Those that fail the gate.
         flips: Whether to name the items on which the two differ.
+        names_runs: Whether to say which runs A and B are, as they were not named.
     """
     yield f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}  over"
     for one in found:
@@ -129,6 +132,8 @@ def comparison(found: Sequence[Compared], broken: Sequence[Compared], *, flips: 
         else:
             yield f"{label:44}{one.a:9.3f}{one.b:9.3f}{f'{one.n_a:,} and {one.n_b:,}':>39}{over}"
             yield f"{'  on the items that both have':44}{paired}"
+        if names_runs:
+            yield f"  A is {one.run_a}, B is {one.run_b}"
         yield f"  {_sentence(one)}"
         for repo, n, a, b in one.repositories[:_MOST_REPOSITORIES]:
             yield f"    {repo:40}{a:9.3f}{b:9.3f}{b - a:+9.3f}{n:30,}"

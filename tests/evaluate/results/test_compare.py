@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -137,3 +138,63 @@ def test_a_name_of_several_runs_means_the_complete_one(lake_folder: Path) -> Non
     asked = ("--systems", A, "--items", "repo=zoo_animals")
     assert command("evaluate", "--lake", lake_folder, *asked).code == 0
     assert compare(Lake(lake_folder), A, B, []) == whole
+
+
+def test_the_reference_is_the_system_that_the_benchmark_declares(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    assert compare(lake, "reference", A, []) == compare(lake, "whole-file+own-file", A, [])
+    said = command("evaluate", "compare", "reference", A, "--lake", lake_folder)
+    assert said.out.count("A is repoeval.prompt--whole-file+own-file--") == 3
+
+
+def test_a_stored_comparison_is_the_tables_row_and_swapped_its_mirror(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
+    rows = lake.read("comparisons", protocol="repoeval@chunking-v1").filter(
+        metric="line_f1", k=8_000, slice="subset", run_a=runs[A], run_b=runs[B]
+    )
+    row = rows.row(0, named=True)
+    (there,), (back,) = (compare(lake, *pair, [], protocol_names=["repoeval@chunking-v1"]) for pair in ((A, B), (B, A)))
+    shown = ("delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict")
+    assert [getattr(there, name) for name in shown] == [row[name] for name in shown]
+    assert (back.delta, back.low, back.high) == (-row["delta"], -row["high"], -row["low"])
+    assert (back.p, back.smallest_detectable) == (row["p"], row["smallest_detectable"])
+
+
+def test_what_is_not_stored_is_worked_out_as_what_is(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    stored_rows = compare(lake, A, B, [parse_metric("recall@5")])
+    for part in lake.parts("comparisons"):
+        lake.remove(part)
+    assert compare(lake, A, B, [parse_metric("recall@5")]) == stored_rows
+
+
+def test_any_slice_that_both_have_can_be_compared(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    (one,) = compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animals")
+    assert (one.n_repos, one.low, one.verdict) == (1, None, "too few items")
+    assert [repo for repo, *_ in one.repositories] == ["zoo_animals"]
+    with pytest.raises(GoldspanError, match=r"unknown slice of repoeval@chunking-v1 .* 'repo=zoo_animal'"):
+        compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animal")
+
+
+def test_repositories_and_flips_add_up_to_the_comparison(lake_folder: Path) -> None:
+    for one in compare(Lake(lake_folder), A, B, [parse_metric("precision@5")]):
+        assert sum(n for _, n, _, _ in one.repositories) == one.n
+        assert len(one.repositories) == one.n_repos
+        if one.average == "macro":
+            mean = sum(n * (b - a) for _, n, a, b in one.repositories) / one.n
+            assert one.delta == pytest.approx(mean) == sum(b - a for _, a, b in one.flips) / one.n
+        assert one.wins is not None
+        assert one.losses is not None
+        assert len(one.flips) == one.wins + one.losses
+    said = command("evaluate", "compare", A, B, "--flips", "--metric", "mrr", "--lake", lake_folder)
+    assert "function-2k/" in said.out
+
+
+def test_a_gate_by_verdict_goes_by_the_verdict(lake_folder: Path) -> None:
+    (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
+    gate = parse_gate("line_f1@8000 is worse")
+    assert not gate.is_broken_by(one)
+    assert gate.is_broken_by(replace(one, verdict="worse"))
+    assert not parse_gate("ndcg@10 is worse").is_broken_by(replace(one, verdict="worse"))

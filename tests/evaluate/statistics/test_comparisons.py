@@ -179,6 +179,16 @@ def test_a_ratio_of_sums_is_compared_as_the_table_averages_it() -> None:
         assert delta == pytest.approx(micro[run_b] - micro[run_a])
 
 
+@pytest.mark.parametrize("n_repos", [3, 8, 60])
+def test_against_a_system_that_finds_nothing_the_interval_is_that_of_the_mean(n_repos: int) -> None:
+    made = Made({"a": [0.0] * 110, "b": values_of(110, n_repos)["best"]}, n_repos)
+    mean = made.rows.filter(run_id="b").select("slice", "slice_value", "macro", "low", "high")
+    both = made.comparisons.join(mean, on=["slice", "slice_value"], suffix="_of_mean")
+    assert both.height == made.comparisons.height
+    for name, of_mean in (("delta", "macro"), ("low", "low_of_mean"), ("high", "high_of_mean")):
+        assert both[name].to_list() == pytest.approx(both[of_mean].to_list())
+
+
 def test_swapping_first_and_second_mirrors_a_comparison(made: Made) -> None:
     # The order of a pair is that of the names, so other names swap it.
     renamed = {"best": "a", "middling": "z"}

@@ -1,0 +1,86 @@
+"""All pairs of the systems that `statistics` made up, a family of 48, and what a world without differences gives."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from evaluate.statistics.comparisons import compare_runs, with_places
+from evaluate.statistics.pairs import Floats, Integers, Values, all_pairs, differences, flip_tests
+from evaluate.statistics.ranks import rank_runs
+from lake.catalog.protocols import protocol_named
+from tests.bench._measure import Stopwatch
+
+N_SYSTEMS, N_NULLS = 48, 2_000
+UNEQUAL = (150, 107, 65, 44, 35, 27, 16, 11)
+"""Items of eight repositories, as unequal as RepoEval's."""
+
+
+def compared(folder: str) -> dict[str, object]:
+    """Comparisons and ranks of everything: scores in Parquet to the two tables."""
+    found = {path.stem: path for path in Path(folder).glob("[0-9]*.parquet")}
+    aggregates = pl.concat(pl.read_parquet(Path(folder, f"aggregates{number}.parquet")) for number in sorted(found))
+    protocol = protocol_named(aggregates["protocol"][0])
+    flags = {"is_complete": True, "is_baseline": False, "is_expected": False}
+    systems = aggregates.select("run_id").unique().with_columns(**{name: pl.lit(of) for name, of in flags.items()})
+    rows = with_places(protocol, aggregates, systems)
+    several = rows.filter(pl.col("is_primary") | pl.col("is_headline"), pl.col("n_repos") > 1)
+    scores = {f"system{number}": pl.scan_parquet(path) for number, path in found.items()}
+    pairs = compare_runs(protocol, several, pl.scan_parquet(Path(folder, "items.parquet")), scores)
+    return {"pairs": pairs.height, "ranks": rank_runs(protocol, rows, pairs).height}
+
+
+def family(n_repos: int, n_items: int) -> dict[str, object]:
+    """The 1,128 pairs of 48 systems by one metric, tested together."""
+    values, repo = alike(np.random.default_rng(1), (n_items // n_repos,) * n_repos)
+    watch = Stopwatch()
+    _, _, adjusted = _adjudged(values, repo)
+    return {**watch.read(), "pairs": len(adjusted)}
+
+
+def flips(n_repos: int, n_items: int) -> dict[str, object]:
+    """The p of the first pairs of the same, and scipy's, one pair after the other."""
+    from scipy import stats
+
+    values, repo = alike(np.random.default_rng(1), (n_items // n_repos,) * n_repos)
+    few = values[:3]
+    watch = Stopwatch()
+    ours = _adjudged(few, repo)[1]
+    mine, theirs = watch.read(), Stopwatch()
+    sums = np.add.reduceat(few, np.flatnonzero(np.diff(repo, prepend=-1)), axis=1)
+    p = [
+        stats.permutation_test(
+            (sums[b], sums[a]),
+            lambda x, y, axis: np.mean(x - y, axis=axis),
+            permutation_type="samples",
+            vectorized=True,
+            n_resamples=10_000,
+            batch=500,
+            rng=1,
+        ).pvalue
+        for a, b in zip(*all_pairs(3), strict=True)
+    ]
+    return {**mine, "theirs": theirs.read()["seconds"], "apart": float(np.abs(ours - p).max())}
+
+
+def nulls() -> dict[str, object]:
+    """In how many of many data sets of 48 systems that are alike any pair is told apart."""
+    random = np.random.default_rng(12)
+    watch = Stopwatch()
+    n_wrong = sum(int((_adjudged(*alike(random, UNEQUAL))[2] < 0.05).any()) for _ in range(N_NULLS))
+    return {**watch.read(), "wrong": n_wrong / N_NULLS}
+
+
+def alike(random: np.random.Generator, sizes: tuple[int, ...]) -> tuple[Floats, Integers]:
+    """Values of 48 systems that are alike, on items that are alike within a repository."""
+    repo = np.repeat(np.arange(len(sizes)), sizes)
+    at_repo = random.normal(0, 0.1, (N_SYSTEMS, len(sizes)))[:, repo]
+    return 0.5 + at_repo + random.normal(0, 0.15, len(repo)) + random.normal(0, 0.2, (N_SYSTEMS, len(repo))), repo
+
+
+def _adjudged(values: Floats, repo: Integers) -> tuple[Floats, Floats, Floats]:
+    """Delta, p and adjusted p of all pairs."""
+    found = differences(Values(values, repo), *all_pairs(len(values)), "macro")
+    return found.delta, *flip_tests(found, np.ones(len(found.delta), bool))
