@@ -26,18 +26,27 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
         ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
         for name in slices["slice"].unique().sort()
     ]
-    frames = []
     rows = pl.concat(sliced).join(slices.lazy(), on=["slice", "slice_value"], how="semi")
-    for name in CLASSES:
-        part = pl.col(name)
-        frames.append(
-            rows.group_by(key).agg(
-                pl.lit(name).alias("class"),
-                (exact_sum(part / _N_GOLD) / pl.len()).alias("macro"),
-                (exact_sum(part) / exact_sum(_N_GOLD)).alias("micro"),
-                n=pl.len().cast(pl.Int64),
-                n_items=(part > 0).sum().cast(pl.Int64),
-                n_gold=exact_sum(part),
-            )
+    sums = (
+        rows.group_by(key)
+        .agg(
+            pl.len().cast(pl.Int64).alias("n"),
+            exact_sum(_N_GOLD).alias("whole"),
+            *(exact_sum(pl.col(name) / _N_GOLD).alias(f"{name}/shares") for name in CLASSES),
+            *(exact_sum(pl.col(name)).alias(f"{name}/gold") for name in CLASSES),
+            *((pl.col(name) > 0).sum().cast(pl.Int64).alias(f"{name}/items") for name in CLASSES),
         )
-    return pl.concat(frames).select(*table("ledger_means").columns)
+        .collect()
+    )
+    return pl.concat(
+        sums.lazy().select(
+            *key,
+            pl.lit(name).alias("class"),
+            macro=pl.col(f"{name}/shares") / pl.col("n"),
+            micro=pl.col(f"{name}/gold") / pl.col("whole"),
+            n="n",
+            n_items=f"{name}/items",
+            n_gold=f"{name}/gold",
+        )
+        for name in CLASSES
+    ).select(*table("ledger_means").columns)
