@@ -10,7 +10,9 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from evaluate.score.ledger import ledger_of_candidates
 from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
+from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pooling import pooled, slices_of
 from lake.catalog.protocols import protocol_named
@@ -39,6 +41,7 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         call(write, folder)
         yield _row(f"means, intervals over repositories and items: {what}", call(everything, folder), ALL)
         yield _row("of that without the item bootstrap", call(without_bootstrap, folder))
+        yield _row(f"where the gold went: {N_ITEMS:,} items × {N_SYSTEMS} systems", call(ledgers, folder))
         yield _row("one system more, its values all distinct", call(distinct, folder))
         ours, theirs = call(bootstrap, folder), call(scipy_bootstrap, folder)
     except ChildError as error:
@@ -119,6 +122,28 @@ def without_bootstrap(folder: str) -> None:
     items = pl.scan_parquet(Path(folder, "items.parquet"))
     for system in range(N_SYSTEMS):
         aggregate(pl.scan_parquet(Path(folder, f"{system}.parquet")), items, slices=plain, strata=strata).collect()
+
+
+def ledgers(folder: str) -> None:
+    """Where the gold went, system by system, and its means by slice; what is not among the first five is looked for."""
+    protocol, items = protocol_named(PROTOCOL), pl.scan_parquet(Path(folder, "items.parquet"))
+    item_ids, number = items.select("item_id").collect(), np.arange(N_ITEMS)
+    hits = item_ids.join(pl.DataFrame({"path": [f"cand:{one}" for one in range(9)]}), how="cross").lazy()
+    gold = item_ids.with_columns(path=pl.format("cand:{}", pl.Series(number % 11))).lazy()
+    answered = item_ids.with_columns(n_returned=pl.lit(9)).lazy()
+    aggregates = pl.scan_parquet(Path(folder, "aggregates0.parquet"))
+    slices = aggregates.select("slice", "slice_value").unique().collect()
+    for system in range(N_SYSTEMS):
+        scores = pl.scan_parquet(Path(folder, f"{system}.parquet"))
+        at_five = scores.filter(metric="accuracy", k=5).with_columns(k=pl.lit(0, pl.Int64))
+        whole = [
+            at_five.with_columns(metric=pl.lit("correct")),
+            at_five.with_columns(metric=pl.lit("reachable"), value=1.0),
+        ]
+        given = {"scores": pl.concat([scores, *whole]), "answered": answered, "hits": hits, "gold": gold}
+        ledger = ledger_of_candidates(protocol, **given)
+        named = ledger.with_columns(run_id=pl.lit(f"system{system}"), protocol=pl.lit(PROTOCOL)).collect()
+        ledger_means(named.lazy(), items, slices).collect()
 
 
 def distinct(folder: str) -> None:
