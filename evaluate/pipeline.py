@@ -117,7 +117,7 @@ def evaluate(
     for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):
         work.conclude(system, costs.get(work.run_id(system), []))
     for work, plan in plans:
-        result.notes += remove_stale(work)
+        result.news += remove_stale(work)
         work.score_contexts(plan, patterns)
         work.score_imported(patterns)
         if any(asked.described.height for asked in work.asked):

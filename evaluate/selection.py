@@ -58,6 +58,23 @@ class Selection:
         return {**dict(self.where), **({} if self.limit is None else {"limit": self.limit})}
 
 
+def parse_where(items: str) -> tuple[tuple[str, str], ...]:
+    """`subset=function-2k,repo=x` as pairs; it selects items and can never change a protocol.
+
+    Raises:
+        GoldspanError: A part is no `column=value`, or the column is none that items are selected by.
+    """
+    where: dict[str, str] = {}
+    for pair in items.replace(",", " ").split():
+        column, equals, value = pair.partition("=")
+        if column not in SELECTABLE or not equals or not value:
+            message = f"--items {pair!r}: items are selected by column=value"
+            hint = f"Columns are {', '.join(SELECTABLE)}. A protocol is sealed: nothing on the command line changes it."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        where[column] = value
+    return tuple(sorted(where.items()))
+
+
 @dataclass(frozen=True)
 class ItemPart:
     """One part of a benchmark's items as a task asks them. Long texts are read when they are first looked at.

@@ -51,6 +51,7 @@ class Evaluated:
     unscorable: int = 0
     tied: int = 0
     notes: list[str] = field(default_factory=list)
+    news: list[str] = field(default_factory=list)
 
 
 class Work:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingest.benchmarks.config import Configured, read_config
 from ingest.benchmarks.declaration import HUB, Benchmark
+from ingest.sources.configured import ConfiguredSource
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import GITHUB
 from ingest.sources.tree import Progress, Source
@@ -74,6 +75,21 @@ def configured(
         message = f"--config {config} is of {found.benchmark.name}, and {', '.join(others)} is asked for"
         raise GoldspanError(message, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
     return found
+
+
+def read_beside(spec: str, own: Configured | None, *, clones: bool) -> list[Path] | None:
+    """The files and folders that ingesting reads; None where it reads what is not on this machine, or may ask for it.
+
+    The sample is cut from installed packages and lies beside the code.
+    """
+    if clones or (own is None and spec == "hub"):
+        return None
+    if own is None:
+        return [] if spec == "sample" else [Path(spec)]
+    data = own.source
+    places = list(data.places.values()) if isinstance(data, ConfiguredSource) else [None]
+    files = [place for place in places if isinstance(place, Path)]
+    return [Path(data.name), *files] if len(files) == len(places) else None
 
 
 def known_subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> list[str]:

@@ -19,13 +19,14 @@ class Ingested:
     n_rejected: int = 0
     tally: PartCounts = field(default_factory=PartCounts)
     notes: list[str] = field(default_factory=list)
+    news: list[str] = field(default_factory=list)
 
 
 def outcome_of(done: Mapping[str, Ingested], store: Lake) -> Outcome:
     """What the last block says of the benchmarks that were read."""
     lake = store.root
     outcome = Outcome(
-        written=str(lake), unit="items ready", tally=store.tally, notes=list(store.damage), hint="make evaluate"
+        written=str(lake), unit="items ready", tally=store.tally, news=list(store.damage), hint="make evaluate"
     )
     for result in done.values():
         outcome.expected += result.n_items
@@ -33,6 +34,7 @@ def outcome_of(done: Mapping[str, Ingested], store: Lake) -> Outcome:
         outcome.missing += result.n_items - result.n_scorable
         outcome.rejected += result.n_rejected
         outcome.notes += result.notes
+        outcome.news += result.news
     if outcome.rejected:
         outcome.notes.append(f"what was rejected, where and why: the table rejects, under {lake}/rejects")
     return outcome

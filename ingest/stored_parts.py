@@ -58,7 +58,7 @@ def forget_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
         if part.name == reader or lake.scan_parts([part], "items").join(pools, on="pool_id").collect().is_empty():
             continue
         forget(lake, benchmark, part.name)
-        result.notes.append(f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again")
+        result.news.append(f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again")
 
 
 def forget(lake: Lake, benchmark: Benchmark, name: str) -> None:
@@ -82,7 +82,7 @@ def forget_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
         if refused is not None:
             lake.remove(refused)
     if others:
-        result.notes.append(f"{benchmark.display_name} {', '.join(others)} made way for {subset}: never pooled")
+        result.news.append(f"{benchmark.display_name} {', '.join(others)} made way for {subset}: never pooled")
 
 
 def forget_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Ingested) -> None:
@@ -102,10 +102,10 @@ def forget_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
         lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
-        result.notes.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
+        result.news.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
     now, before = called(source), row["source"]
     if now != before:
-        result.notes.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
+        result.news.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
 
 
 def tags_of(source: Source) -> list[str]:

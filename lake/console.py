@@ -36,6 +36,7 @@ from typer.core import TyperGroup
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
 from lake.outcome import Outcome as Outcome
 from lake.text import escaped, escaped_json
+from lake.unchanged import DEFAULT_LAKE as DEFAULT_LAKE
 
 PIPE_SECONDS = 10.0
 """How often a pipe hears of progress."""
@@ -52,8 +53,6 @@ LimitOption = Annotated[
 ]
 DebugOption = Annotated[bool, typer.Option("--debug", envvar="GOLDSPAN_DEBUG", help="Show the traceback of an error.")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
-
-DEFAULT_LAKE = Path("lake/data")
 
 _TITLE = TextColumn("{task.description}", markup=False)
 

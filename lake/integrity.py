@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from lake.errors import Exit, GoldspanError
+from lake.file_states import SETTLED_NS, State, state_of
 from lake.fingerprint import canonical_json, fingerprint
 from lake.tables import TABLES
 
@@ -34,8 +35,6 @@ _NO_DIGEST = "0" * 64
 _RECORD = re.compile(rb'goldspan\.part[^{]{2,4}(\{[^\0]*"sha256":"([0-9a-f]{64})"\})')
 _END = 8
 _BLOCK = 1 << 20
-_SETTLED_NS = 100_000_000
-"""A file that was changed so shortly ago may change again without its times telling: it is read every time."""
 
 _KINDS: tuple[tuple[Callable[[int], bool], str], ...] = (
     (stat.S_ISDIR, "it is a folder"),
@@ -138,7 +137,7 @@ def columns_of(table: str) -> str:
     return fingerprint([(name, str(kind)) for name, kind in declared.columns.items()])[:8] if declared else ""
 
 
-_checked: dict[Path, tuple[tuple[int, ...], Record]] = {}
+_checked: dict[Path, tuple[State, Record]] = {}
 
 
 def _read(path: Path) -> Record:
@@ -146,13 +145,13 @@ def _read(path: Path) -> Record:
     for is_kind, why in _KINDS:
         if is_kind(status.st_mode):
             raise damaged(path, why)
-    state = (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+    state = state_of(status)
     known = _checked.get(path)
     if known is not None and known[0] == state:
         return known[1]
     with path.open("rb") as file:
         record = _checked_bytes(path, file)
-    if time.time_ns() - status.st_ctime_ns > _SETTLED_NS:
+    if time.time_ns() - status.st_ctime_ns > SETTLED_NS:
         _checked[path] = (state, record)
     return record
 

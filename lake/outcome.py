@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lake.errors import Exit
 from lake.parts import PartCounts
@@ -22,7 +22,8 @@ class Outcome:
         failed: How many went wrong.
         rejected: How many rows were refused.
         tied: How many rankings tie at a cut-off.
-        notes: Further lines.
+        notes: Further lines, of the state that it left.
+        news: Further lines, of what it found and changed this once.
         hint: What to type next.
         unit: What is done, many of it.
         tally: What was made for that, was current and was removed.
@@ -37,6 +38,7 @@ class Outcome:
     rejected: int = 0
     tied: int = 0
     notes: list[str] = field(default_factory=list)
+    news: list[str] = field(default_factory=list)
     hint: str = ""
     unit: str = "items"
     tally: PartCounts = field(default_factory=PartCounts)
@@ -53,6 +55,11 @@ class Outcome:
         counts = {name: getattr(self, name) for name in ("expected", "scored", "missing", "failed", "rejected")}
         return {"written": self.written, **counts, **self.tally.counts()}
 
+    def unchanged(self) -> Outcome:
+        """What the stage does if it is asked the same again."""
+        made, current, removed = self.tally.made, self.tally.current, self.tally.removed
+        return replace(self, news=[], tally=PartCounts(current=made | (current - removed)))
+
     def lines(self, stage: str, seconds: str) -> list[str]:
         """The last block."""
         unit = re.sub(r"s\b", "", self.unit, count=1) if self.expected == 1 else self.unit
@@ -61,7 +68,8 @@ class Outcome:
         parts = f"; {self.parts}: {said}" if (said := _counts(self.tally.counts())) else ""
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
-        return [first, *(f"  {note}" for note in self.notes), *([f"  next: {self.hint}"] if self.hint else [])]
+        hints = [f"  next: {self.hint}"] if self.hint else []
+        return [first, *(f"  {note}" for note in [*self.news, *self.notes]), *hints]
 
 
 def _counts(numbers: Mapping[str, int]) -> str:

@@ -1,113 +1,13 @@
-"""`python -m report`: the lake as a site, and as files for other tools."""
+"""`python -m report`: the lake as a site, and as files for other tools. Says at once where nothing has changed."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Annotated
-
-import typer
-
-from lake.console import (
-    DEFAULT_LAKE,
-    Console,
-    DebugOption,
-    FormatOption,
-    JsonOption,
-    LakeOption,
-    Outcome,
-    QuietOption,
-    default_to,
-    print_listing,
-    run,
-)
-from lake.errors import unknown_name
-from lake.parts import PartCounts
-from lake.store import Lake
-from lake.text import counted
-from report.build import build, publishers
-from report.serving import HOST, server_of
-from report.shown import size
-
-DEFAULT_SITE = Path("site/public")
-
-app = typer.Typer(cls=default_to("build"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
-
-
-SiteOption = Annotated[Path, typer.Option(envvar="GOLDSPAN_SITE", help="Where the site is written.")]
-
-
-@app.command("build")
-def build_(
-    lake: LakeOption = DEFAULT_LAKE,
-    site: SiteOption = DEFAULT_SITE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Build the site from the lake; `python -m report` alone does this."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
-    with store.naming_damage():
-        built = build(store, site, console.say)
-    n_pages = len(built.pages)
-    outcome = Outcome(
-        written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
-    )
-    files = set(built.files)
-    outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
-    outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(built.n_bytes)}; open {site / 'index.html'}")
-    raise typer.Exit(console.finish("report", outcome))
-
-
-@app.command()
-def serve(
-    site: SiteOption = DEFAULT_SITE,
-    port: Annotated[int, typer.Option(envvar="GOLDSPAN_PORT", min=0, max=65535, help="Of this machine.")] = 8000,
-    debug: DebugOption = False,
-) -> None:
-    """Look at the site over http on this machine."""
-    with server_of(site, port) as server:
-        Console().say(f"http://{HOST}:{server.server_port}/ shows {site}; Ctrl-C ends it")
-        server.serve_forever()
-
-
-@app.command("list")
-def list_(
-    what: Annotated[str, typer.Argument(help="pages or formats.")] = "pages",
-    format: FormatOption = "",  # noqa: A002  # the flag's own name
-) -> None:
-    """What there is: kinds of pages, formats to export."""
-    if what == "pages":
-        rows: list[dict[str, object]] = [{"name": kind.name, "meaning": kind.meaning} for kind in publishers()]
-    elif what == "formats":
-        from report.exports import FORMATS
-
-        rows = [{"name": name, "of": found.of, "meaning": found.meaning} for name, found in FORMATS.items()]
-    else:
-        kind = "listing"
-        raise unknown_name(kind, what, ("pages", "formats"))
-    print_listing(rows, format)
-
-
-ExportOption = Annotated[str, typer.Option("--format", help="csv, json, parquet, md, latex, trec or contextbench.")]
-
-
-@app.command()
-def export(
-    run_id: Annotated[str | None, typer.Argument(help="A run; the leaderboards without it.")] = None,
-    format: ExportOption = "csv",  # noqa: A002  # the flag's own name
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; stdout without it.")] = None,
-    table: Annotated[str, typer.Option(help="Of a run: ranking or scores.")] = "ranking",
-    lake: LakeOption = DEFAULT_LAKE,
-    debug: DebugOption = False,
-) -> None:
-    """The leaderboards, or one run's ranking or scores, for other tools."""
-    from report.exports import export as export_
-
-    store = Lake(lake)
-    with store.naming_damage():
-        export_(store, run_id, format, output, table)
-
+from lake.unchanged import say_again
 
 if __name__ == "__main__":
+    say_again("report")
+    # Imported when needed: it takes longer than all that is to be done where nothing has changed.
+    from lake.console import run
+    from report.commands import app
+
     run(app, "report")

@@ -14,13 +14,13 @@ import pytest
 import typer
 from typer.main import get_command
 
-import evaluate.__main__
-import ingest.__main__
-import report.__main__
+import evaluate.commands
+import ingest.commands
+import report.commands
 from tests.tiny import ROOT, build
 
 README = (ROOT / "README.md").read_text()
-STAGES = {"ingest": ingest.__main__.app, "evaluate": evaluate.__main__.app, "report": report.__main__.app}
+STAGES = {"ingest": ingest.commands.app, "evaluate": evaluate.commands.app, "report": report.commands.app}
 
 
 def block(after: str) -> str:

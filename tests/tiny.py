@@ -193,7 +193,7 @@ class Said:
 def command(stage: str, *arguments: object) -> Said:
     """Run `python -m <stage> …` in this process."""
     out, err = io.StringIO(), io.StringIO()
-    app = importlib.import_module(f"{stage}.__main__").app
+    app = importlib.import_module(f"{stage}.commands").app
     code: object = 0
     with (
         patch.object(sys, "argv", [stage, *map(str, arguments)]),

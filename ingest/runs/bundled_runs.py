@@ -41,10 +41,15 @@ def import_recorded(
     result.n_rejected += len(rejects)
 
 
+def imported_runs(lake: Lake, **folders: str) -> list[str]:
+    """The runs that were imported, of a benchmark or of all."""
+    runs = lake.scan("runs", **folders).filter(pl.col("origin") == "imported").select("run_id")
+    return runs.collect()["run_id"].sort().to_list()
+
+
 def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
     """Take away every imported run of a benchmark, whose items are no longer those that it answers; their names."""
-    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("origin") == "imported").select("run_id")
-    names = runs.collect()["run_id"].sort().to_list()
+    names = imported_runs(lake, benchmark=benchmark)
     for run_id in names:
         ImportedRun(lake, benchmark, run_id, "").remove()
     return names

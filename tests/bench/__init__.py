@@ -51,10 +51,12 @@ class Target:
     peak_mb: float | None = None
     ratio: float | None = None
     difference: float | None = None
+    cpu_seconds: float | None = None
 
     def __str__(self) -> str:
         said = [
             f"≤ {self.seconds:g} s" if self.seconds is not None else "",
+            f"≤ {self.cpu_seconds:g} CPU s" if self.cpu_seconds is not None else "",
             f"≤ {self.peak_mb:,.0f} MB" if self.peak_mb is not None else "",
             f"≥ {self.ratio:g}×" if self.ratio is not None else "",
             f"equal to {self.difference:g}" if self.difference is not None else "",
@@ -105,7 +107,8 @@ class Row:
         if self.target == Target():
             return ""
         target = self.target
-        limits = ((self.seconds, target.seconds), (self.peak_mb, target.peak_mb), (self.difference, target.difference))
+        names = ("seconds", "cpu_seconds", "peak_mb", "difference")
+        limits = [(getattr(self, name), getattr(target, name)) for name in names]
         # Compared so that what was not measured, or is no number, never passes.
         at_most = all(limit is None or (value is not None and value <= limit) for value, limit in limits)
         at_least = target.ratio is None or (self.ratio is not None and self.ratio >= target.ratio)

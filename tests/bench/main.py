@@ -13,11 +13,13 @@ from tests.bench._measure import ChildError, Measured
 
 FROM_EMPTY = Target(seconds=30, peak_mb=2_000)
 UNCHANGED = Target(seconds=3)
+ALL_UNCHANGED = {True: Target(cpu_seconds=2), False: Target(cpu_seconds=4)}
+"""Of all benchmarks, of the sample and of other data."""
 ADDED = "fixed-nws-1000"
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
-    """Three rounds of RepoEval over the same lake, each stage by stage, then all together."""
+    """Three rounds of RepoEval over the same lake, each stage by stage, then all together; one of all benchmarks."""
     rounds = [_Round("from an empty lake"), _Round("nothing changed"), _Round(f"with {ADDED}")]
     alone = ["repoeval"]
     more = [*alone, "--chunkers", ",".join([*default_chunkers(), ADDED])]
@@ -33,6 +35,16 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     targets = [FROM_EMPTY, UNCHANGED, Target()]
     for one, target, note in zip(rounds, targets, ["", "", written], strict=True):
         yield from one.rows(Target() if settings.is_sample else target, note)
+    yield from _all_benchmarks(settings, folder / "all")
+
+
+def _all_benchmarks(settings: Settings, folder: Path) -> Iterator[Row]:
+    """All stages over all benchmarks that the source holds, nothing having changed."""
+    job, again = Job(settings, folder), _Round("nothing changed, all benchmarks")
+    _Round("first").take(job, [])
+    for _ in range(settings.attempts()):
+        again.take(job, [])
+    yield from again.rows(ALL_UNCHANGED[settings.is_sample], "")
 
 
 class _Round:

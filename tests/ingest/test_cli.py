@@ -19,7 +19,7 @@ def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path:
     said = command("ingest", "repoeval", "--source", source, "--lake", tmp_path / "lake", *NAMED)
     assert (said.code, said.out) == (0, "")
     *_, last, note, hint = said.err.splitlines()
-    assert last.startswith("ingest: 5 of 5 items ready in ")
+    assert last.startswith("ingest: 5 of 5 items ready; parts: ")
     assert last.endswith(f"→ {tmp_path / 'lake'}")
     assert note.startswith("  RepoEval function-2k: gold ranges that ended past their file were cut to it: ")
     assert hint == "  next: make evaluate"

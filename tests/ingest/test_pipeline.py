@@ -137,7 +137,7 @@ def test_subsets_whose_repositories_changed_are_read_again_or_taken_away(both: P
     ingested(tmp_path / "lake", both, subsets=SUBSETS)
     put(both / "repositories/function_level/zoo_animals/cats.py", ("\n\n" + CATS).encode())
     done = ingested(tmp_path / "lake", both, subsets=["function-2k"])
-    assert "RepoEval function-4k: its repositories changed; it is to be read again" in done.notes
+    assert "RepoEval function-4k: its repositories changed; it is to be read again" in done.news
     assert set(Lake(tmp_path / "lake").read("items")["subset"]) == {"function-2k"}
     assert set(Lake(tmp_path / "lake").read("gold_spans")["item_id"].str.head(11)) == {"function-2k"}
     ingested(tmp_path / "lake", both, subsets=SUBSETS)
@@ -158,7 +158,7 @@ def test_another_source_takes_away_what_the_earlier_one_left(both: Path, tmp_pat
     lake = tmp_path / "lake"
     ingested(lake, both, subsets=SUBSETS)
     done = ingested(lake, second)
-    assert "RepoEval now comes from second; before it came from source" in done.notes
+    assert "RepoEval now comes from second; before it came from source" in done.news
     last, subsets = (both, SUBSETS) if there_and_back else (second, SUBSETS[:1])
     if there_and_back:
         ingested(lake, both, subsets=SUBSETS)

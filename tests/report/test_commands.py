@@ -37,7 +37,7 @@ def test_build_says_what_it_did_and_then_that_it_stands(small: Lake, tmp_path: P
 def test_a_skipped_build_loads_neither_altair_nor_jinja(small: Lake, tmp_path: Path) -> None:
     report("--lake", small.root, "--site", tmp_path / "site")
     code = (
-        "import sys; from pathlib import Path; from lake.store import Lake; import report.__main__; "
+        "import sys; from pathlib import Path; from lake.store import Lake; import report.commands; "
         f"assert report.build.build(Lake(Path({str(small.root)!r})), Path({str(tmp_path / 'site')!r})).is_current; "
         "assert not {'altair', 'jinja2', 'vl_convert'} & set(sys.modules), 'loaded'"
     )

@@ -43,7 +43,7 @@ class Harm:
 def context() -> ForkServerContext:
     """Children that start from a process which has the stages imported already."""
     made = multiprocessing.get_context("forkserver")
-    made.set_forkserver_preload(["ingest.__main__", "evaluate.__main__", "tests.resilience.stages"])
+    made.set_forkserver_preload(["ingest.commands", "evaluate.commands", "tests.resilience.stages"])
     return made
 
 

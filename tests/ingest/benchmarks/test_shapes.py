@@ -278,7 +278,7 @@ def test_datasets_is_imported_by_no_command_that_does_not_need_it(tmp_path: Path
     import sys
 
     script = (
-        "import sys, ingest.__main__ as m\n"
+        "import sys, ingest.commands as m\n"
         "from lake.console import run\n"
         f"sys.argv = ['ingest', 'beir', '--source', {str(lay_out(tmp_path / 'beir'))!r}, '--lake', {str(tmp_path)!r}]\n"
         "try:\n    run(m.app, 'ingest')\nexcept SystemExit:\n    pass\n"

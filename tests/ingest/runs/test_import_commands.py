@@ -36,7 +36,7 @@ def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
     answer = said(lake, trec([(FIRST, "x/rockets/orbit.py#L13", 1, 2), (FIRST, "no.py", 2, 1)]))
     assert (answer.code, answer.out) == (Exit.INCOMPLETE, "")
     _, last, run, lost, clamped, hint = answer.err.splitlines()
-    assert last.startswith("ingest: 1 of 5 items, 4 missing in ")
+    assert last.startswith("ingest: 1 of 5 items, 4 missing; parts: ")
     assert last.endswith(f"→ {lake.root}")
     assert run.startswith("  run repoeval.prompt--mine--")
     assert lost == "  unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no.py'"

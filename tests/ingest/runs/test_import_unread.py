@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ingest.__main__ import app
+from ingest.commands import app
 from ingest.runs.import_outcome import Imported
 from ingest.runs.registry import importers
 from lake.errors import GoldspanError

@@ -253,7 +253,7 @@ def test_two_subsets_are_never_pooled(tmp_path: Path) -> None:
     assert caught.value.code == Exit.USAGE
     ingested(lake, source)
     done = ingested(lake, source, subsets=["verified"])
-    assert "ContextBench full made way for verified: never pooled" in done.notes
+    assert "ContextBench full made way for verified: never pooled" in done.news
     assert set(items(lake)) == {"acme__rockets-1"}
     assert {part.name for part in Lake(lake).parts("edits")} == {"verified"}
     assert not [part.name for part in Lake(lake).parts("rejects") if "full" in part.name]

@@ -1,0 +1,299 @@
+"""The commands of `python -m ingest`: bring benchmarks into the lake."""
+
+from __future__ import annotations
+
+import json as jsonlib
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ingest.benchmarks import benchmarks as known_benchmarks
+from ingest.benchmarks.config import described
+from ingest.contents.chunking import chunkers as known_chunkers
+from ingest.contents.chunking import default_chunkers, resolve_chunkers
+from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
+from ingest.outcome import Ingested, outcome_of
+from ingest.pipeline import ingest as ingest_benchmark
+from ingest.runs.bundled_runs import import_recorded, imported_runs
+from ingest.runs.chunk_lists import import_chunks
+from ingest.runs.explain import shown_trajectories
+from ingest.runs.find_trajectories import found_in
+from ingest.runs.import_outcome import Wanted
+from ingest.runs.importing import import_run
+from ingest.runs.input_file import InputFile
+from ingest.runs.registry import AUTO, importers
+from ingest.sources.git_address import GITHUB, checked_base
+from ingest.sources.tree import Source
+from lake import unchanged
+from lake.catalog.tasks import TASKS
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    FormatOption,
+    JsonOption,
+    LakeOption,
+    LimitOption,
+    QuietOption,
+    default_to,
+    print_listing,
+    split_names,
+)
+from lake.damage import survey
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.integrity import HINT
+from lake.rejects import Rejects
+from lake.store import Lake
+from lake.text import counted
+
+app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
+
+
+@app.command()
+def read(
+    context: typer.Context,
+    benchmarks: Annotated[
+        list[str] | None, typer.Argument(envvar="GOLDSPAN_BENCHMARKS", help="Which; all the source holds without it.")
+    ] = None,
+    source: Annotated[str, typer.Option(envvar="GOLDSPAN_SOURCE", help="sample, hub, or a folder.")] = "sample",
+    subsets: Annotated[str, typer.Option(envvar="GOLDSPAN_SUBSETS", help="Comma list of subsets.")] = "",
+    chunkers: Annotated[str, typer.Option(envvar="GOLDSPAN_CHUNKERS", help="Comma list of chunker names.")] = "",
+    limit: LimitOption = None,
+    config: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_CONFIG", help="FILE.yaml, which declares data of your own.")
+    ] = "",
+    config_reads: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_CONFIG_READS", help="The folder it may name files of; its own without it.")
+    ] = "",
+    repositories: Annotated[
+        str,
+        typer.Option(
+            envvar="GOLDSPAN_REPOSITORIES", help="Clone them to be searched whole: github, or the URL they are below."
+        ),
+    ] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
+    console = Console(quiet=quiet, json=json)
+    declared = dict(known_benchmarks())
+    asked = split_names(benchmarks)
+    given = context.get_parameter_source("source")
+    names_source = given is not None and given.name != "DEFAULT"
+    own = configured(config, config_reads, declared, asked, names_source=names_source)
+    if own is not None:
+        declared = {own.benchmark.name: own.benchmark}
+    for name in asked:
+        if name not in declared:
+            kind = "benchmark"
+            raise unknown_name(kind, name, declared)
+    wanted = known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
+    resolved = resolve_chunkers(split_names(chunkers) or default_chunkers())
+    store = Lake(lake)
+    base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
+    with _locked(store, console, {"ingest", "runs"}), console.downloads() as told:
+        done: dict[str, Ingested] = {}
+        own_source = [(own.benchmark.name, own.source)] if own is not None else None
+        unchanged.note_read(read_beside(source, own, clones=bool(base)))
+        sources = own_source or open_sources(source, asked, declared, store, console, told)
+        if base and not any(declared[name].clones(opened) for name, opened in sources):
+            raise no_clones([declared[name].display_name for name, _ in sources])
+        for name, opened in sources:
+            console.say(f"{declared[name].display_name} from {opened.name}{_labelled(opened)}")
+            done[name] = ingest_benchmark(
+                store,
+                declared[name],
+                opened,
+                subsets=declared[name].wanted(opened, wanted),
+                chunkers=resolved,
+                limit=limit,
+                repositories=cloned_repositories(declared[name], opened, base, store, console),
+                say=console.say,
+            )
+            import_recorded(store, name, opened, done[name], console.say)
+        outcome = outcome_of(done, store)
+        runs = imported_runs(store)
+        unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=["ingest"], shared=["runs"], runs=runs)
+    raise typer.Exit(console.finish("ingest", outcome))
+
+
+FileArgument = Annotated[
+    Path, typer.Argument(metavar="FILE", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too.")
+]
+BenchmarkOption = Annotated[
+    str, typer.Option("--benchmark", envvar="GOLDSPAN_BENCHMARK", help="Whose items it answers.")
+]
+SystemOption = Annotated[str, typer.Option("--system", envvar="GOLDSPAN_SYSTEM", help="The name of what made it.")]
+TaskOption = Annotated[str, typer.Option("--task", envvar="GOLDSPAN_TASK", help="The benchmark's first without it.")]
+FileFormatOption = Annotated[
+    str, typer.Option("--format", envvar="GOLDSPAN_FORMAT", help="As `list formats` has them.")
+]
+SkipOption = Annotated[
+    bool, typer.Option("--skip-unknown", envvar="GOLDSPAN_SKIP_UNKNOWN", help="Leave out items that are not there.")
+]
+ChunkerOption = Annotated[
+    str, typer.Option("--chunker", envvar="GOLDSPAN_CHUNKER", help="What cut the documents, if known.")
+]
+
+
+@app.command("run")
+def import_(
+    file: FileArgument,
+    benchmark: BenchmarkOption,
+    system: SystemOption,
+    task: TaskOption = "",
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    skip_unknown: SkipOption = False,
+    chunker: ChunkerOption = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Import a ranking, completions or trajectories made elsewhere as a run."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
+    with _locked(store, console, {"runs"}):
+        done = import_run(store, wanted, write=True, say=console.say)
+    done.notes += store.damage
+    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), "make evaluate", store.tally)))
+
+
+@app.command()
+def check(
+    file: FileArgument,
+    benchmark: BenchmarkOption,
+    system: SystemOption = "checked",
+    task: TaskOption = "",
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    skip_unknown: SkipOption = False,
+    chunker: ChunkerOption = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Do all that `run` does, but for the writing."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
+    with store.naming_damage():
+        done = import_run(store, wanted, write=False, say=console.say)
+    raise typer.Exit(
+        console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …", store.tally))
+    )
+
+
+@app.command()
+def chunks(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Chunks made elsewhere: Parquet or tab-separated.")],
+    benchmark: Annotated[
+        str, typer.Option("--benchmark", envvar="GOLDSPAN_BENCHMARK", help="Whose files they are of.")
+    ],
+    name: Annotated[str, typer.Option("--name", help="What the chunker is to be called.")],
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Import a list of chunks as a chunker, so that runs over them are scored with all metrics."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    with _locked(store, console, set()):
+        done = import_chunks(store, file, benchmark, name)
+    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), store.tally)))
+
+
+@app.command()
+def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: DebugOption = False) -> None:
+    """Compare every part of the lake with what was recorded when it was written; exit code 3 where one does not fit."""
+    if not lake.is_dir():
+        message = "there is no lake to verify"
+        hint = "Name it with --lake, or make one: make ingest"
+        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
+    found = survey(lake)
+    wrong: list[dict[str, object]] = [
+        {"path": fault.path.relative_to(lake).as_posix(), "why": fault.why} for fault in found.faults
+    ]
+    if json:
+        print(jsonlib.dumps({"lake": str(lake), "parts": found.n_parts, "bytes": found.n_bytes, "wrong": wrong}))
+    else:
+        print_listing(wrong, "")
+        Console().say(f"verify: as it was written: {counted(found.n_parts, 'part')} of {lake}; not: {len(wrong):,}")
+        if wrong:
+            Console().say(f"  {HINT}")
+    raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
+
+
+@app.command()
+def show(
+    file: FileArgument,
+    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+    step: Annotated[int | None, typer.Option(min=1, help="This step alone.")] = None,
+    debug: DebugOption = False,
+) -> None:
+    """Print what is understood of an agent's file, call by call, with what is not.
+
+    A call that showed something of files is a step, and has a number; any other has a dash.
+    """
+    rejects = Rejects()
+    for line in shown_trajectories(found_in(InputFile.at(file), format, rejects), step):
+        print(line)
+    for one in rejects:
+        print(f"refused: {one.position}: {one.reason}")
+
+
+_IN_A_TABLE = ("name", "display_name", "title", "subsets")
+"""What of a benchmark a person sees."""
+
+
+@app.command("list")
+def list_(
+    what: Annotated[str, typer.Argument(help="benchmarks, subsets, chunkers, formats or tasks.")] = "benchmarks",
+    lake: LakeOption = DEFAULT_LAKE,
+    format: FormatOption = "",  # noqa: A002  # the flag's own name
+) -> None:
+    """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
+    declared = known_benchmarks()
+    described_ones = [described(one) for one in declared.values()]
+    listings: dict[str, list[dict[str, object]]] = {
+        "benchmarks": [one if format else {key: one[key] for key in _IN_A_TABLE} for one in described_ones],
+        "subsets": [
+            {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
+            for benchmark in declared.values()
+            for subset in benchmark.subsets
+        ],
+        "chunkers": [
+            {"name": chunker.name, "meaning": chunker.meaning, "defaults": list(chunker.defaults)}
+            for chunker in known_chunkers().values()
+        ],
+        "formats": [
+            {
+                "name": one.name,
+                "state": "experimental: read only by name" if one.is_experimental else "",
+                "aliases": list(one.aliases),
+                "meaning": one.meaning,
+                "example": one.example,
+            }
+            for one in importers().values()
+        ],
+        "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
+    }
+    if what not in listings:
+        kind = "listing"
+        raise unknown_name(kind, what, listings)
+    print_listing(listings[what], format)
+
+
+def _labelled(source: Source) -> str:
+    return f" (labelled {source.label})" if source.label else ""
+
+
+def _locked(store: Lake, console: Console, makes: set[str]) -> AbstractContextManager[None]:
+    waiting = "another run is writing to this lake; waiting for it to end"
+    return store.locked(lambda: console.say(waiting), makes=makes, warn=console.warn)
