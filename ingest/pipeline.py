@@ -25,6 +25,8 @@ from ingest.stored_parts import (
     forget_other_sources,
     forget_other_subsets,
     forget_readers,
+    have_pools,
+    have_rest,
     parts_of,
     query_folders,
     rejects_of,
@@ -37,7 +39,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
 from lake.naming import REST
 from lake.rejects import Rejects
-from lake.store import FORMAT_VERSION, Lake, Part
+from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
 from lake.text import counted
 
@@ -132,11 +134,11 @@ def _ingest_subset(
         forget_other_subsets(lake, benchmark, subset, result)
     say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
     names = []
-    have_pools = _have_pools(lake, parts_of(lake, benchmark, subset)) and _have_rest(lake, benchmark) and not is_other
+    is_searchable = have_pools(lake, parts_of(lake, benchmark, subset)) and have_rest(lake, benchmark) and not is_other
     for part in benchmark.parts(raw, subset, limit, rejects):
         names.append(part.name)
         made_by = fingerprint(stamp, part.name)
-        if have_pools and _part_stands(lake, benchmark, part.name, made_by):
+        if is_searchable and _part_stands(lake, benchmark, part.name, made_by):
             continue
         found = Rejects()
         reading = part.read(found)
@@ -165,31 +167,7 @@ def _stands(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
         return False
     if not all(_part_stands(lake, benchmark, part.name, fingerprint(stamp, part.name)) for part in parts):
         return False
-    return _have_pools(lake, parts) and _have_rest(lake, benchmark)
-
-
-def _have_pools(lake: Lake, parts: list[Part]) -> bool:
-    """Whether what some parts' items search is there, file by file."""
-    if not parts:
-        return True
-    pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
-    # What lies beside a pool, unsearched, is to be whole as well.
-    wanted = pl.concat([pools, pools.select(pl.col("pool_id") + REST)])
-    files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
-    without_files = pools.join(files, on="pool_id", how="anti")
-    untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
-    without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
-    return all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
-
-
-def _have_rest(lake: Lake, benchmark: Benchmark) -> bool:
-    """Whether every part of the files that are searched has beside it that of the others, where there are such."""
-    folders = {"benchmark": benchmark.name}
-    searched, rest = (
-        {(part.table, part.name) for name in ("files", "pools") for part in lake.parts(name, kind=kind, **folders)}
-        for kind in ("searched", "rest")
-    )
-    return not benchmark.has_rest or searched <= rest
+    return have_pools(lake, parts) and have_rest(lake, benchmark)
 
 
 def _part_stands(lake: Lake, benchmark: Benchmark, part: str, stamp: str) -> bool:

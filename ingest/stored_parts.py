@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
+
 from ingest.benchmarks.declaration import Benchmark, part_of
 from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import delete_imported_runs
 from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
-from lake.naming import GOLD_RUN
+from lake.naming import GOLD_RUN, REST
 from lake.store import Lake, Part
 from lake.tables import table
 
@@ -49,6 +51,30 @@ def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:
 def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
     """Where the queries lie: a folder for each query rule that a task of the benchmark names."""
     return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.name)]
+
+
+def have_pools(lake: Lake, parts: list[Part]) -> bool:
+    """Whether what some parts' items search is there, file by file."""
+    if not parts:
+        return True
+    pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
+    # What lies beside a pool, unsearched, is to be whole as well.
+    wanted = pl.concat([pools, pools.select(pl.col("pool_id") + REST)])
+    files = lake.scan("files").select("pool_id", "sha256").join(wanted, on="pool_id", how="semi")
+    without_files = pools.join(files, on="pool_id", how="anti")
+    untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
+    without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
+    return all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
+
+
+def have_rest(lake: Lake, benchmark: Benchmark) -> bool:
+    """Whether every part of the files that are searched has beside it that of the others, where there are such."""
+    folders = {"benchmark": benchmark.name}
+    searched, rest = (
+        {(part.table, part.name) for name in ("files", "pools") for part in lake.parts(name, kind=kind, **folders)}
+        for kind in ("searched", "rest")
+    )
+    return not benchmark.has_rest or searched <= rest
 
 
 def forget_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Ingested) -> None:
