@@ -123,13 +123,13 @@ class Board:
         return score(min(numbers) if column.better == "lower" else max(numbers))
 
 
-def build_board(facts: Facts, protocol: Protocol) -> Board:
-    """Everything one protocol's leaderboard shows."""
+def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
+    """Everything one protocol's leaderboard shows, in its headline slice or another."""
     rule = protocol.parameters
     primary = (rule.primary.granularity, rule.primary.metric, rule.primary.k)
     of_task = [run.run_id for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
     mine = facts.aggregates.filter(pl.col("protocol") == protocol.name, pl.col("run_id").is_in(of_task))
-    where, head = _headline(mine, (rule.headline.slice, rule.headline.slice_value))
+    where, head = _headline(mine, where or (rule.headline.slice, rule.headline.slice_value))
     cells = _cells(head)
     runs = [run for run in facts.runs_of(protocol.benchmark) if _belongs(run, protocol, cells)]
     heads = [found[primary] for found in cells.values() if primary in found]

@@ -19,6 +19,7 @@ from lake.console import (
     QuietOption,
     default_to,
     print_listing,
+    split_names,
 )
 from lake.errors import unknown_name
 from lake.parts import PartCounts
@@ -93,21 +94,41 @@ def list_(
     print_listing(rows, format)
 
 
-ExportOption = Annotated[str, typer.Option("--format", help="csv, json, parquet, md, latex, trec or contextbench.")]
+ExportOption = Annotated[str, typer.Option("--format", help="`python -m report list formats` says which.")]
 
 
 @app.command()
 def export(
-    run_id: Annotated[str | None, typer.Argument(help="A run; the leaderboards without it.")] = None,
+    run_id: Annotated[
+        str | None, typer.Argument(metavar="[RUN]", help="A run, or a system that has one; the boards without it.")
+    ] = None,
     format: ExportOption = "csv",  # noqa: A002  # the flag's own name
     output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; stdout without it.")] = None,
     table: Annotated[str, typer.Option(help="Of a run: ranking or scores.")] = "ranking",
+    benchmark: Annotated[str, typer.Option(help="The boards of this one alone.")] = "",
+    protocol: Annotated[str, typer.Option(help="The board of this one alone.")] = "",
+    slice: Annotated[str, typer.Option(help="repo=acme/one; the one that a board opens on without it.")] = "",  # noqa: A002  # the flag's own name
+    metrics: Annotated[str, typer.Option(help="Comma list, with or without cut-off.")] = "",
+    systems: Annotated[str, typer.Option(help="Comma list, globs allowed.")] = "",
+    top: Annotated[int | None, typer.Option(min=1, help="So many systems of a board, the best.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
     debug: DebugOption = False,
 ) -> None:
     """The leaderboards, or one run's ranking or scores, for other tools."""
     from report.exports import export as export_
+    from report.exports.choice import Choice
 
     store = Lake(lake)
+    choice = Choice(benchmark, protocol, slice, tuple(split_names(metrics)), tuple(split_names(systems)), top)
     with store.naming_damage():
-        export_(store, run_id, format, output, table)
+        written = export_(store, run_id, format, output, table, choice)
+    if output is not None:
+        Console().say(f"wrote {written}")
+
+
+@app.command()
+def verify(bundle: Annotated[Path, typer.Argument(help="What `export --format bundle` wrote.")]) -> None:
+    """Compare every file of a bundle with its manifest."""
+    from report.exports.bundle import verify as verify_
+
+    Console().say(f"{bundle}: {counted(verify_(bundle), 'file')}, each as the manifest has it")

@@ -53,7 +53,11 @@ class Download:
     def meaning(self) -> str:
         """What a row is."""
         own = f"One row per {self.declares}, with what the pages say of it." if self.declares else ""
-        return " ".join(f"{own or table(self.table).meaning} {self.note}".split())
+        said = " ".join(f"{own or table(self.table).meaning} {self.note}".split())
+        # Some files are called otherwise than the tables they are copies of.
+        for other in DOWNLOADS:
+            said = said.replace(f"`{other.table}`", f"`{other.name}`")
+        return said
 
 
 _LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."

@@ -30,6 +30,8 @@ class Steps:
     at: tuple[int, ...]
     rows: tuple[tuple[Row, tuple[str, ...], int], ...]
     """Each system, its coverage at those steps, and over how many items."""
+    without: tuple[str, ...]
+    """Systems of the table that have no such steps: chance is a mean over many orders."""
 
 
 def score_picture(board: Board, average: Average) -> Markup | None:
@@ -85,9 +87,9 @@ def step_picture(facts: Facts, board: Board) -> Steps | None:
         (row, tuple(score(curves[row.run.run_id][0][step - 1]) for step in STEPS_SHOWN), curves[row.run.run_id][1])
         for row in rows
     )
-    return Steps(
-        granularity, markup(step_chart(lines, f"{granularity.capitalize()} coverage", name)), STEPS_SHOWN, shown
-    )
+    chart = markup(step_chart(lines, f"{granularity.capitalize()} coverage", name))
+    without = tuple(row.run.system for row in board.rows if row.run.run_id not in curves)
+    return Steps(granularity, chart, STEPS_SHOWN, shown, without)
 
 
 def _drawn(rows: Sequence[Row]) -> list[Row]:

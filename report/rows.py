@@ -27,6 +27,7 @@ class Cell:
     rank: int | None
     rank_low: int | None
     rank_high: int | None
+    tie_group: int | None
     too_few: bool | None
     share_of_oracle: float | None
 

@@ -7,7 +7,10 @@ import io
 import json
 import os
 import re
+import shutil
+import subprocess
 import threading
+import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -15,8 +18,14 @@ import pytest
 
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from report.exports import FORMATS, _latex_text, export
+from lake.tables import table
+from report.exports import FORMATS, export
+from report.exports.choice import Choice
+from report.exports.wide import _latex_text
+from tests.report.context_lake import write_context
+from tests.report.html import Element
 from tests.report.small_lake import HOSTILE_SHOWN, SYSTEMS, run_id, write_lake, write_scores
+from tests.tiny import command
 
 RUN = run_id("fixed-nws-1500+bm25-okapi")
 
@@ -29,9 +38,10 @@ def exported(lake: Lake, to: Path, run: str | None, format_name: str, table: str
 def test_csv_holds_the_leaderboards_in_long_form(small: Lake, tmp_path: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(exported(small, tmp_path, None, "csv"))))
     found = {
-        row["system"]: float(row["macro"])
+        row["system"]: float(row["value"])
         for row in rows
-        if row["protocol"] == "repoeval@chunking-v1" and (row["metric"], row["k"]) == ("ndcg", "10")
+        if row["protocol"] == "repoeval@chunking-v1"
+        and (row["metric"], row["k"], row["average"]) == ("ndcg", "10", "macro")
     }
     assert {name: found[name] for name in SYSTEMS} == {name: values[0] for name, values in SYSTEMS.items()}
     assert {(row["slice"], row["slice_value"]) for row in rows} == {("subset", "function-2k")}
@@ -45,7 +55,10 @@ def test_json_and_parquet_hold_the_same_rows(small: Lake, tmp_path: Path) -> Non
 
 def test_markdown_shows_the_table_of_the_page(small: Lake, tmp_path: Path) -> None:
     text = exported(small, tmp_path, None, "md")
-    assert "**RepoEval (sample), repoeval@chunking-v1, function-2k, mean over items**" in text
+    assert (
+        "**RepoEval (sample), repoeval@chunking-v1, function-2k, mean over items; "
+        "n = N = 5 where no cell or line says otherwise**"
+    ) in text
     assert "| fixed-nws-1500+jaccard | 0.587 |" in text
     assert "\\<img src=x" in text
     assert HOSTILE_SHOWN not in text
@@ -75,10 +88,10 @@ def test_no_cell_of_a_csv_is_a_formula_and_numbers_stay_numbers(hostile: Lake, t
     rows = list(csv.DictReader(io.StringIO(text, newline="")))
     assert {row["system"].removeprefix("'") for row in rows} >= set(HOSTILE_NAMES)
     assert [cell for row in rows for cell in row.values() if cell.startswith(tuple("=+-@\t\r\n\uff1d"))] == []
-    assert {float(row["macro"]) for row in rows if row["system"] == "'+1+1"} >= {0.01, 0.005}
+    assert {float(row["value"]) for row in rows if row["system"] == "'+1+1"} >= {0.01, 0.005}
     write_scores(hostile, "*b", "repoeval@target-v1", -0.25, fingerprint="below zero")
     rows = list(csv.DictReader(io.StringIO(exported(hostile, tmp_path, None, "csv"), newline="")))
-    assert min(float(row["macro"]) for row in rows) == -0.25
+    assert min(float(row["value"]) for row in rows if row["average"] == "macro") == -0.25
 
 
 def test_markdown_shows_every_name_as_it_is(hostile: Lake, tmp_path: Path) -> None:
@@ -179,3 +192,149 @@ def test_an_output_that_names_no_file_is_said(small: Lake, output: str) -> None:
 def test_a_full_disk_is_said(small: Lake) -> None:
     with pytest.raises(GoldspanError, match="the file could not be written: No space left on device"):
         export(small, None, "csv", Path("/dev/full"), "ranking")
+
+
+def test_a_choice_of_protocol_slice_metrics_and_systems_is_all_that_is_exported(small: Lake, tmp_path: Path) -> None:
+    choice = Choice("repoeval", "repoeval@chunking-v1", "repo=acme/one", ["ndcg"], ["fixed-nws-1500+*"], 2)
+    export(small, None, "csv", tmp_path / "out", "ranking", choice)
+    rows = pl.read_csv(tmp_path / "out").filter(pl.col("average") == "macro")
+    assert rows.select("system", "value", "slice", "slice_value", "metric", "k", "n", "n_items").rows() == [
+        ("fixed-nws-1500+own-file", 0.8127 * 0.7, "repo", "acme/one", "ndcg", 10, 2, 2),
+        ("fixed-nws-1500+bm25-okapi", 0.6254 * 0.7, "repo", "acme/one", "ndcg", 10, 2, 2),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        (Choice(benchmark="repoevil"), "unknown benchmark 'repoevil'\n  Did you mean 'repoeval'"),
+        (Choice(protocol="repoeval@chunking"), "unknown protocol"),
+        (Choice(slice="repo=acme/four"), "unknown slice 'repo=acme/four'\n  Did you mean 'repo=acme/"),
+        (Choice(metrics=["ndgc@10"]), "unknown metric 'ndgc@10'\n  Did you mean 'ndcg@10'"),
+        (Choice(systems=["bm25"]), "unknown system 'bm25'"),
+    ],
+)
+def test_a_choice_of_what_there_is_not_is_a_usage_error(small: Lake, choice: Choice, said: str) -> None:
+    with pytest.raises(GoldspanError, match=re.escape(said)) as caught:
+        export(small, None, "csv", None, "ranking", choice)
+    assert caught.value.code == Exit.USAGE
+
+
+def test_an_exported_number_is_that_of_the_table_of_aggregates_and_of_the_pages_cell(
+    small: Lake, tmp_path: Path, pages: dict[str, Element]
+) -> None:
+    export(small, None, "parquet", tmp_path / "out", "ranking")
+    rows = pl.read_parquet(tmp_path / "out")
+    aggregates = small.read("aggregates").unpivot(
+        ["macro", "micro", "by_repo"],
+        index=["run_id", "protocol", "granularity", "metric", "k", "slice", "slice_value", "n", "n_items"],
+        variable_name="average",
+    )
+    keys = [name for name in aggregates.columns if name != "value"]
+    both = rows.join(aggregates, on=keys, suffix=" stored")
+    assert both.height == rows.height > 0
+    assert both["value"].to_list() == both["value stored"].to_list()
+    cells = {each.text for each in pages["repoeval.html"].all("td")}
+    shown = rows.filter("is_shown", "is_compared")
+    assert {f"{value:.3f}" for value in shown["value"]} <= {cell.split()[0] for cell in cells if cell}
+
+
+def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path) -> None:
+    system = "fixed-nws-1500+bm25-okapi"
+    assert exported(small, tmp_path, system, "trec") == exported(small, tmp_path, RUN, "trec")
+    other = small.read("runs").filter(pl.col("system") == system).with_columns(run_id=pl.lit("another"))
+    small.write("runs", other, part="0", fingerprint="f", benchmark="repoeval", run_id="another")
+    with pytest.raises(GoldspanError, match="means 2 runs") as caught:
+        export(small, system, "trec", None, "ranking")
+    assert set(caught.value.examples) == {RUN, "another"}
+
+
+def test_ranx_json_orders_as_the_run_does(small: Lake, tmp_path: Path) -> None:
+    write_run_with(small, ["b.py", "a.py", "c.py"])
+    found = json.loads(exported(small, tmp_path, RUN, "ranx"))
+    assert found == {"item/0": {"b.py#L1-L2": 3, "a.py#L1-L2": 2, "c.py#L1-L2": 1}}
+
+
+def write_run_with(lake: Lake, paths: list[str]) -> None:
+    hits = lake.read("hits", run_id=RUN).drop("benchmark", strict=False).head(1)
+    rows = [
+        hits.with_columns(rank=pl.lit(rank, pl.Int64), path=pl.lit(path), line_start=pl.lit(0, pl.Int64),
+                          line_end=pl.lit(2, pl.Int64))
+        for rank, path in enumerate(paths, start=1)
+    ]  # fmt: skip
+    lake.write("hits", pl.concat(rows), part="0", fingerprint="g", benchmark="repoeval", run_id=RUN)
+
+
+def test_what_was_written_is_said(small: Lake, tmp_path: Path) -> None:
+    said = command("report", "export", RUN, "--format", "trec", "-o", tmp_path / "x.trec", "--lake", small.root)
+    n_bytes = (tmp_path / "x.trec").stat().st_size
+    assert (said.code, said.out, said.err) == (0, "", f"wrote {tmp_path / 'x.trec'}: 10 rows, {n_bytes} bytes\n")
+
+
+def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -> None:
+    said = command("report", "export", "-o", tmp_path / "nowhere" / "x.csv", "--lake", small.root)
+    assert said.code == Exit.USAGE
+    assert f"the folder {tmp_path / 'nowhere'} does not exist" in said.err
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_bundle_verifies_is_the_same_bytes_again_and_a_changed_one_does_not_verify(
+    small: Lake, tmp_path: Path
+) -> None:
+    for name in ("one.zip", "two.zip"):
+        export(small, None, "bundle", tmp_path / name, "ranking")
+    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
+    assert command("report", "verify", tmp_path / "one.zip").code == 0
+    with zipfile.ZipFile(tmp_path / "one.zip") as bundle:
+        contents = {name: bundle.read(name) for name in bundle.namelist()}
+    manifest = json.loads(contents["manifest.json"])
+    assert set(manifest) == set(contents) - {"manifest.json"}
+    assert manifest["numbers.csv"]["rows"] == contents["numbers.csv"].count(b"\n") - 1
+    for changed in (contents | {"numbers.csv": b"x"}, contents | {"more": b""}, {"manifest.json": b"{}", "a": b""}):
+        with zipfile.ZipFile(tmp_path / "changed.zip", "w") as bundle:
+            for name, data in changed.items():
+                bundle.writestr(name, data)
+        assert command("report", "verify", tmp_path / "changed.zip").code == Exit.INVALID
+    (tmp_path / "none.zip").write_bytes(b"PK")
+    assert command("report", "verify", tmp_path / "none.zip").code == Exit.INVALID
+
+
+def bold(text: str) -> list[str]:
+    return re.findall(r"^\\textbf\{|^(\S+) & \\textbf", text, re.MULTILINE)
+
+
+def test_bold_is_what_the_best_cannot_be_told_from(small: Lake, tmp_path: Path) -> None:
+    first, second = "window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi"
+    ndcg = {"protocol": "repoeval@chunking-v1", "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": "subset"}
+    where = {**ndcg, "slice_value": "function-2k"}
+    ranks = [
+        {**where, "run_id": run_id(system), "rank": rank, "rank_low": 1, "rank_high": 2, "tie_group": group}
+        for rank, (system, group) in enumerate([(first, 1), (second, 1), ("fixed-nws-1500+jaccard", 2)], start=1)
+    ]
+    frame = pl.DataFrame([{**row, "rank_high": 3, "too_few": False, "exploratory": False} for row in ranks])
+    columns = table("ranks").columns
+    folders = {"benchmark": "repoeval", "protocol": "repoeval@chunking-v1"}
+    small.write(
+        "ranks",
+        frame.select(pl.col(name).cast(kind) for name, kind in columns.items()),
+        part="0",
+        fingerprint="f",
+        **folders,
+    )
+    export(small, None, "latex", tmp_path / "out", "ranking", Choice(protocol="repoeval@chunking-v1"))
+    text = (tmp_path / "out").read_text()
+    assert sorted(bold(text)) == sorted([first, second])
+
+
+@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="needs Debian's texlive-latex-recommended")
+def test_latex_compiles_alone_whatever_systems_are_called(hostile: Lake, tmp_path: Path) -> None:
+    write_context(hostile)
+    (tmp_path / "tables.tex").write_text(exported(hostile, tmp_path, None, "latex"), encoding="utf-8")
+    done = subprocess.run(
+        ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "tables.tex"],
+        cwd=tmp_path, capture_output=True, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-2000:]
+    assert (tmp_path / "tables.pdf").read_bytes().startswith(b"%PDF")
+    tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}", (tmp_path / "tables.tex").read_text(encoding="utf-8"))
+    assert max(map(len, tables)) == 8

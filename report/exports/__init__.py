@@ -1,0 +1,187 @@
+"""Results for other tools: the leaderboards, or one run's ranking or scores, in the formats people ask for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.store import Lake
+from lake.text import counted
+from report.board import AVERAGES, Board
+from report.context_json import context_json
+from report.exports.bundle import bundled
+from report.exports.choice import Choice, run_named
+from report.exports.rankings import ranx, trec
+from report.exports.wide import latex, markdown
+from report.exports.writing import check_output, write
+from report.facts import load
+
+RANKING, SCORES = "ranking", "scores"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way of writing rows.
+
+    Attributes:
+        meaning: What a reader gets.
+        of: What it can hold: leaderboards, a run, or both.
+        write: Rows (and the boards they came from, for formats that lay out a table) to bytes.
+        of_run: A run of the lake to bytes, for a form that no single table has.
+        is_binary: It is no text, and goes to a file alone.
+    """
+
+    meaning: str
+    of: str
+    write: Callable[[pl.DataFrame, Sequence[Board]], bytes]
+    of_run: Callable[[Lake, str], bytes] | None = None
+    is_binary: bool = False
+
+
+def export(
+    lake: Lake, run: str | None, format_name: str, output: Path | None, table: str, choice: Choice | None = None
+) -> str:
+    """Write the leaderboards, or a run's ranking or scores, to a file or to stdout; returns what was written.
+
+    Args:
+        lake: Where the results are.
+        run: A run's id, or the name of a system that has one run; None for the leaderboards.
+        format_name: One of FORMATS.
+        output: The file; None for stdout.
+        table: Of a run: `ranking` or `scores`.
+        choice: Of the leaderboards: which numbers.
+
+    Raises:
+        GoldspanError: No such format, run or table, or the format cannot hold what was asked for.
+    """
+    if format_name not in FORMATS:
+        kind = "format"
+        raise unknown_name(kind, format_name, FORMATS)
+    chosen = FORMATS[format_name]
+    wanted = "leaderboards" if run is None else "a run"
+    if chosen.of not in (wanted, "both"):
+        message = f"format {format_name!r} holds {chosen.of}, not {wanted}"
+        hint = "Name a run: python -m report export RUN_ID" if run is None else "Leave the run out, or use csv."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    if run is not None and choice not in (None, Choice()):
+        message = "a run is exported whole: --benchmark, --protocol, --slice, --metrics, --systems, --top choose boards"
+        raise GoldspanError(message, code=Exit.USAGE)
+    check_output(output)
+    if output is None and chosen.is_binary:
+        message = f"{format_name} is no text: name a file with -o"
+        raise GoldspanError(message, code=Exit.USAGE)
+    if run is None:
+        boards = (choice or Choice()).boards(load(lake))
+        rows = _numbers(boards)
+        data = chosen.write(rows, boards)
+    elif chosen.of_run is not None:
+        data = chosen.of_run(lake, run_named(lake, run))
+        rows = None
+    else:
+        rows = _of_run(lake, run_named(lake, run), RANKING if format_name in ("trec", "ranx") else table)
+        data = chosen.write(rows, [])
+    write(output, data)
+    counts = "" if rows is None else f"{counted(rows.height, 'row')}, "
+    return f"{output or 'stdout'}: {counts}{counted(len(data), 'byte')}"
+
+
+def _numbers(boards: Sequence[Board]) -> pl.DataFrame:
+    """A row per number of the boards: system, metric and average, over which of the items, its value and interval.
+
+    `is_shown`: the page shows the metric averaged so.
+    """
+    rows = [
+        {
+            "benchmark": board.benchmark.name,
+            "protocol": board.protocol.name,
+            "slice": board.slice[0],
+            "slice_value": board.slice[1],
+            "system": row.run.system,
+            "run_id": row.run.run_id,
+            "kind": row.run.kind,
+            "status": row.run.status,
+            "limit": row.run.limit,
+            "granularity": column.granularity,
+            "metric": column.measure[1],
+            "k": column.measure[2],
+            "average": average,
+            "is_shown": average == board.averaged(column, board.average),
+            "value": value,
+            **{name: getattr(row.cells[column.measure], name) for name in POPULATION},
+            "is_compared": row.comparable,
+            "tie_group": row.head.tie_group if row.head is not None and column == board.primary else None,
+        }
+        for board in boards
+        for row in (*board.rows, *board.unranked)
+        for column in board.columns
+        for average in AVERAGES
+        if (value := row.value(column, average)) is not None
+    ]
+    if not rows:
+        message = "there is no number to export: no run has been scored"
+        raise GoldspanError(message, hint="Make one with: make evaluate", code=Exit.MISSING)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("limit", "tie_group").cast(pl.Int64))
+
+
+POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
+"""Over how many of how many items a number is."""
+
+
+def _of_run(lake: Lake, run_id: str, table: str) -> pl.DataFrame:
+    tables = {RANKING: "hits", SCORES: "scores"}
+    if table not in tables:
+        kind = "table"
+        raise unknown_name(kind, table, tables)
+    keys = {RANKING: ["item_id", "part", "step", "rank"], SCORES: ["protocol", "item_id", "granularity", "metric", "k"]}
+    return lake.read(tables[table], run_id=run_id).sort(keys[table])
+
+
+def _csv(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
+    """A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay numbers."""
+    text = pl.col(pl.String)
+    safe = pl.when(text.str.contains(_FORMULA)).then(pl.lit("'") + text).otherwise(text)
+    return rows.with_columns(safe.name.keep()).write_csv().encode()
+
+
+_FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
+"""How a formula begins, also in full width; a spreadsheet skips leading tabs and ends of lines."""
+
+
+def _json(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
+    return (rows.write_json() + "\n").encode()
+
+
+def _parquet(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
+    into = BytesIO()
+    rows.write_parquet(into, compression="zstd")
+    return into.getvalue()
+
+
+def _latex(_: pl.DataFrame, boards: Sequence[Board]) -> bytes:
+    return latex(boards)
+
+
+def _bundle(rows: pl.DataFrame, boards: Sequence[Board]) -> bytes:
+    kinds = {"csv": _csv, "json": _json, "parquet": _parquet}
+    files = {f"numbers.{name}": (rows.height, made(rows, boards)) for name, made in kinds.items()}
+    n_lines = sum(len(board.rows) + len(board.unranked) for board in boards)
+    return bundled({**files, "tables.md": (n_lines, markdown(boards)), "tables.tex": (n_lines, latex(boards))})
+
+
+FORMATS: Mapping[str, Format] = {
+    "csv": Format("comma-separated values, a row per number", "both", _csv),
+    "json": Format("a list of objects", "both", _json),
+    "parquet": Format("Parquet; needs -o", "both", _parquet, is_binary=True),
+    "md": Format("a Markdown table per protocol, as the page shows it", "leaderboards", lambda _, of: markdown(of)),
+    "latex": Format("a LaTeX document, a table of at most 8 columns per protocol", "leaderboards", _latex),
+    "bundle": Format("a zip of these five with a manifest; needs -o", "leaderboards", _bundle, is_binary=True),
+    "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", lambda rows, _: trec(rows)),
+    "ranx": Format("JSON, {query: {document: score}}", "a run", lambda rows, _: ranx(rows)),
+    "contextbench": Format("JSON lines as ContextBench's evaluator writes them", "a run", _json, context_json),
+}
+"""Every format by name."""

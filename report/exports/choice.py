@@ -1,0 +1,120 @@
+"""Which numbers are exported: benchmarks, protocols, slices, metrics and systems, and the run that a name means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.store import Lake
+from report.board import Board, build_board
+from report.facts import Facts
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is asked for; empty is all, and the slice that a board opens on.
+
+    Attributes:
+        benchmark: Of which benchmark.
+        protocol: Under which protocol.
+        slice: `repo=acme/one`, or the name alone of a slice with one value.
+        metrics: Names, with or without a cut-off.
+        systems: Names, globs allowed.
+        top: So many systems, the best ones.
+    """
+
+    benchmark: str = ""
+    protocol: str = ""
+    slice: str = ""
+    metrics: Sequence[str] = ()
+    systems: Sequence[str] = ()
+    top: int | None = None
+
+    def boards(self, facts: Facts) -> list[Board]:
+        """The boards of what is asked for, with its columns and rows alone.
+
+        Raises:
+            GoldspanError: A name is unknown, or nothing has it.
+        """
+        if self.benchmark and self.benchmark not in facts.benchmarks:
+            kind = "benchmark"
+            raise unknown_name(kind, self.benchmark, facts.benchmarks)
+        if self.protocol and self.protocol not in facts.protocols:
+            kind = "protocol"
+            raise unknown_name(kind, self.protocol, facts.protocols)
+        protocols = [
+            protocol
+            for name in facts.benchmarks
+            for protocol in facts.boards(name)
+            if self.benchmark in ("", name) and self.protocol in ("", protocol.name)
+        ]
+        places = [(protocol, self._where(facts, protocol.name)) for protocol in protocols]
+        if self.slice and not any(where for _, where in places):
+            kind = "slice"
+            raise unknown_name(kind, self.slice, {one for each in protocols for one in _slices(facts, each.name)})
+        boards = [build_board(facts, one, where) for one, where in places if where or not self.slice]
+        scored = [board for board in boards if board.rows or board.unranked]
+        _check("metric", self.metrics, {name for board in scored for one in board.columns for name in _names(one.name)})
+        _check("system", self.systems, {row.run.system for board in scored for row in (*board.rows, *board.unranked)})
+        return [found for board in scored if (found := self._part(board)).columns and (found.rows or found.unranked)]
+
+    def _where(self, facts: Facts, protocol: str) -> tuple[str, str] | None:
+        matching = [one for one in _slices(facts, protocol) if self.slice in (one, one.partition("=")[0])]
+        if not self.slice or len(matching) != 1:
+            return None
+        name, _, value = matching[0].partition("=")
+        return name, value
+
+    def _part(self, board: Board) -> Board:
+        columns = tuple(one for one in board.columns if not self.metrics or set(_names(one.name)) & set(self.metrics))
+        chosen = [
+            tuple(
+                row
+                for row in rows
+                if not self.systems or any(fnmatchcase(row.run.system, glob) for glob in self.systems)
+            )
+            for rows in (board.rows, board.unranked)
+        ]
+        rows, unranked = chosen if self.top is None else (chosen[0][: self.top], ())
+        return replace(board, columns=columns, rows=rows, unranked=unranked)
+
+
+def run_named(lake: Lake, name: str) -> str:
+    """The id of a run, given by id or by the name of a system that has one run.
+
+    Raises:
+        GoldspanError: There is none of that name, or several.
+    """
+    runs = lake.scan("runs").select("run_id", "system", "status").collect().sort("run_id")
+    if name in runs["run_id"]:
+        return name
+    mine = runs.filter(pl.col("system") == name)
+    if mine.is_empty():
+        kind = "run or system"
+        raise unknown_name(kind, name, [*runs["system"], *runs["run_id"]])
+    complete = mine.filter(pl.col("status") == "complete")
+    found = (complete if complete.height else mine)["run_id"].to_list()
+    if len(found) > 1:
+        message = f"{name} means {len(found)} runs"
+        raise GoldspanError(message, examples=found, hint="Name one by its id.", code=Exit.USAGE)
+    return str(found[0])
+
+
+def _slices(facts: Facts, protocol: str) -> list[str]:
+    mine = facts.aggregates.filter(pl.col("protocol") == protocol).select("slice", "slice_value").unique()
+    return [f"{name}={value}" for name, value in mine.sort(pl.all()).rows()]
+
+
+def _names(metric: str) -> tuple[str, str]:
+    return metric, metric.partition("@")[0]
+
+
+def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    choices = sorted(known)
+    for name in names:
+        if choices and not any(fnmatchcase(one, name) for one in choices):
+            raise unknown_name(kind, name, choices)
