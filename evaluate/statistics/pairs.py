@@ -26,7 +26,7 @@ N_FLIPS = 10_000
 """How many are drawn where there are more."""
 
 _SEED = 20_260_101
-_BLOCK_NUMBERS = 1 << 17
+_BLOCK_NUMBERS = 1 << 20
 _PRIOR_DEGREES = 8
 """What weight the family's own scale has beside the variance of a pair, in degrees of freedom. Of 48 systems on eight
 repositories as unequal as RepoEval's, one that is ten points better is told from 99 % of the others (21 % without)."""

@@ -18,6 +18,7 @@ from evaluate.statistics.pooling import pooled, slices_of
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 from tests.bench import Bench, Row, Settings, Target
+from tests.bench import _pairs as pairs
 from tests.bench._measure import ChildError, Measured, Stopwatch, call
 
 Floats = NDArray[np.float64]
@@ -44,6 +45,7 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         yield _row(f"where the gold went: {N_ITEMS:,} items × {N_SYSTEMS} systems", call(ledgers, folder))
         yield _row("one system more, its values all distinct", call(distinct, folder))
         ours, theirs = call(bootstrap, folder), call(scipy_bootstrap, folder)
+        yield from _compared(folder)
     except ChildError as error:
         yield Row(what, failed=error.line)
         return
@@ -62,6 +64,30 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
         against="of scipy, by chance",
         target=Target(ratio=1, difference=0.01),
     )
+
+
+def _compared(folder: Path) -> Iterator[Row]:
+    """Pairs and ranks of everything, a family of 48 systems, scipy's test of three pairs, and many nulls."""
+    found = call(pairs.compared, folder)
+    yield _row(f"{found.said['pairs']} comparisons of {N_SYSTEMS} systems, and ranks", found, ALL)
+    size = (N_REPOSITORIES, N_ITEMS)
+    yield _row(f"the 1,128 pairs of 48 systems over {N_REPOSITORIES:,} repositories", call(pairs.family, *size))
+    few = call(pairs.flips, *size)
+    yield Row(
+        f"3 pairs beside scipy.stats.permutation_test over {N_REPOSITORIES:,} repositories",
+        few.seconds,
+        few.peak_mb,
+        few.cpu_seconds,
+        ratio=float(str(few.said["theirs"])) / few.seconds,
+        difference=float(str(few.said["apart"])),
+        against="of scipy, by chance",
+        target=Target(ratio=1, difference=0.03),
+    )
+    null = call(pairs.nulls)
+    what = f"of {pairs.N_NULLS:,} times 48 systems that are alike some are told apart"
+    wrong = float(str(null.said["wrong"]))
+    within = Target(difference=0.06)
+    yield Row(what, null.seconds, null.peak_mb, null.cpu_seconds, difference=wrong, against="of none", target=within)
 
 
 def _row(what: str, measured: Measured, target: Target | None = None) -> Row:
