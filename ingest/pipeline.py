@@ -21,22 +21,23 @@ from ingest.stored_parts import (
     called,
     files_part,
     folders_of,
-    forget,
-    forget_other_sources,
-    forget_other_subsets,
-    forget_readers,
     have_pools,
     have_rest,
     parts_of,
     query_folders,
     rejects_of,
     rejects_part,
+    remove_other_sources,
+    remove_other_subsets,
+    remove_part,
+    remove_readers,
     tags_of,
 )
 from lake.code import code_digest
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
+from lake.make import Product, Slot, make, product_of
 from lake.naming import REST
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake
@@ -67,7 +68,7 @@ def ingest(
         message = f"{benchmark.display_name}: {', '.join(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
     result, contents = Ingested(tally=lake.tally), Contents(lake)
-    forget_other_sources(lake, benchmark, source, result)
+    remove_other_sources(lake, benchmark, source, result)
     for subset in subsets:
         _ingest_subset(lake, benchmark, source, subset, limit, repositories, contents, result, say)
     search_repositories(lake, benchmark, repositories, contents, result)
@@ -124,32 +125,32 @@ def _ingest_subset(
         FORMAT_VERSION, shapes, benchmark.name, _code(benchmark), subset, limit, source.label, source.revision, made_of
     )
     absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
-    is_whole = _stands(lake, benchmark, subset, stamp)
+    is_whole = _is_current(lake, benchmark, subset, stamp)
     # What is missing for want of a repository is asked for again, and named again.
     is_other = is_whole and raw.repositories is not None and may_now_be_had(absent, raw.repositories)
     if is_whole and not is_other:
         result.notes += [f"{benchmark.display_name} {subset}: {note}" for note in absent_notes(absent["item_id"])]
         return
     if benchmark.is_one_subset:
-        forget_other_subsets(lake, benchmark, subset, result)
+        remove_other_subsets(lake, benchmark, subset, result)
     say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
     names = []
     is_searchable = have_pools(lake, parts_of(lake, benchmark, subset)) and have_rest(lake, benchmark) and not is_other
     for part in benchmark.parts(raw, subset, limit, rejects):
         names.append(part.name)
-        made_by = fingerprint(stamp, part.name)
-        if is_searchable and _part_stands(lake, benchmark, part.name, made_by):
+        product = _product(lake, benchmark, part.name, fingerprint(stamp, part.name))
+        if is_searchable and product.is_current:
             continue
         found = Rejects()
         reading = part.read(found)
-        _write(lake, benchmark, part.name, reading, found, made_by, contents, result)
+        _write(product, benchmark, part.name, reading, found, contents, result)
         result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
         if part.name != part_of(subset):
             say(f"{benchmark.display_name} {part.name}: {counted(reading.items.height, 'item')}")
     for stale in parts_of(lake, benchmark, subset):
         if stale.name not in names:
-            forget(lake, benchmark, stale.name)
-    # Written last and with the names of all parts: where it stands, the subset is whole.
+            remove_part(lake, benchmark, stale.name)
+    # Written last and with the names of all parts: where it is current, the subset is whole.
     whole = fingerprint(stamp, sorted(names))
     lake.write("rejects", rejects.frame("ingest"), part=files_part(benchmark, subset), fingerprint=whole)
 
@@ -159,25 +160,29 @@ def _code(benchmark: Benchmark) -> list[str]:
     return [str(benchmark.version), code_digest(benchmark.find, benchmark.parts)]
 
 
-def _stands(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
+def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
     parts = parts_of(lake, benchmark, subset)
     whole = fingerprint(stamp, [part.name for part in parts])
     if not lake.is_current("rejects", files_part(benchmark, subset), whole):
         return False
-    if not all(_part_stands(lake, benchmark, part.name, fingerprint(stamp, part.name)) for part in parts):
+    if not all(_product(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
         return False
     return have_pools(lake, parts) and have_rest(lake, benchmark)
 
 
-def _part_stands(lake: Lake, benchmark: Benchmark, part: str, stamp: str) -> bool:
-    return (
-        lake.is_current("items", part, stamp, benchmark=benchmark.name)
-        and lake.is_current("gold_spans", part, stamp, benchmark=benchmark.name)
-        and all(lake.is_current("queries", part, stamp, **folders) for folders in query_folders(benchmark))
-        and lake.is_current("rejects", rejects_part(benchmark, part), stamp)
-        and all(lake.is_current(name, part, stamp, **folders_of(benchmark, name)) for name in benchmark.more)
-    )
+def _product(lake: Lake, benchmark: Benchmark, part: str, made_from: str) -> Product:
+    """A part with all that is given with it; its items come last, so that they say that all the rest is there."""
+    folders = {"benchmark": benchmark.name}
+    slots = [
+        Slot("gold_spans", part, folders),
+        *(Slot("queries", part, of_query) for of_query in query_folders(benchmark)),
+        *(Slot(name, part, folders_of(benchmark, name)) for name in benchmark.more),
+        # No rejects are written as well: a part of no rows says that there were none.
+        Slot("rejects", rejects_part(benchmark, part), {}),
+        Slot("items", part, folders),
+    ]
+    return Product(lake, slots, made_from)
 
 
 def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
@@ -200,49 +205,38 @@ def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
 
 
 def _write(
-    lake: Lake,
+    product: Product,
     benchmark: Benchmark,
     part: str,
     reading: Reading,
     rejects: Rejects,
-    stamp: str,
     contents: Contents,
     result: Ingested,
 ) -> None:
-    """Store a part; the items last, so that a part with their fingerprint means that all the rest is there."""
+    """Store what the items search, then the part itself."""
     for group in reading.pools:
         contents.write(group.blobs)
         if group.name:
-            _write_files(lake, benchmark, part, reading.items, group, result)
-    lake.write("gold_spans", reading.gold, part=part, fingerprint=stamp, benchmark=benchmark.name)
-    for folders in query_folders(benchmark):
-        texts = reading.queries.filter(pl.col("query") == folders["query"])
-        lake.write("queries", texts, part=part, fingerprint=stamp, **folders)
-    for name in benchmark.more:
-        lake.write(name, reading.more[name], part=part, fingerprint=stamp, **folders_of(benchmark, name))
-    # No rejects are written as well: a part of no rows says that there were none.
-    lake.write("rejects", rejects.frame("ingest"), part=rejects_part(benchmark, part), fingerprint=stamp)
-    lake.write("items", reading.items, part=part, fingerprint=stamp, benchmark=benchmark.name)
+            _write_files(product.lake, benchmark, part, reading.items, group, result)
+    queries = [reading.queries.filter(query=folders["query"]) for folders in query_folders(benchmark)]
+    more = [reading.more[name] for name in benchmark.more]
+    product.write(reading.gold, *queries, *more, rejects.frame("ingest"), reading.items)
 
 
 def _write_files(
     lake: Lake, benchmark: Benchmark, part: str, items: pl.DataFrame, group: PoolGroup, result: Ingested
 ) -> None:
     # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
-    stamp = fingerprint(FORMAT_VERSION, group.files.rows())
     folders = {"benchmark": benchmark.name, "kind": group.kind}
+    files = product_of(lake, "files", part=group.name, inputs=(), parameters=group.files.rows(), code=(), **folders)
     stored = lake.part("files", group.name, **folders)
-    if stored is not None and stored.fingerprint != stamp:
-        forget_readers(lake, benchmark, part, stored, result)
+    if stored is not None and not files.is_current:
+        remove_readers(lake, benchmark, part, stored, result)
     repos = items.select("pool_id", "repo", "commit").unique("pool_id")
     repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + REST)])
     pools = pool_rows(group.files, repos, **folders).sort("pool_id")
-    for name, rows, made_of in (
-        ("pools", pools, fingerprint(FORMAT_VERSION, pools.rows())),
-        ("files", group.files, stamp),
-    ):
-        if not lake.is_current(name, group.name, made_of, **folders):
-            lake.write(name, rows, part=group.name, fingerprint=made_of, **folders)
+    make(lake, "pools", group.name, lambda: pools, inputs=(), parameters=pools.rows(), code=(), **folders)
+    files.make(lambda: group.files)
 
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
@@ -279,6 +273,5 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         place=benchmark.place,
         licences=[{"repo": repo, "licence": source.licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
     )
-    stamp = fingerprint(row.to_dicts())
-    if not lake.is_current("benchmarks", benchmark.name, stamp):
-        lake.write("benchmarks", row.with_columns(fingerprint=pl.lit(stamp)), part=benchmark.name, fingerprint=stamp)
+    row = row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
+    make(lake, "benchmarks", benchmark.name, lambda: row, parameters=row.to_dicts(), code=())

@@ -77,17 +77,17 @@ def have_rest(lake: Lake, benchmark: Benchmark) -> bool:
     return not benchmark.has_rest or searched <= rest
 
 
-def forget_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Ingested) -> None:
+def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Ingested) -> None:
     """Take away the other parts whose items search files that are now others: their gold is of the old ones."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
     for part in lake.parts("items", benchmark=benchmark.name):
         if part.name == reader or lake.scan_parts([part], "items").join(pools, on="pool_id").collect().is_empty():
             continue
-        forget(lake, benchmark, part.name)
+        remove_part(lake, benchmark, part.name)
         result.news.append(f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again")
 
 
-def forget(lake: Lake, benchmark: Benchmark, name: str) -> None:
+def remove_part(lake: Lake, benchmark: Benchmark, name: str) -> None:
     """Take away a part's rows, the items first."""
     named = {"benchmark": benchmark.name}
     parts = [lake.part("items", name, **named), lake.part("gold_spans", name, **named)]
@@ -98,11 +98,11 @@ def forget(lake: Lake, benchmark: Benchmark, name: str) -> None:
             lake.remove(part)
 
 
-def forget_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Ingested) -> None:
+def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Ingested) -> None:
     """Take away what stands of another subset, where two may not stand together."""
     others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
     for name in others:
-        forget(lake, benchmark, name)
+        remove_part(lake, benchmark, name)
     for other in set(benchmark.subsets) - {subset}:
         refused = lake.part("rejects", files_part(benchmark, other))
         if refused is not None:
@@ -111,7 +111,7 @@ def forget_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
         result.news.append(f"{benchmark.display_name} {', '.join(others)} made way for {subset}: never pooled")
 
 
-def forget_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Ingested) -> None:
+def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Ingested) -> None:
     """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
     part = lake.part("benchmarks", benchmark.name)
     if part is None:
@@ -120,7 +120,7 @@ def forget_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     if row == {"source": called(source), "revision": source.revision, "tags": tags_of(source)}:
         return
     for stored in lake.parts("items", benchmark=benchmark.name):
-        forget(lake, benchmark, stored.name)
+        remove_part(lake, benchmark, stored.name)
     for refused in lake.parts("rejects"):
         if refused.name.startswith(rejects_part(benchmark, "")):
             lake.remove(refused)

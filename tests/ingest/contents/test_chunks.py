@@ -41,5 +41,5 @@ def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(sourc
 def test_what_could_not_be_cut_is_told_again_when_nothing_is_new(source: Path, tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     ingested(lake, source)
-    again = ingested(lake, source)
+    again = ingested(Lake(lake.root), source)
     assert (again.n_rejected, again.tally.counts()["made"]) == (1, 0)
