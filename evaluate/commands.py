@@ -210,6 +210,7 @@ def reproduce(
 def score_files(
     qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
     ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
+    other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
     metrics: Annotated[
         str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list: map,ndcg@10 or, as trec_eval has it, P_10.")
     ] = "",
@@ -220,13 +221,19 @@ def score_files(
     debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements, as trec_eval does; no lake is needed."""
+    from evaluate.trec.compared import compared
     from evaluate.trec.measures import DEFAULT, measure_named
-    from evaluate.trec.printed import mean_lines, notes, value_lines
+    from evaluate.trec.printed import compared_lines, mean_lines, notes, value_lines
     from evaluate.trec.scored import means, read_qrels, score_file
 
     measures = list({one.name: one for one in map(measure_named, split_names(metrics) or DEFAULT)}.values())
-    scored = score_file(ranked, read_qrels(qrels), measures, answered_only=answered)
+    judged = read_qrels(qrels)
+    scored = score_file(ranked, judged, measures, answered_only=answered)
     over = means(scored.values, measures)
+    if other is not None:
+        beside = compared(scored.values, score_file(other, judged, measures, answered_only=answered).values, measures)
+        print(jsonlib.dumps(beside.to_dicts()) if json else "\n".join(map(escaped, compared_lines(over, beside))))
+        return
     if json:
         print(jsonlib.dumps({"means": over.to_dicts(), **({"values": scored.values.to_dicts()} if per_query else {})}))
         return

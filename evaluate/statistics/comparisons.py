@@ -92,7 +92,7 @@ def compare_runs(
     return (
         found.join(groups.drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
-        .with_columns(verdict=_verdict())
+        .with_columns(verdict=verdict_of())
         .select(*declared.columns)
         .sort(declared.key)
     )
@@ -116,7 +116,7 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], grid: _Grid) -> pl.D
             "run_a": run_ids[first],
             "run_b": run_ids[second],
             "sign": np.full(len(first), sign),
-            **_uncertainty(found),
+            **uncertainty(found),
             "p": p,
             "p_adjusted": adjusted,
             "wins": wins,
@@ -145,7 +145,7 @@ _RAW = {
 }
 
 
-def _uncertainty(found: Differences) -> dict[str, Floats | Flags]:
+def uncertainty(found: Differences) -> dict[str, Floats | Flags]:
     """Of differences: the interval, the smallest that would be detected, and whether it surely is within a point."""
     at = {p: stdtrit(found.degrees, p) * found.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]
@@ -159,7 +159,7 @@ def _uncertainty(found: Differences) -> dict[str, Floats | Flags]:
     }
 
 
-def _verdict() -> pl.Expr:
+def verdict_of() -> pl.Expr:
     """What is said of the second system; nothing by a metric of which no values are better."""
     few = (pl.col("n_repos") < FEWEST_REPOS) | (pl.col("n_items") < FEWEST_ITEMS)
     better = pl.when(pl.col("delta") * pl.col("sign") > 0).then(pl.lit(BETTER)).otherwise(pl.lit(WORSE))

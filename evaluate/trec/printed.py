@@ -37,3 +37,11 @@ def notes(scored: Scored) -> Iterator[str]:
         yield f"{without}; --answered leaves them out"
     if scored.n_unjudged:
         yield f"{counted(scored.n_unjudged, 'query')} of the run without judgements are left out"
+
+
+def compared_lines(means: pl.DataFrame, compared: pl.DataFrame) -> Iterator[str]:
+    """A line per measure: the first run's mean, the difference with its interval, p, and what is said of the second."""
+    first = dict(means.select("measure", "mean").iter_rows())
+    yield "measure\tRUN\tRUN2 - RUN\tlow\thigh\tp\tverdict on RUN2\tqueries"
+    for name, delta, low, high, p, verdict, n in compared.iter_rows():
+        yield f"{name}\t{first[name]:.4f}\t{delta:+.4f}\t{low:+.4f}\t{high:+.4f}\t{p:.4f}\t{verdict}\t{n}"

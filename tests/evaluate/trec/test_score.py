@@ -217,3 +217,16 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     done = score(tmp_path / "qrels", tmp_path / "run")
     assert done.code == Exit.MISSING
     assert "there is no file" in done.err
+
+
+def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Path) -> None:
+    qrels = {f"q{number}": {"d1": 1} for number in range(60)}
+    run = {query: {"d1": 1.0 if number % 2 else 0.0, "d2": 0.5} for number, query in enumerate(qrels)}
+    files = write(tmp_path, qrels, run)
+    better = "".join(f"{query} Q0 d1 1 1 me\n{query} Q0 d2 2 0.5 me\n" for query in qrels)
+    (tmp_path / "better").write_text(better)
+    (found,) = json.loads(score(*files, tmp_path / "better", "--metrics", "P_1", "--json").out)
+    assert (found["delta"], found["verdict"], found["queries"]) == (0.5, "better", 60)
+    assert found["p"] < 0.001
+    assert "\tworse\t60" in score(files[0], tmp_path / "better", files[1], "--metrics", "P_1").out
+    assert "equivalent" in score(*files, files[1], "--metrics", "P_1").out
