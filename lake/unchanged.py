@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
@@ -251,15 +251,21 @@ def _code_of(stage: str) -> str:
             hashed.update(f"{path[len(str(ROOT)) :]}\0".encode(errors="surrogateescape"))
             with open(path, "rb") as file:  # noqa: PTH123  # a Path for every file takes as long as the hashing
                 hashed.update(hashlib.sha256(file.read()).digest())
-    hashed.update((ROOT / "pyproject.toml").read_bytes())
+    for listed in (ROOT / "pyproject.toml", *_records()):
+        hashed.update(f"{listed}\0".encode(errors="surrogateescape"))
+        with suppress(OSError):
+            # What a package consists of is in its RECORD, which is never changed in place.
+            status = listed.stat()
+            hashed.update(f"{status.st_size} {status.st_mtime_ns}\0".encode())
+    return hashed.hexdigest()
+
+
+def _records() -> Iterator[Path]:
+    """Where it is recorded what each installed package consists of."""
     for place in sys.path:
         with suppress(OSError):
-            for entry in sorted(os.scandir(place), key=lambda entry: entry.name):
-                if entry.name.endswith(".dist-info"):
-                    # What a package consists of is in its RECORD.
-                    record = Path(entry.path, "RECORD").stat()
-                    hashed.update(f"{entry.name} {record.st_size} {record.st_mtime_ns}\0".encode())
-    return hashed.hexdigest()
+            names = sorted(entry.name for entry in os.scandir(place) if entry.name.endswith(".dist-info"))
+            yield from (Path(place, name, "RECORD") for name in names)
 
 
 _NOT_CODE = {f"{ROOT}/lake/data", f"{ROOT}/lake/cache", f"{ROOT}/site/public"}
