@@ -35,6 +35,7 @@ def test_the_chunker_of_the_readme_works_as_one_file(tmp_path: Path) -> None:
     for folder in ("lake", "ingest", "evaluate"):
         ignored = shutil.ignore_patterns("data", "cache", "__pycache__")
         shutil.copytree(ROOT / folder, checkout / folder, ignore=ignored)
+    shutil.copy(ROOT / "pyproject.toml", checkout)
     path = re.search(r"`(ingest/contents/chunkers/\w+\.py)`:", README)
     assert path is not None
     (checkout / path[1]).write_text(block("## Add a chunker in one file"))

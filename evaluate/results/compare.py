@@ -12,7 +12,7 @@ from evaluate.comparing import systems_of
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.exploring import aggregated, explored, why_not
 from evaluate.statistics.comparisons import MEASURE, SLICE, compare_runs, mirrored
-from evaluate.statistics.headline import average_of, headline_slice
+from evaluate.statistics.headline import average_of, slice_of
 from evaluate.statistics.means import in_slice
 from evaluate.statistics.pooling import pooled_whole
 from lake.catalog.protocol import Aggregate, Protocol
@@ -144,7 +144,7 @@ def _pair(lake: Lake, protocol: Protocol, runs: pl.DataFrame, a: str, b: str) ->
     pair = []
     known = runs.filter(pl.col("run_id").is_in(list(scored)))
     for name in (a, b):
-        meant = _reference(protocol, known["system"]) if name == REFERENCE else name
+        meant = reference_of(protocol, known["system"]) if name == REFERENCE else name
         mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
         complete = mine.filter(pl.col("status") == "complete")
         run_ids = (complete if mine.height > 1 and complete.height else mine)["run_id"].to_list()
@@ -157,7 +157,7 @@ def _pair(lake: Lake, protocol: Protocol, runs: pl.DataFrame, a: str, b: str) ->
     return pair
 
 
-def _reference(protocol: Protocol, systems: Iterable[str]) -> str:
+def reference_of(protocol: Protocol, systems: Iterable[str]) -> str:
     """The system that a protocol's benchmark declares as reference, of those that there are; empty for none."""
     patterns = REFERENCES.get(protocol.name.partition("@")[0], USUAL)
     return next((name for one in patterns for name in sorted(systems) if fnmatchcase(name, one)), "")
@@ -172,7 +172,7 @@ def _under(
     scores, aggregates = (_stored(lake, name, protocol, pair) for name in ("scores", "aggregates"))
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len({*pair})
-    where = _slice_of(protocol, aggregates.filter(is_shared), slice_name)
+    where = slice_of(protocol, aggregates.filter(is_shared), slice_name)
     beside = [one for one in wanted if one not in metrics_of(protocol)]
     if beside:
         found = explored(lake, task, protocol, beside, pair)
@@ -217,18 +217,6 @@ def _under(
             repositories=_by_repository(by_item, average),
             flips=_flips(by_item),
         )
-
-
-def _slice_of(protocol: Protocol, aggregates: pl.LazyFrame, name: str) -> tuple[str, str]:
-    """The slice that is named as `column=value`, or the one that the protocol shows first."""
-    if not name:
-        return headline_slice(protocol, aggregates)
-    known = aggregates.select("slice", "slice_value").unique().sort("slice", "slice_value").collect().rows()
-    slice_, _, value = name.partition("=")
-    if (slice_, value or slice_) not in known:
-        kind = f"slice of {protocol.name} that both have,"
-        raise unknown_name(kind, name, [f"{one}={of}" for one, of in known])
-    return slice_, value or slice_
 
 
 _SIDE = ("item_id", "value", "numerator", "denominator")

@@ -6,6 +6,7 @@ import polars as pl
 
 from evaluate.metrics import Metric
 from lake.catalog.protocol import Aggregate, Protocol
+from lake.errors import unknown_name
 
 WHOLE = ("all", "all")
 
@@ -29,3 +30,25 @@ def average_of(protocol: Protocol, metric: Metric) -> Aggregate:
     """
     average = protocol.primary.aggregate
     return "macro" if average == "micro" and (metric.micro == "undefined" or metric.is_of_steps) else average
+
+
+def slice_of(protocol: Protocol, aggregates: pl.LazyFrame, name: str) -> tuple[str, str]:
+    """The slice that is named as `column=value`, or the one that the protocol shows first.
+
+    Raises:
+        GoldspanError: The rows have no such slice.
+    """
+    if not name:
+        return headline_slice(protocol, aggregates)
+    known = aggregates.select("slice", "slice_value").unique().sort("slice", "slice_value").collect().rows()
+    slice_, _, value = name.partition("=")
+    if (slice_, value or slice_) not in known:
+        kind = f"slice of {protocol.name},"
+        raise unknown_name(kind, name, [f"{one}={of}" for one, of in known])
+    return slice_, value or slice_
+
+
+def interval_of(average: Aggregate) -> tuple[str, str]:
+    """The columns of table `aggregates` with the interval of an average."""
+    prefix = "" if average == "macro" else f"{average}_"
+    return f"{prefix}low", f"{prefix}high"

@@ -14,20 +14,59 @@ from tests.tiny import command, stored
 KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 
 
-def test_the_table_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Path) -> None:
-    said = command("evaluate", "--lake", lake_folder)
+def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Path) -> None:
+    said = command("evaluate", "--lake", lake_folder, "--items", "repo=zoo_animals")
     assert said.code == 0
-    tables = said.out.strip().split("\n\n")
-    assert [table.splitlines()[0] for table in tables] == [
-        "repoeval@chunking-v1, subset function-2k, macro",
-        "repoeval@target-v1, subset function-2k, macro",
-    ]
-    assert "window-4-2+bm25-okapi" in tables[0]
+    first, verdict, *systems = said.out.splitlines()
+    assert first == "repoeval: line_f1@8000, macro, subset function-2k, repoeval@chunking-v1"
+    assert verdict.endswith(".")
+    assert sum("too few to rank" in line for line in systems) == 3
+    assert systems[-1].endswith("more: python -m evaluate table repoeval")
     last, hint = said.err.splitlines()[-2:]
     assert last.startswith("evaluate: ")
     assert " item rankings, " in last
     assert last.endswith(f"→ {lake_folder}")
     assert hint == "  next: make report"
+
+
+def test_where_all_is_current_nothing_is_on_stdout(lake_folder: Path) -> None:
+    assert command("evaluate", "--lake", lake_folder).out == ""
+
+
+def test_a_table_is_tab_separated_where_no_terminal_reads_it(lake_folder: Path) -> None:
+    said = command("evaluate", "table", "repoeval", "--lake", lake_folder)
+    assert (said.code, said.err) == (0, "")
+    tables = said.out.strip().split("\n\n")
+    assert [table.splitlines()[0] for table in tables] == [
+        "# repoeval@chunking-v1, subset function-2k, macro",
+        "# repoeval@target-v1, subset function-2k, macro",
+    ]
+    head, *rows = [line.split("\t") for line in tables[0].splitlines() if not line.startswith("#")]
+    assert head == ["system", "rank", "line_f1@8000", "low", "high", "recall@10", "mrr@10", "items"]
+    assert {len(row) for row in rows} == {8}
+    by_system = {row[0]: row for row in rows}
+    assert by_system["window-4-2+bm25-okapi"][1] == "too few"
+    assert by_system["whole-file+oracle"][1] == ""
+    numbers = [float(row[2]) for row in rows]
+    assert numbers == sorted(numbers, reverse=True)
+
+
+def test_a_table_can_be_of_a_protocol_a_slice_some_systems_and_the_first_of_them(lake_folder: Path) -> None:
+    options = ("--protocol", "repoeval@target-v1", "--slice", "repo=zoo_animals", "--lake", lake_folder)
+    whole = command("evaluate", "table", *options).out
+    assert whole.splitlines()[0] == "# repoeval@target-v1, repo zoo_animals, macro"
+    names = [line.split("\t")[0] for line in whole.splitlines()[2:] if not line.startswith("#")]
+    some = command("evaluate", "table", *options, "--systems", "window-*").out
+    assert [line.split("\t")[0] for line in some.splitlines()[2:] if not line.startswith("#")] == [
+        name for name in names if name.startswith("window-")
+    ]
+    ours = [name for name in names if name.endswith(("okapi", "regex"))]
+    top = [line.split("\t")[0] for line in command("evaluate", "table", *options, "--top", "1").out.splitlines()[2:]]
+    assert ours[0] in top
+    assert not {*ours[1:]} & {*top}
+    unknown = command("evaluate", "table", "--slice", "repo=zoo", "--lake", lake_folder)
+    assert (unknown.code, unknown.out) == (Exit.USAGE, "")
+    assert "repo=zoo_animals" in unknown.err
 
 
 def test_json_is_exactly_one_object_on_stdout(lake_folder: Path) -> None:
@@ -50,15 +89,15 @@ def test_runs_of_one_system_over_as_many_items_have_a_line_each(lake_folder: Pat
     for config in ("repo=zoo_animals", "repo=zoo_animals,level=function"):
         said = command("evaluate", "--lake", lake_folder, "--systems", "whole-file+bm25-okapi", "--items", config)
         assert said.code == 0, said.err
-    table = said.out.split("\n\n")[0]
-    assert len([line for line in table.splitlines() if line.startswith("whole-file+bm25-okapi ")]) == 3
+    table = command("evaluate", "table", "--lake", lake_folder).out.split("\n\n")[0]
+    assert len([line for line in table.splitlines() if line.startswith("whole-file+bm25-okapi")]) == 3
 
 
 def test_metrics_choose_what_the_table_shows(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--metrics", "ndcg_at_10,recall@5")
     assert said.code == 0, said.err
     heads = [line for line in said.out.splitlines() if line.startswith("system")]
-    assert [head.split() for head in heads] == [["system", "ndcg@10", "recall@5", "items"]] * 2
+    assert [head.split() for head in heads] == [["system", "rank", "ndcg@10", "low", "high", "recall@5", "items"]] * 2
 
 
 def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(lake_folder: Path) -> None:
@@ -70,12 +109,13 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
     assert stored(lake_folder) == before
     for table in said.out.strip().split("\n\n"):
         _, head, *rows = table.splitlines()
-        assert head.split() == ["system", *asked[:4], "line_f1@0", "accuracy@2", "items"]
-        numbers = {row.split()[0]: row.split()[1:] for row in rows if not row.startswith("  ")}
+        assert head.split("\t") == ["system", "rank", asked[0], "low", "high", *asked[1:], "items"]
+        cells = [row.split("\t") for row in rows if not row.startswith("#")]
+        numbers = {system: [first, *others] for system, _, first, _, _, *others in cells}
         # Five items whose pools are smaller than twenty: there ndcg@20 is ndcg at the pool's own depth.
         assert numbers["whole-file+oracle"][0] == "1.000"
         assert all(re.fullmatch(r"[01]\.\d{3}", number) for row in numbers.values() for number in row[:-1])
-        notes = [row.split()[0] for row in rows if row.startswith("  ") and " is exploratory: " in row]
+        notes = [row.split()[1] for row in rows if row.startswith("# ") and " is exploratory: " in row]
         assert notes == [one for one in asked if one != "ndcg@10"]
 
 
@@ -83,8 +123,8 @@ def test_an_undeclared_cut_off_equals_the_declared_one_of_the_same_lists(lake_fo
     said = command("evaluate", "--lake", lake_folder, "--metrics", "recall@10,recall@11,line_f1@32000,line_f1@32001")
     for line in said.out.splitlines():
         if line.startswith("whole-file+"):
-            numbers = line.split()[1:]
-            assert (numbers[0], numbers[2]) == (numbers[1], numbers[3])
+            first, _, _, *others = line.split("\t")[2:]
+            assert (first, others[1]) == (others[0], others[2])
 
 
 @pytest.mark.parametrize(
@@ -137,7 +177,7 @@ def test_what_there_is_can_be_listed(lake_folder: Path, what: str, format_: str)
     assert (said.code, said.err) == (0, "")
     one = {
         "systems": "window-4-2+bm25-okapi", "retrievers": "bm25-okapi", "tasks": "repoeval/prompt",
-        "protocols": "repoeval@target-v1", "metrics": "ndcg",
+        "protocols": "repoeval@target-v1", "metrics": "ndcg", "runs": "repoeval.prompt--window-4-2+bm25-okapi--",
     }  # fmt: skip
     assert one[what] in said.out
     if format_ == "json":
@@ -158,10 +198,10 @@ def test_the_table_falls_back_to_a_subset_where_the_headlines_was_not_asked(sour
     lake = tmp_path / "lake"
     asked = ("--subsets", "function-1k,function-4k", "--chunkers", "whole-file")
     assert command("ingest", "--source", source, *asked, "--lake", lake).code == 0
-    said = command("evaluate", "--lake", lake)
-    assert "repoeval@chunking-v1, subset function-1k, macro" in said.out
+    assert command("evaluate", "--lake", lake).code == 0
+    assert "repoeval@chunking-v1, subset function-1k, macro" in command("evaluate", "table", "--lake", lake).out
 
 
 def test_long_names_of_metrics_stand_apart(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--metrics", "line_precision@32000,line_coverage@32000")
-    assert "  line_precision@32000  line_coverage@32000" in said.out
+    assert "\tline_precision@32000\tlow\thigh\tline_coverage@32000\t" in said.out

@@ -159,18 +159,24 @@ def test_what_is_worked_out_for_a_table_equals_what_is_stored(lake: Lake) -> Non
     assert_frame_equal(aggregates.drop("share_of_oracle").sort(key), kept.sort(key))
 
 
+def numbers_of(printed: str) -> dict[str, list[str]]:
+    """System → the numbers of the first table, without the first one's interval."""
+    cells = [line.split("\t") for line in printed.split("\n\n")[0].splitlines()[2:] if not line.startswith("#")]
+    return {system: [first, *others] for system, _, first, _, _, *others in cells}
+
+
 def test_any_cut_off_of_steps_and_budgets_is_worked_out_when_asked_for(lake: Lake) -> None:
     asked = ("--benchmarks", "contextbench", "--systems", "*+bm25-okapi,sample-*", "--lake", lake.root)
     said = command("evaluate", *asked, "--metrics", "file_coverage@20,file_coverage@19,line_f1@0,line_f1@4000")
     assert said.code == 0, said.err
-    numbers = {line.split()[0]: line.split()[1:] for line in said.out.split("\n\n")[0].splitlines()[2:]}
+    numbers = numbers_of(said.out)
     # The repositories have fewer files than nineteen.
     assert numbers["whole-file+bm25-okapi"][0] == numbers["whole-file+bm25-okapi"][1]
     assert numbers["sample-hurried"][:2] == ["–", "–"]
     assert float(numbers["whole-file+oracle"][3]) > float(numbers["whole-file+random"][3]) > 0
     said = command("evaluate", *asked, "--metrics", "lines_coverage@100,lines_f1@100,file_mrr,ndcg@50")
     assert said.code == 0, said.err
-    numbers = {line.split()[0]: line.split()[1:] for line in said.out.split("\n\n")[0].splitlines()[2:]}
+    numbers = numbers_of(said.out)
     assert float(numbers["whole-file+oracle"][0]) > float(numbers["whole-file+random"][0]) > 0
     # An agent has a context and no list of results; what lists of files a random order has is not worked out.
     assert numbers["sample-hurried"][2:4] == numbers["whole-file+random"][2:3] * 2 == ["–", "–"]
@@ -192,6 +198,8 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     lake.write("scores", kept, part=part.name, fingerprint="", **part.folders)
     means = pooled(protocols()[OFFICIAL], kept.lazy(), lake.scan("items", benchmark="contextbench")).collect()
     lake.write("aggregates", means, part="all", fingerprint="", **part.folders)
+    for stale in lake.parts("comparisons", protocol=OFFICIAL):
+        lake.remove(stale)
     (one,) = [one for one in compare(lake, "sample-hurried", "sample-methodical", []) if one.protocol == OFFICIAL]
     board = {row["system"]: row for row in whole(lake, OFFICIAL).filter(metric=one.metric, k=0).iter_rows(named=True)}
     assert (one.average, one.n_a, one.n_b, one.n) == ("micro", 9, 12, 9)

@@ -1,0 +1,206 @@
+"""The commands that show, compare and check what was evaluated: `python -m evaluate table`, `compare`, `repro`, …."""
+
+from __future__ import annotations
+
+import json as jsonlib
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from evaluate.metrics import parse_metric
+from evaluate.results.board import board, check_metrics, shown
+from evaluate.results.compare import compare
+from evaluate.results.gate import parse_gate
+from evaluate.results.printed import comparison
+from lake.catalog.protocols import protocol_named
+from lake.catalog.references import REFERENCE
+from lake.catalog.tasks import TASKS, tasks_of
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    JsonOption,
+    LakeOption,
+    QuietOption,
+    split_names,
+)
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.fingerprint import fingerprint
+from lake.printed_table import print_tables
+from lake.store import Lake
+from lake.text import escaped
+
+commands = typer.Typer()
+
+
+@commands.command("table")
+def table_of_systems(
+    benchmarks: Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")] = None,
+    protocol: Annotated[str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; all without it.")] = "",
+    slice_: Annotated[str, typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line.")] = "",
+    metrics: Annotated[str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list of what is shown.")] = "",
+    systems: Annotated[str, typer.Option(envvar="GOLDSPAN_SYSTEMS", help="Comma list of names, globs allowed.")] = "",
+    top: Annotated[int | None, typer.Option(min=1, help="So many systems at most, and the baselines.")] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+) -> None:
+    """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
+    store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
+    asked = split_names(benchmarks) or [part.name for part in store.parts("benchmarks")]
+    wanted = split_names(protocol)
+    for name in asked:
+        check_benchmark(name)
+    for name in wanted:
+        protocol_named(name)
+    which = [one for one in shown(asked) if not wanted or one[1].name in wanted]
+    with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
+        check_metrics(store, asked, requested)
+        names = split_names(systems)
+        boards = [board(store, *one, requested, slice_name=slice_, systems=names, top=top) for one in which]
+    if not any(boards):
+        message = "no run in the lake is on such a board"
+        raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
+    print_tables(filter(None, boards))
+
+
+@commands.command("compare")
+def compare_systems(
+    a: Annotated[str, typer.Argument(metavar="A", help="A system's name, a run's id, or `reference`.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another, which is held against it.")],
+    metric: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_METRIC", help="Comma list; each protocol's primary without it.")
+    ] = "",
+    slice_: Annotated[
+        str,
+        typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line."),
+    ] = "",
+    protocol: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; every protocol that scored both without it.")
+    ] = "",
+    fail_if: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_FAIL_IF", help='A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')
+    ] = "",
+    flips: Annotated[bool, typer.Option("--flips", help="Name the items on which the two differ.")] = False,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+) -> None:
+    """Hold one system against another on the items both were asked; exit code 6 where the gate fails."""
+    gate = parse_gate(fail_if) if fail_if else None
+    asked = [parse_metric(name) for name in split_names(metric)]
+    if gate is not None and (gate.metric, gate.k) not in asked:
+        asked.append((gate.metric, gate.k))
+    store = Lake(lake)
+    with store.naming_damage(), store.locked(makes=()) if asked else nullcontext():
+        found = compare(store, a, b, asked, protocol_names=split_names(protocol), slice_name=slice_)
+    broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
+    if json:
+        kept = [{**vars(one), "fails": one in broken, **({} if flips else {"flips": None})} for one in found]
+        print(jsonlib.dumps(kept, indent=2))
+    else:
+        print(*map(escaped, comparison(found, broken, flips=flips, names_runs=REFERENCE in (a, b))), sep="\n")
+    raise typer.Exit(Exit.GATE if broken else Exit.DONE)
+
+
+@commands.command("parity")
+def compare_with_references(
+    source: Annotated[Path, typer.Option(envvar="GOLDSPAN_SOURCE", help="The folder with the benchmarks' data.")],
+    references: Annotated[str, typer.Option(help="Comma list of references, globs allowed; all without it.")] = "",
+    work: Annotated[Path | None, typer.Option(help="Keep the lake it is worked out in, in this folder.")] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Hold what is computed here against what others computed of the same data; exit code 3 where they differ."""
+    from evaluate.parity.run import WHOLE, compare_all, differing, lines
+
+    if not source.is_dir():
+        message = f"--source {source}: there is no such folder"
+        raise GoldspanError(message, hint="Name the folder with repoeval, contextbench, …", code=Exit.MISSING)
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    rows = compare_all(source, split_names(references), console.say, work)
+    with store.locked(makes=()):
+        made_of = fingerprint(rows.write_json())
+        store.write("parity", rows, part=WHOLE, fingerprint=made_of)
+    print(rows.write_json() if json else "\n".join(map(escaped, lines(rows))))
+    raise typer.Exit(Exit.INVALID if differing(rows).height else Exit.DONE)
+
+
+@commands.command("repro")
+def reproduce(
+    run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run; `list runs` shows them.")],
+    exec_: Annotated[bool, typer.Option("--exec", help="Make it again in a lake of its own, and compare.")] = False,
+    source: Annotated[Path | None, typer.Option(help="The folder that its data were read from.")] = None,
+    file: Annotated[Path | None, typer.Option(help="The file that it was imported from.")] = None,
+    vectors: Annotated[Path | None, typer.Option(help="The vectors that it was made with.")] = None,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+) -> None:
+    """Where the numbers of a run come from, and the commands that make them again; with --exec, 3 where they differ."""
+    from evaluate.results import repro
+
+    store, console = Lake(lake), Console(quiet=quiet, json=json)
+    with store.naming_damage():
+        found = repro.provenance(store, run_id)
+    print(jsonlib.dumps(vars(found), indent=2) if json else "\n".join(map(escaped, repro.lines(found))))
+    if not exec_:
+        return
+    places = {repro.FOLDER: source, repro.FILE: file, repro.VECTORS: vectors}
+    given = {name: path.resolve() if path else None for name, path in places.items()}
+    with tempfile.TemporaryDirectory(prefix="goldspan-repro-") as folder:
+        again = repro.make_again(found, store, given, Path(folder), console.say)
+    called = "under the same id" if again.run_id == run_id else f"as {again.run_id}: the data, rules or code are others"
+    console.say(f"made again {called}; {again.n_equal:,} of {again.n_scores:,} scores are equal to the last bit")
+    raise typer.Exit(Exit.DONE if again.n_equal == again.n_scores else Exit.INVALID)
+
+
+@commands.command("score")
+def score_files(
+    qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
+    ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
+    other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
+    metrics: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list: map,ndcg@10 or, as trec_eval has it, P_10.")
+    ] = "",
+    per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
+    answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Score any ranking against any relevance judgements, as trec_eval does; no lake is needed."""
+    from evaluate.trec.compared import compared
+    from evaluate.trec.measures import DEFAULT, measure_named
+    from evaluate.trec.printed import compared_lines, mean_lines, notes, value_lines
+    from evaluate.trec.scored import means, read_qrels, score_file
+
+    measures = list({one.name: one for one in map(measure_named, split_names(metrics) or DEFAULT)}.values())
+    judged = read_qrels(qrels)
+    scored = score_file(ranked, judged, measures, answered_only=answered)
+    over = means(scored.values, measures)
+    if other is not None:
+        beside = compared(scored.values, score_file(other, judged, measures, answered_only=answered).values, measures)
+        print(jsonlib.dumps(beside.to_dicts()) if json else "\n".join(map(escaped, compared_lines(over, beside))))
+        return
+    if json:
+        print(jsonlib.dumps({"means": over.to_dicts(), **({"values": scored.values.to_dicts()} if per_query else {})}))
+        return
+    if per_query:
+        print(*map(escaped, value_lines(scored.values)), sep="\n")
+    print(*map(escaped, mean_lines(over)), sep="\n")
+    for note in notes(scored):
+        Console(quiet=quiet).say(note)
+
+
+def check_benchmark(name: str) -> None:
+    """See that a name is a benchmark's.
+
+    Raises:
+        GoldspanError: It is none; the message asks "did you mean".
+    """
+    if not tasks_of(name):
+        kind = "benchmark"
+        raise unknown_name(kind, name, {task.benchmark for task in TASKS.values()})

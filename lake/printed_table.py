@@ -1,0 +1,62 @@
+"""Tables at the command line: aligned on a terminal, tab-separated where something else reads them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from lake.text import escaped
+
+_WIDEST = 1_000
+
+
+@dataclass(frozen=True)
+class PrintedTable:
+    """A table and what is to be known with it.
+
+    Attributes:
+        title: What its numbers are.
+        columns: Its head.
+        rows: A text for each column.
+        notes: Sentences below it.
+        texts: How many of the first columns are texts; the others are numbers and end alike.
+    """
+
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    notes: Sequence[str] = ()
+    texts: int = 1
+
+
+def print_tables(tables: Iterable[PrintedTable]) -> None:
+    """Print tables on stdout. What is no row of a tab-separated one begins with `# `."""
+    # As wide as a table is: a name that does not fit goes on in the next line, and is never cut.
+    terminal = Console(highlight=False, soft_wrap=True, width=_WIDEST) if sys.stdout.isatty() else None
+    for number, table in enumerate(tables):
+        if number:
+            print()
+        if terminal is None:
+            print(f"# {escaped(table.title)}")
+            for row in [table.columns, *table.rows]:
+                print(*(escaped(cell).replace("\t", " ") for cell in row), sep="\t")
+            print(*(f"# {escaped(note)}\n" for note in table.notes), sep="", end="")
+            continue
+        terminal.print(Text(escaped(table.title), "bold"))
+        terminal.print(_aligned(table))
+        for note in table.notes:
+            terminal.print(Text(escaped(note), "dim"))
+
+
+def _aligned(table: PrintedTable) -> Table:
+    aligned = Table(box=None, padding=(0, 2, 0, 0), header_style="dim")
+    for place, name in enumerate(table.columns):
+        aligned.add_column(Text(escaped(name)), justify="left" if place < table.texts else "right", no_wrap=True)
+    for row in table.rows:
+        aligned.add_row(*(Text(escaped(cell)) for cell in row))
+    return aligned
