@@ -14,9 +14,9 @@ from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import check_benchmark, commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
+from evaluate.runs.task_runs import Evaluated
 from evaluate.selection import Selection, parse_where
 from evaluate.systems import imported_systems
-from evaluate.task_runs import Evaluated
 from evaluate.vectors import give_vectors
 from lake import unchanged
 from lake.catalog.protocols import protocols

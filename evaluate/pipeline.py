@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from evaluate.comparing import compare_task
 from evaluate.declared import declare
-from evaluate.ledgers import keep_ledgers
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_stale
 from evaluate.rank.hit_rows import Cost
 from evaluate.retrievers import retrievers
+from evaluate.runs.comparing import compare_task
+from evaluate.runs.ledgers import keep_ledgers
+from evaluate.runs.task_runs import Evaluated, Work
 from evaluate.selection import Selection, asked_of, edition
 from evaluate.systems import System, check_at_hand, check_patterns, imported_systems
-from evaluate.task_runs import Evaluated, Work
 from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.retrievers import retrievers
+from evaluate.runs.task_runs import OF_A_RUN, Evaluated, Work
 from evaluate.selection import Selection, asked_of
-from evaluate.task_runs import OF_A_RUN, Evaluated, Work
 from lake.catalog.task import Task
 from lake.store import Lake
 from lake.text import counted

@@ -114,7 +114,7 @@ def compare_with_references(
     debug: DebugOption = False,
 ) -> None:
     """Hold what is computed here against what others computed of the same data; exit code 3 where they differ."""
-    from evaluate.parity.run import WHOLE, compare_all, differing, lines
+    from evaluate.results.parity.run import WHOLE, compare_all, differing, lines
 
     if not source.is_dir():
         message = f"--source {source}: there is no such folder"
@@ -172,10 +172,10 @@ def score_files(
     debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements, as trec_eval does; no lake is needed."""
-    from evaluate.trec.compared import compared
-    from evaluate.trec.measures import DEFAULT, measure_named
-    from evaluate.trec.printed import compared_lines, mean_lines, notes, value_lines
-    from evaluate.trec.scored import means, read_qrels, score_file
+    from evaluate.results.trec.compared import compared
+    from evaluate.results.trec.measures import DEFAULT, measure_named
+    from evaluate.results.trec.printed import compared_lines, mean_lines, notes, value_lines
+    from evaluate.results.trec.scored import means, read_qrels, score_file
 
     measures = list({one.name: one for one in map(measure_named, split_names(metrics) or DEFAULT)}.values())
     judged = read_qrels(qrels)

@@ -8,9 +8,9 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.comparing import systems_of
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.exploring import aggregated, explored, why_not
+from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import MEASURE, SLICE, compare_runs, mirrored
 from evaluate.statistics.headline import average_of, slice_of
 from evaluate.statistics.means import in_slice

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import polars as pl
 
-from evaluate import context_runs as contexts
 from evaluate.metrics import Metric, metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.retrievers import retrievers
+from evaluate.runs import context_runs as contexts
 from evaluate.score.contexts.gathered import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.score.relevance import RELEVANCE

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.context_runs import ContextRun, score_runs
+from evaluate.runs.context_runs import ContextRun, score_runs
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import Selection, asked_of
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED

@@ -8,9 +8,9 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 
-from evaluate import context_runs as stage
-from evaluate.context_runs import ContextRun, score_runs
 from evaluate.metrics import metrics_of
+from evaluate.runs import context_runs as stage
+from evaluate.runs.context_runs import ContextRun, score_runs
 from evaluate.selection import ItemPart, Selection, asked_of
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake

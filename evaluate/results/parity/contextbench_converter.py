@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from evaluate.parity.contextbench_official import import_both
-from evaluate.parity.reference import Reference, Values, Work
+from evaluate.results.parity.contextbench_official import import_both
+from evaluate.results.parity.reference import Reference, Values, Work
 
 _READING = ["run", "item_id", "part", "step", "path_given", "line_start", "line_end"]
 _CONTEXT = ["run", "item_id", "part", "step", "path_given"]

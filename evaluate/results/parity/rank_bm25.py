@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from evaluate.parity.reference import Reference, Values, Work
+from evaluate.results.parity.reference import Reference, Values, Work
 from lake.catalog.tasks import TASKS
 from lake.text import words
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.parity.reference import Reference, Values, Work
+from evaluate.results.parity.reference import Reference, Values, Work
 from lake.errors import Exit, GoldspanError
 
 _FOLDER = "contextbench/parity"

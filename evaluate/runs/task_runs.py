@@ -12,13 +12,13 @@ from importlib.metadata import version
 
 import polars as pl
 
-from evaluate.context_runs import ContextRun, score_runs
 from evaluate.made_by import AGGREGATING_CODE
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.rank.hit_rows import Cost, cost_row
 from evaluate.rank.pools import is_complete
 from evaluate.retrievers import BASELINE, retrievers
+from evaluate.runs.context_runs import ContextRun, score_runs
 from evaluate.score.relevance import RELEVANCE
 from evaluate.selection import ItemPart, Selection
 from evaluate.statistics.oracle_share import with_share_of_oracle

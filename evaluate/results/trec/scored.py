@@ -9,9 +9,9 @@ from pathlib import Path
 import polars as pl
 from scipy.special import stdtrit
 
+from evaluate.results.trec.files import QRELS, RUN, fault, rows_of
+from evaluate.results.trec.measures import Measure
 from evaluate.score.scoring import score_graded
-from evaluate.trec.files import QRELS, RUN, fault, rows_of
-from evaluate.trec.measures import Measure
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
 from lake.text import counted

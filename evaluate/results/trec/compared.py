@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
+from evaluate.results.trec.measures import Measure
 from evaluate.statistics.comparisons import uncertainty, verdict_of
 from evaluate.statistics.pairs import Values, differences, flip_tests
-from evaluate.trec.measures import Measure
 
 
 def compared(a: pl.DataFrame, b: pl.DataFrame, measures: Sequence[Measure]) -> pl.DataFrame:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate import parity as package
-from evaluate.parity.reference import Reference, Work, compared
+from evaluate.results import parity as package
+from evaluate.results.parity.reference import Reference, Work, compared
 from lake.declarations import discover
 from lake.errors import unknown_name
 

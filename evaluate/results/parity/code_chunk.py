@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from evaluate.parity.reference import Reference, Values, Work
+from evaluate.results.parity.reference import Reference, Values, Work
 
 _FOLDER = "repoeval/code-chunk"
 _FILES = tuple(f"{_FOLDER}/{name}" for name in ("queries.parquet", "rankings.parquet", "summary.json"))

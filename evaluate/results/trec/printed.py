@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from evaluate.trec.scored import Scored
+from evaluate.results.trec.scored import Scored
 from lake.text import counted
 
 _NAME_WIDTH = 22
