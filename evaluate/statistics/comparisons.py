@@ -160,15 +160,20 @@ def uncertainty(found: Differences) -> dict[str, Floats | Flags]:
 
 
 def verdict_of() -> pl.Expr:
-    """What is said of the second system; nothing by a metric of which no values are better."""
+    """What is said of the second system; nothing by a metric of which no values are better.
+
+    Within the family the adjusted p decides alone. An exploratory pair is adjusted for nothing, so there the test and
+    the interval must agree.
+    """
     few = (pl.col("n_repos") < FEWEST_REPOS) | (pl.col("n_items") < FEWEST_ITEMS)
+    without_0 = (pl.col("low") > 0) | (pl.col("high") < 0)
     better = pl.when(pl.col("delta") * pl.col("sign") > 0).then(pl.lit(BETTER)).otherwise(pl.lit(WORSE))
     return (
         pl.when(pl.col("sign") == 0)
         .then(None)
         .when(few)
         .then(pl.lit(TOO_FEW))
-        .when(pl.coalesce("p_adjusted", "p") < LEVEL)
+        .when((pl.col("p_adjusted") < LEVEL) | (pl.col("p_adjusted").is_null() & (pl.col("p") < LEVEL) & without_0))
         .then(better)
         .when("equivalent")
         .then(pl.lit(EQUIVALENT))

@@ -9,7 +9,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluate.statistics.comparisons import TOO_FEW, compare_runs, mirrored, with_places
+from evaluate.statistics.comparisons import (
+    BETTER,
+    INSEPARABLE,
+    TOO_FEW,
+    compare_runs,
+    mirrored,
+    verdict_of,
+    with_places,
+)
 from evaluate.statistics.pooling import pooled
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
@@ -228,3 +236,17 @@ def test_a_comparison_says_what_the_averages_say(lake_folder: Path) -> None:
         )
         assert both.height == rows.height
         assert both["delta"].to_list() == pytest.approx((both["mean_b"] - both["mean"]).to_list())
+
+
+@pytest.mark.parametrize(
+    ("adjusted", "low", "verdict"),
+    [(None, 0.01, BETTER), (None, -0.01, INSEPARABLE), (0.01, -0.01, BETTER), (0.2, 0.01, INSEPARABLE)],
+)
+def test_an_exploratory_pair_is_told_apart_where_test_and_interval_agree(
+    adjusted: float | None, low: float, verdict: str
+) -> None:
+    row = {"sign": 1, "n_repos": 9, "n_items": 99, "delta": 0.1, "low": low, "high": 0.2, "p": 0.01}
+    frame = pl.DataFrame(
+        [{**row, "p_adjusted": adjusted, "equivalent": False}], schema_overrides={"p_adjusted": pl.Float64}
+    )
+    assert frame.select(verdict_of()).item() == verdict
