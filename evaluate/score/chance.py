@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import metrics_of
+from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
 from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, judged_items, label, lengthen
 from evaluate.score.random_orders import N_ORDERS, mean_of_orders
@@ -49,8 +49,8 @@ def expected_random(
     """
     spans = RELEVANCE[protocol.relevance].gold_of(gold)
     judged = judged_items(protocol, items, spans, pool, relevance)
-    exact = [(metric, k) for metric, k in metrics_of(protocol) if metric.at.__name__ in _FORMS]
-    drawn = [(one, k) for one, k in metrics_of(protocol) if one.at.__name__ not in _FORMS and one.shape != "filed"]
+    exact = [(metric, k) for metric, k in metrics_of(protocol) if _form_of(metric)]
+    drawn = [(one, k) for one, k in metrics_of(protocol) if not _form_of(one) and one.shape != "filed"]
     measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
     if exact:
         closed = _closed(items, judged, pool, exact).lazy()
@@ -236,6 +236,11 @@ BESIDE: Mapping[str, Expectation] = {
 _FORMS = {**CLOSED_FORMS, **BESIDE}
 
 
+def _form_of(metric: Metric) -> Expectation | None:
+    """The closed form of what a metric computes, which under judgements in grades is another's of that kind."""
+    return next((form for name, form in _FORMS.items() if metric_named(name).at is metric.at), None)
+
+
 def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, requested: Requested) -> pl.DataFrame:
     sizes = pool.group_by("pool_id").agg(pl.len().cast(pl.Int64).alias("n"))
     known = (
@@ -252,9 +257,9 @@ def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, reque
     gains[np.arange(width)[None, :] < n_relevant[:, None]] = known["gains"].explode().drop_nulls().to_numpy()
     draw = Draw(n, n_relevant, gains, *others)
     columns: dict[str, Floats] = {}
-    for metric, k in requested:
+    for metric, k, form in ((metric, k, form) for metric, k in requested if (form := _form_of(metric))):
         name = label(metric, k)
-        numerator, denominator = _FORMS[metric.at.__name__](draw, k)
+        numerator, denominator = form(draw, k)
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
     return known.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns.items())
