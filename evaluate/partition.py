@@ -25,9 +25,8 @@ from evaluate.rank.pools import (
 from evaluate.rank.ranking import Ranked, rank
 from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
-from evaluate.score.relevance import RELEVANCE
 from evaluate.score.run_scores import score_run
-from evaluate.selection import ItemPart, gold_part_of
+from evaluate.selection import ItemPart
 from evaluate.systems import System
 from evaluate.vectors import load_vectors
 from lake.catalog.cut_offs import CUT_OFFS
@@ -36,6 +35,8 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.lines import LineAxis
 from lake.make import Input, Product, product_of
+from lake.naming import gold_part_of
+from lake.relevance import RELEVANCE
 from lake.store import Lake
 
 

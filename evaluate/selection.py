@@ -11,7 +11,7 @@ import polars as pl
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.naming import BLANK_GOLD, SEARCHED
+from lake.naming import BLANK_GOLD, SEARCHED, gold_part_of
 from lake.sampling import stratified
 from lake.store import Lake, Part
 from lake.tables import table
@@ -153,11 +153,6 @@ class ItemPart:
     def _scan(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
         stored = self.lake.part(name, part, benchmark=self.benchmark, **folders)
         return self.lake.scan_parts([stored] if stored else [], name)
-
-
-def gold_part_of(part: str, own_gold: str) -> str:
-    """The part of `gold_spans` that holds the gold of a part of the items: its own, or that of a task's own rule."""
-    return f"{part}.{own_gold}" if own_gold else part
 
 
 @dataclass(frozen=True)

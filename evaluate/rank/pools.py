@@ -14,6 +14,7 @@ from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span, Vectors
 from evaluate.tokens import Texts
 from lake.lines import LineAxis
+from lake.searched import chunks_of, files_of
 from lake.store import Lake, Part
 from lake.text import n_nws_per_line
 
@@ -74,16 +75,8 @@ def load_pools(
     """
     held = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
     contents = held["sha256"].unique()
-    cut = lake.scan("chunks", chunker=chunker).filter(pl.col("sha256").is_in(contents.implode()))
-    whole = contents_of(lake, contents).lazy().rename({"n_lines": "n_file_lines"})
-    if with_blank:
-        numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
-        empty = whole.filter(pl.col("n_file_lines") == 0).select(
-            "sha256", *(pl.lit(0, pl.Int64).alias(n) for n in numbers)
-        )
-        cut = pl.concat([cut.drop("chunker"), empty], how="diagonal")
-    else:
-        cut = cut.drop("chunker").filter(pl.col("n_nws") > 0)
+    read = contents_of(lake, contents)
+    cut, whole = chunks_of(lake, chunker, read, with_blank=with_blank), read.lazy().rename({"n_lines": "n_file_lines"})
     text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
     spans = cut.join(whole, on="sha256").with_columns(text=text.cast(pl.String)).sort("sha256", "chunk_no").collect()
     numbered = spans.with_columns(text=pl.int_range(pl.len(), dtype=pl.Int64))
@@ -93,12 +86,6 @@ def load_pools(
         .drop("sha256", "position")
     )
     return ChunkedPools(chunker, chunks, Texts(spans["text"].to_list()))
-
-
-def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> pl.LazyFrame:
-    """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
-    rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
-    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
 
 
 def relevance_rows(

@@ -13,11 +13,11 @@ from evaluate.retrievers import retrievers
 from evaluate.runs import context_runs as contexts
 from evaluate.score.contexts.gathered import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
-from evaluate.score.relevance import RELEVANCE
 from evaluate.selection import ItemPart, Selection, asked_of, edition
 from evaluate.statistics.pooling import pooled
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.task import Task
+from lake.relevance import RELEVANCE
 from lake.store import Lake
 from lake.tables import table
 

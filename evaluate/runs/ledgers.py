@@ -7,17 +7,17 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from evaluate.rank.pools import files_of
 from evaluate.retrievers import retrievers
 from evaluate.score.contexts.loading import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
-from evaluate.score.relevance import RELEVANCE
 from evaluate.selection import ItemPart
 from evaluate.statistics.ledger_means import ledger_means
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.make import product_of
+from lake.relevance import RELEVANCE
+from lake.searched import files_of
 from lake.store import Lake
 from lake.tables import table
 

@@ -19,7 +19,6 @@ from evaluate.rank.hit_rows import Cost, cost_row
 from evaluate.rank.pools import is_complete
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.runs.context_runs import ContextRun, score_runs
-from evaluate.score.relevance import RELEVANCE
 from evaluate.selection import ItemPart, Selection
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
@@ -31,6 +30,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import Product, make, product_of
 from lake.naming import DONE
+from lake.relevance import RELEVANCE
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import table
 

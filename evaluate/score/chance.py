@@ -13,10 +13,10 @@ from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
 from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, judged_items, label, lengthen
 from evaluate.score.random_orders import N_ORDERS, mean_of_orders
-from evaluate.score.relevance import RELEVANCE
 from evaluate.score.scoring import sealed
 from lake.catalog.protocol import Protocol
 from lake.lines import LineAxis
+from lake.relevance import RELEVANCE
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]

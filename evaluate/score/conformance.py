@@ -16,11 +16,11 @@ from evaluate.score.contexts import conformance as contexts
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.coverage import OWN_TEXT
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_run
-from evaluate.score.relevance import RELEVANCE
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError, unknown_name
 from lake.fingerprint import canonical_json, sha256_of
 from lake.lines import LineAxis
+from lake.relevance import RELEVANCE
 
 _WORDS = ("title", "meaning", "place")
 """What a protocol says about itself to people; mending a sentence changes no rule."""

@@ -57,7 +57,7 @@ def line_sets(
     Args:
         hits: item_id, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end.
         items: item_id, pool_id and the columns of OWN_TEXT, which may be null.
-        gold: As :func:`evaluate.score.relevance.disjoint` gives it.
+        gold: As :func:`lake.relevance.disjoint` gives it.
         axis: The lines of every file of the pools; a hit elsewhere has no lines, gold elsewhere stays in `n_gold`.
         cut_offs: Where to cut.
 
@@ -126,7 +126,7 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.La
     Lines past a file's end are none; gold in a file that the axis does not hold counts whole.
 
     Args:
-        gold: As :func:`evaluate.score.relevance.disjoint` gives it.
+        gold: As :func:`lake.relevance.disjoint` gives it.
         known: item_id, pool_id.
         axis: The lines of the pools' files.
     """

@@ -25,9 +25,9 @@ import polars as pl
 
 from evaluate.metrics import metrics_of
 from evaluate.rank.ranking import LINES, RANKING
-from evaluate.score.relevance import RELEVANCE, disjoint
 from lake.catalog.protocol import Protocol
 from lake.naming import PUBLISHED_READING
+from lake.relevance import RELEVANCE, disjoint
 
 CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
 """The classes, in the order in which each takes of what is left."""

@@ -9,10 +9,10 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of
 from evaluate.score.completions import COMPLETION, compared
 from evaluate.score.coverage import CutOffs, line_sets
-from evaluate.score.relevance import RELEVANCE, Evidence, disjoint
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError
 from lake.lines import LineAxis
+from lake.relevance import RELEVANCE, Evidence, disjoint
 
 Requested = Sequence[tuple[Metric, int]]
 
@@ -218,7 +218,7 @@ def judged_items(
     Args:
         protocol: Whose relevance rule.
         items: item_id, pool_id, and the columns the protocol's `applies` names.
-        spans: Their gold, as :meth:`evaluate.score.relevance.Rule.gold_of` gives it.
+        spans: Their gold, as :meth:`lake.relevance.Rule.gold_of` gives it.
         pool: pool_id, path, chunk_no, line_start, line_end.
         relevance: As for :func:`measure_run`.
 

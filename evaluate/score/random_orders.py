@@ -10,11 +10,11 @@ import polars as pl
 
 from evaluate.score.coverage import CutOffs, count_gold, gold_as_spans, own_text, walk
 from evaluate.score.metric_values import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, required
-from evaluate.score.relevance import CHUNK, RELEVANCE, Evidence
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
 from lake.lines import LineAxis
+from lake.relevance import CHUNK, RELEVANCE, Evidence
 
 N_ORDERS = 100
 
@@ -39,7 +39,7 @@ def mean_of_orders(
         protocol: Whose relevance rule.
         requested: The metrics and cut-offs.
         items: item_id, pool_id, for metrics of line sets also OWN_TEXT.
-        spans: Their gold, as :meth:`evaluate.score.relevance.Rule.gold_of` gives it; for line sets disjoint.
+        spans: Their gold, as :meth:`lake.relevance.Rule.gold_of` gives it; for line sets disjoint.
         judged: As :func:`evaluate.score.metric_values.judged_items` gives it.
         pool: pool_id, path, chunk_no, line_start, line_end.
         axis: The lines of the pools' files; needed by metrics of line sets alone.

@@ -10,11 +10,12 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.ranking import LINES, RANKING
 from evaluate.score.chance import expected_random
 from evaluate.score.metric_values import reads_pool
-from evaluate.score.relevance import RELEVANCE
 from evaluate.score.scoring import score
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.lines import LineAxis
+from lake.relevance import RELEVANCE
+from lake.searched import POOL, own_pools
 
 
 def score_run(
@@ -48,12 +49,12 @@ def score_run(
     """
     items = asked.items.lazy()
     if without_own_file and pool is not None:
-        pool = _own_pools(pool, items)
+        pool = own_pools(pool, items)
         items = items.with_columns(pool_id="item_id")
     rules = {
         "items": items,
         "gold": asked.gold_of(protocol.gold).lazy(),
-        "pool": pl.LazyFrame(schema=_POOL) if pool is None else pool,
+        "pool": pl.LazyFrame(schema=POOL) if pool is None else pool,
     }
     if is_chance:
         return expected_random(protocol, run_id=run_id, axis=axis, relevance=relevance, **rules).collect()
@@ -67,22 +68,6 @@ def score_run(
         return scores
     at_budget = pl.col("metric").is_in(budgets)
     return pl.concat([scores.filter(~at_budget), scored(hits=lines).filter(at_budget).collect()])
-
-
-_POOL = {
-    "pool_id": pl.String(),
-    "path": pl.String(),
-    "chunk_no": pl.Int64(),
-    "line_start": pl.Int64(),
-    "line_end": pl.Int64(),
-}
-
-
-def _own_pools(pool: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The pool of each item, called by the item's id: what it shares with others, without its own file."""
-    shared = items.select("item_id", "pool_id", own="target_path").join(pool, on="pool_id")
-    own = shared.filter(pl.col("path").ne_missing(pl.col("own")))
-    return own.select("path", "chunk_no", "line_start", "line_end", pool_id="item_id")
 
 
 def _without(scores: pl.DataFrame, protocol: Protocol) -> pl.DataFrame:

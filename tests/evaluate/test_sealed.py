@@ -22,8 +22,8 @@ MEND = (
 SWITCHES = (
     ("evaluate/score/coverage.py", "when(left >= 0)", "when(left > 0)", "repoeval@chunking-v1"),
     ("lake/lines.py", '+ budget, side="right")', '+ budget, side="left")', "repoeval@chunking-v1"),
-    ("evaluate/score/relevance.py", ".filter(n_shared > 0)", ".filter(n_shared >= 0)", "repoeval@target-v1"),
-    ("evaluate/score/relevance.py", '"similarity") >= evidence', '"similarity") > evidence', "repobench-r@chunking-v1"),
+    ("lake/relevance.py", ".filter(n_shared > 0)", ".filter(n_shared >= 0)", "repoeval@target-v1"),
+    ("lake/relevance.py", '"similarity") >= evidence', '"similarity") > evidence', "repobench-r@chunking-v1"),
     ("evaluate/metrics/ranked.py", 'pl.col("rank") <= k if', 'pl.col("rank") < k if', "repoeval@code-chunk-v1"),
     ("evaluate/score/metric_values.py", '"n_returned") < pl.min', '"n_returned") <= pl.min', "repobench-r@official-v1"),
     ("evaluate/metrics/pooled.py", '"n_relevant") > 0', '"n_relevant") > 1', "repobench-r@identifier-v1"),

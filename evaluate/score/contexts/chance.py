@@ -7,7 +7,7 @@ from dataclasses import replace
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.rank.pools import files_of, load_axis
+from evaluate.rank.pools import load_axis
 from evaluate.score.contexts.gathered import N_RANKED_STEPS, RANKING, Runs
 from evaluate.score.contexts.gathering import RANKED_BUDGET
 from evaluate.score.contexts.loading import load_material
@@ -16,6 +16,7 @@ from evaluate.score.random_orders import draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
+from lake.searched import files_of
 from lake.store import Lake
 
 POOLS_AT_ONCE = 25

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOffs, line_sets
 from evaluate.score.metric_values import judged_items, measure
-from evaluate.score.relevance import disjoint
 from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError
 from lake.lines import LineAxis
+from lake.relevance import disjoint
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
 BUDGETS = [7, 20, 0]

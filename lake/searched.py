@@ -1,0 +1,52 @@
+"""What items search: the files of their pools, and the chunks that a chunker cuts those into."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from lake.store import Lake, Part
+
+POOL = {
+    "pool_id": pl.String(),
+    "path": pl.String(),
+    "chunk_no": pl.Int64(),
+    "line_start": pl.Int64(),
+    "line_end": pl.Int64(),
+}
+"""The columns of the chunks of pools."""
+
+
+def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> pl.LazyFrame:
+    """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
+    rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
+    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
+
+
+def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:
+    """The chunks of some contents that are ranked: the columns of table `chunks` but for the chunker.
+
+    Args:
+        lake: Where from.
+        chunker: Whose chunks.
+        contents: sha256, n_lines.
+        with_blank: Chunks of white space alone are among them, and a file without a line, which none cuts, is one.
+    """
+    cut = lake.scan("chunks", chunker=chunker).filter(pl.col("sha256").is_in(contents["sha256"].implode()))
+    if not with_blank:
+        return cut.drop("chunker").filter(pl.col("n_nws") > 0)
+    numbers = ("chunk_no", "line_start", "line_end", "byte_start", "byte_end", "n_nws")
+    zeros = [pl.lit(0, pl.Int64).alias(name) for name in numbers]
+    empty = contents.lazy().filter(pl.col("n_lines") == 0).select("sha256", *zeros)
+    return pl.concat([cut.drop("chunker"), empty], how="diagonal")
+
+
+def own_pools(pool: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
+    """The pool of each item, called by the item's id: what it shares with others, without its own file.
+
+    Args:
+        pool: The columns of POOL.
+        items: item_id, pool_id, target_path.
+    """
+    shared = items.select("item_id", "pool_id", own="target_path").join(pool, on="pool_id")
+    own = shared.filter(pl.col("path").ne_missing(pl.col("own")))
+    return own.select("path", "chunk_no", "line_start", "line_end", pool_id="item_id")
