@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 
@@ -16,7 +16,8 @@ from report.board import AVERAGES, Board
 from report.context_json import context_json
 from report.exports.bundle import bundled
 from report.exports.choice import Choice, run_named
-from report.exports.rankings import ranx, trec
+from report.exports.judged import ExportedRun
+from report.exports.rankings import qrels, ranx, trec
 from report.exports.wide import latex, markdown
 from report.exports.writing import check_output, write
 from report.facts import load
@@ -32,14 +33,15 @@ class Format:
         meaning: What a reader gets.
         of: What it can hold: leaderboards, a run, or both.
         write: Rows (and the boards they came from, for formats that lay out a table) to bytes.
-        of_run: A run of the lake to bytes, for a form that no single table has.
+        of_run: A run of the lake, and a protocol or none, to how many rows and bytes, for a form that no single table
+            has; the rows are None where nothing is counted.
         is_binary: It is no text, and goes to a file alone.
     """
 
     meaning: str
     of: str
-    write: Callable[[pl.DataFrame, Sequence[Board]], bytes]
-    of_run: Callable[[Lake, str], bytes] | None = None
+    write: Callable[[pl.DataFrame, Sequence[Board]], bytes] | None = None
+    of_run: Callable[[Lake, str, str], tuple[int | None, bytes]] | None = None
     is_binary: bool = False
 
 
@@ -54,7 +56,7 @@ def export(
         format_name: One of FORMATS.
         output: The file; None for stdout.
         table: Of a run: `ranking` or `scores`.
-        choice: Of the leaderboards: which numbers.
+        choice: Of the leaderboards: which numbers; of a run: of which benchmark and protocol.
 
     Raises:
         GoldspanError: No such format, run or table, or the format cannot hold what was asked for.
@@ -68,26 +70,29 @@ def export(
         message = f"format {format_name!r} holds {chosen.of}, not {wanted}"
         hint = "Name a run: python -m report export RUN_ID" if run is None else "Leave the run out, or use csv."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    if run is not None and choice not in (None, Choice()):
-        message = "a run is exported whole: --benchmark, --protocol, --slice, --metrics, --systems, --top choose boards"
+    choice = choice or Choice()
+    if run is not None and replace(choice, benchmark="", protocol="") != Choice():
+        message = "a run is exported whole: --slice, --metrics, --systems, --top choose boards"
         raise GoldspanError(message, code=Exit.USAGE)
     check_output(output)
     if output is None and chosen.is_binary:
         message = f"{format_name} is no text: name a file with -o"
         raise GoldspanError(message, code=Exit.USAGE)
-    if run is None:
-        boards = (choice or Choice()).boards(load(lake))
-        rows = _numbers(boards)
-        data = chosen.write(rows, boards)
-    elif chosen.of_run is not None:
-        data = chosen.of_run(lake, run_named(lake, run))
-        rows = None
-    else:
-        rows = _of_run(lake, run_named(lake, run), RANKING if format_name in ("trec", "ranx") else table)
-        data = chosen.write(rows, [])
+    n_rows, data = _made(lake, run, chosen, table, choice)
     write(output, data)
-    counts = "" if rows is None else f"{counted(rows.height, 'row')}, "
+    counts = "" if n_rows is None else f"{counted(n_rows, 'row')}, "
     return f"{output or 'stdout'}: {counts}{counted(len(data), 'byte')}"
+
+
+def _made(lake: Lake, run: str | None, chosen: Format, table: str, choice: Choice) -> tuple[int | None, bytes]:
+    """What is written, and how many rows it has where those are counted."""
+    boards = choice.boards(load(lake)) if run is None else []
+    run_id = run and run_named(lake, run, choice.benchmark, choice.protocol)
+    if run_id and chosen.of_run is not None:
+        return chosen.of_run(lake, run_id, choice.protocol)
+    rows = _of_run(lake, run_id, table, choice.protocol) if run_id else _numbers(boards)
+    assert chosen.write is not None
+    return rows.height, chosen.write(rows, boards)
 
 
 def _numbers(boards: Sequence[Board]) -> pl.DataFrame:
@@ -132,13 +137,14 @@ POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 """Over how many of how many items a number is."""
 
 
-def _of_run(lake: Lake, run_id: str, table: str) -> pl.DataFrame:
+def _of_run(lake: Lake, run_id: str, table: str, protocol: str) -> pl.DataFrame:
     tables = {RANKING: "hits", SCORES: "scores"}
     if table not in tables:
         kind = "table"
         raise unknown_name(kind, table, tables)
     keys = {RANKING: ["item_id", "part", "step", "rank"], SCORES: ["protocol", "item_id", "granularity", "metric", "k"]}
-    return lake.read(tables[table], run_id=run_id).sort(keys[table])
+    of_protocol = {"protocol": protocol} if protocol and table == SCORES else {}
+    return lake.read(tables[table], run_id=run_id, **of_protocol).sort(keys[table])
 
 
 def _csv(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
@@ -162,6 +168,12 @@ def _parquet(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
     return into.getvalue()
 
 
+def _qrels(lake: Lake, run_id: str, protocol: str) -> tuple[int, bytes]:
+    run = ExportedRun.of(lake, run_id)
+    rows = run.qrels(run.protocol(protocol))
+    return rows.height, qrels(rows)
+
+
 def _latex(_: pl.DataFrame, boards: Sequence[Board]) -> bytes:
     return latex(boards)
 
@@ -180,8 +192,21 @@ FORMATS: Mapping[str, Format] = {
     "md": Format("a Markdown table per protocol, as the page shows it", "leaderboards", lambda _, of: markdown(of)),
     "latex": Format("a LaTeX document, a table of at most 8 columns per protocol", "leaderboards", _latex),
     "bundle": Format("a zip of these five with a manifest; needs -o", "leaderboards", _bundle, is_binary=True),
-    "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", lambda rows, _: trec(rows)),
-    "ranx": Format("JSON, {query: {document: score}}", "a run", lambda rows, _: ranx(rows)),
-    "contextbench": Format("JSON lines as ContextBench's evaluator writes them", "a run", _json, context_json),
+    "trec": Format(
+        "a TREC run: six columns, documents as path#L10-L20",
+        "a run",
+        of_run=lambda lake, run_id, _: trec(ExportedRun.of(lake, run_id)),
+    ),
+    "qrels": Format("TREC's relevance judgements for that run, under one protocol", "a run", of_run=_qrels),
+    "ranx": Format(
+        "JSON, {query: {document: score}}",
+        "a run",
+        of_run=lambda lake, run_id, _: ranx(ExportedRun.of(lake, run_id)),
+    ),
+    "contextbench": Format(
+        "JSON lines as ContextBench's evaluator writes them",
+        "a run",
+        of_run=lambda lake, run_id, _: (None, context_json(lake, run_id)),
+    ),
 }
 """Every format by name."""

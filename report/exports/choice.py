@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
+from lake.catalog.protocols import protocol_named
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 from report.board import Board, build_board
@@ -83,16 +84,18 @@ class Choice:
         return replace(board, columns=columns, rows=rows, unranked=unranked)
 
 
-def run_named(lake: Lake, name: str) -> str:
-    """The id of a run, given by id or by the name of a system that has one run.
+def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
+    """The id of a run, given by id or by the name of a system that has one run, or one of that benchmark or protocol.
 
     Raises:
         GoldspanError: There is none of that name, or several.
     """
-    runs = lake.scan("runs").select("run_id", "system", "status").collect().sort("run_id")
+    runs = lake.scan("runs").select("run_id", "system", "status", "benchmark", "task").collect().sort("run_id")
     if name in runs["run_id"]:
         return name
-    mine = runs.filter(pl.col("system") == name)
+    of_benchmark = pl.col("benchmark") == benchmark if benchmark else pl.lit(value=True)
+    of_protocol = pl.col("task").is_in(protocol_named(protocol).tasks) if protocol else pl.lit(value=True)
+    mine = runs.filter(pl.col("system") == name, of_benchmark, of_protocol)
     if mine.is_empty():
         kind = "run or system"
         raise unknown_name(kind, name, [*runs["system"], *runs["run_id"]])

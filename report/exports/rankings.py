@@ -1,4 +1,4 @@
-"""A run's rankings as other tools read them: TREC's lines, and the JSON of ranx and pytrec_eval."""
+"""A run's rankings and what is relevant to its items as other tools read them: TREC's lines, and the JSON of ranx."""
 
 from __future__ import annotations
 
@@ -7,38 +7,49 @@ import json
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
+from report.exports.judged import ExportedRun
 
 
-def trec(rows: pl.DataFrame) -> bytes:
-    """Six columns: query, Q0, document, rank, score, run; a document is `path#L10-L20`, lines as people count them."""
-    # A space would end the column.
-    texts = [
-        pl.col(name).str.replace_all("%", "%25", literal=True).str.replace_all(r"\s", "%20")
-        for name in ("item_id", "document", "run_id")
-    ]
-    item, doc, run = texts
-    lines = _ranked(rows).select(pl.format("{} Q0 {} {} {} {}", item, doc, "rank", "falling", run)).to_series()
-    return "".join(f"{line}\n" for line in lines).encode()
+def trec(run: ExportedRun) -> tuple[int, bytes]:
+    """How many rows, and six columns: query, Q0, document, rank, score, run."""
+    texts = map(_column, ("item_id", "document", "run_id"))
+    item, document, name = texts
+    rows = _ranked(run)
+    return rows.height, _lines(rows, pl.format("{} Q0 {} {} {} {}", item, document, "rank", "falling", name))
 
 
-def ranx(rows: pl.DataFrame) -> bytes:
-    """`{query: {document: score}}`, best first."""
-    lists = _ranked(rows).group_by("item_id", maintain_order=True).agg("document", "falling")
+def qrels(rows: pl.DataFrame) -> bytes:
+    """Four columns: query, 0, document, grade; of item_id, document and grade."""
+    return _lines(rows, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
+
+
+def ranx(run: ExportedRun) -> tuple[int, bytes]:
+    """How many rows, and `{query: {document: score}}`, best first."""
+    rows = _ranked(run)
+    lists = rows.group_by("item_id", maintain_order=True).agg("document", "falling")
     found = {item: dict(zip(documents, scores, strict=True)) for item, documents, scores in lists.iter_rows()}
-    return (json.dumps(found, ensure_ascii=False) + "\n").encode()
+    return rows.height, (json.dumps(found, ensure_ascii=False) + "\n").encode()
 
 
-def _ranked(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of rankings, with `document` and `falling`.
+def _ranked(run: ExportedRun) -> pl.DataFrame:
+    """The rows of its ranking with `falling`.
 
     trec_eval orders by the score alone and breaks ties its own way, so the score written falls with the rank.
+
+    Raises:
+        GoldspanError: It has none.
     """
-    document = pl.format("{}#L{}-L{}", pl.col("path"), pl.col("line_start") + 1, pl.col("line_end"))
-    kept = rows.filter(pl.col("part") == "ranking", pl.col("path").is_not_null())
-    if not kept.height:
+    rows = run.ranking
+    if rows.is_empty():
         message = "the run has no ranking to write"
         raise GoldspanError(message, hint="Trajectories have no single ranking; use csv.", code=Exit.MISSING)
-    return kept.with_columns(
-        pl.when(pl.col("line_start").is_null()).then("path").otherwise(document).alias("document"),
-        (pl.col("rank").max().over("item_id") + 1 - pl.col("rank")).alias("falling"),
-    )
+    return rows.with_columns(falling=pl.col("rank").max().over("item_id") + 1 - pl.col("rank"))
+
+
+def _column(name: str) -> pl.Expr:
+    # A space would end the column.
+    return pl.col(name).str.replace_all("%", "%25", literal=True).str.replace_all(r"\s", "%20")
+
+
+def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
+    return "".join(f"{text}\n" for text in rows.select(line).to_series()).encode()

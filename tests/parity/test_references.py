@@ -44,6 +44,7 @@ def test_every_compared_value_is_equal_and_every_reference_was_run(rows: Rows) -
         "code-chunk-vectors",
         "contextbench-converter",
         "contextbench-evaluator",
+        "pytrec_eval",
         "rank_bm25",
     }
 

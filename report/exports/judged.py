@@ -1,0 +1,153 @@
+"""Which documents are relevant to a run's items, under the names that its exported rankings have for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from lake.catalog.protocol import Protocol
+from lake.catalog.protocols import protocols_of
+from lake.catalog.task import Task
+from lake.catalog.tasks import TASKS
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.naming import gold_part_of
+from lake.relevance import RELEVANCE, Evidence, Rule
+from lake.searched import POOL, chunks_of, files_of, own_pools
+from lake.store import Lake
+
+NOTHING = "-"
+"""The document of grade 0 by which an item is named to which nothing is relevant, so that it counts."""
+
+
+@dataclass(frozen=True)
+class ExportedRun:
+    """A run of the lake with what it was asked and what it could have returned.
+
+    Attributes:
+        lake: Where it is.
+        run_id: Its id.
+        task: What was asked.
+        chunker: What cut its chunks; None where nobody knows.
+    """
+
+    lake: Lake
+    run_id: str
+    task: Task
+    chunker: str | None
+
+    @classmethod
+    def of(cls, lake: Lake, run_id: str) -> ExportedRun:
+        """The run of an id that there is."""
+        task, chunker = lake.scan("runs", run_id=run_id).select("task", "chunker").collect().row(0)
+        return cls(lake, run_id, TASKS[task], chunker)
+
+    @cached_property
+    def items(self) -> pl.LazyFrame:
+        """item_id, pool_id, target_path of every item of the benchmark, as the task asks it."""
+        items = self.lake.scan("items", benchmark=self.task.benchmark)
+        prefix = self.task.pool_prefix
+        pool_id = pl.lit(f"{prefix}/") + pl.col("repo") if prefix else pl.col("pool_id")
+        return items.select("item_id", "target_path", pool_id=pool_id)
+
+    @cached_property
+    def ranking(self) -> pl.DataFrame:
+        """Its ranking: the columns of `hits`, and `document`; by item and rank. Empty where it has none."""
+        hits = self.lake.scan("hits", run_id=self.run_id).filter(pl.col("part") == "ranking").drop("benchmark")
+        # What means no file of the pool keeps its place, under the name that was given.
+        hits = hits.with_columns(path=pl.coalesce("path", "path_given"))
+        named = self._named(hits.join(self.items.select("item_id", "pool_id"), on="item_id", how="left"))
+        if any(RELEVANCE[one.relevance].is_graded for one in protocols_of(self.task.name)):
+            # Documents were judged whole: of one that is returned in pieces the first counts.
+            is_first = pl.col("rank") == pl.col("rank").min().over("item_id", "path")
+            named = named.with_columns(document=pl.when(is_first).then("path").otherwise("document"))
+        return named.drop("pool_id").sort("item_id", "rank").collect()
+
+    def protocol(self, name: str) -> Protocol:
+        """The protocol of a name, or without one the first on the benchmark's page, that scored the run.
+
+        Raises:
+            GoldspanError: It has no scores under it.
+        """
+        scored = {part.folders["protocol"] for part in self.lake.parts("scores", run_id=self.run_id)}
+        known = {one.name: one for one in protocols_of(self.task.name) if one.name in scored}
+        if not known:
+            message = f"run {self.run_id!r} has no scores"
+            raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
+        if name and name not in known:
+            kind = f"protocol of {self.run_id}"
+            raise unknown_name(kind, name, known)
+        return known[name] if name else min(known.values(), key=lambda one: one.place)
+
+    def asked(self, protocol: Protocol) -> pl.LazyFrame:
+        """item_id, pool_id, target_path of the items that it has scores of."""
+        folders = {"benchmark": self.task.benchmark, "protocol": protocol.name}
+        scores = self.lake.scan("scores", run_id=self.run_id, **folders).select("item_id").unique()
+        return self.items.join(scores, on="item_id", how="semi")
+
+    def chunks(self, asked: pl.LazyFrame) -> pl.DataFrame:
+        """What some items search: the columns of POOL, sha256, bytes and `document`."""
+        if self.chunker is None:
+            kinds = {"sha256": pl.String(), "byte_start": pl.Int64(), "byte_end": pl.Int64(), "document": pl.String()}
+            return pl.DataFrame(schema=POOL | kinds)
+        files = files_of(self.lake, asked.select("pool_id").collect()["pool_id"]).collect()
+        n_lines = self.lake.scan("blobs").select("sha256", "n_lines")
+        contents = n_lines.filter(pl.col("sha256").is_in(files["sha256"].unique().implode())).collect()
+        cut = chunks_of(self.lake, self.chunker, contents.unique("sha256"), with_blank=self.task.ranks_blank)
+        chunks = self._named(files.lazy().join(cut, on="sha256")).sort("pool_id", "position", "chunk_no")
+        return chunks.select(*POOL, "sha256", "byte_start", "byte_end", "document").collect()
+
+    def qrels(self, protocol: Protocol) -> pl.DataFrame:
+        """item_id, document, grade: what is relevant of the items' pools, and what else the run returned that is.
+
+        Where nobody knows how the files were cut, that is what the run returned alone.
+        """
+        asked, rule = self.asked(protocol), RELEVANCE[protocol.relevance]
+        chunks = self.chunks(asked).lazy()
+        evidence = self._evidence(protocol, rule, asked, chunks.select(*POOL))
+        grade = pl.col("iou").cast(pl.Int64) if rule.is_graded else pl.lit(1, pl.Int64)
+        relevant = rule.pool(evidence).filter(pl.col("iou").is_not_null()).with_columns(grade=grade)
+        if rule.is_graded:
+            named = relevant.with_columns(document="path")
+        else:
+            names = chunks.select("pool_id", "path", "chunk_no", "document")
+            pools = asked.select("item_id", "pool_id")
+            named = relevant.join(pools, on="item_id").join(names, on=["pool_id", "path", "chunk_no"])
+        hits = self.ranking.lazy().join(asked, on="item_id", how="semi")
+        returned = rule.hits(hits.drop("document"), evidence).filter(pl.col("rank").is_not_null())
+        found = returned.select("item_id", "rank", grade=grade).join(hits, on=["item_id", "rank"])
+        columns = ("item_id", "document", "grade")
+        judged = pl.concat([named.select(columns), found.select(columns)]).unique(["item_id", "document"])
+        without = asked.join(judged, on="item_id", how="anti")
+        nothing = without.select("item_id", document=pl.lit(NOTHING), grade=pl.lit(0, pl.Int64))
+        return pl.concat([judged, nothing]).sort("item_id", "document").collect()
+
+    def _evidence(self, protocol: Protocol, rule: Rule, asked: pl.LazyFrame, pool: pl.LazyFrame) -> Evidence:
+        benchmark, own_gold = self.task.benchmark, self.task.own_gold
+        gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=own_gold or protocol.gold)
+        gold = gold.join(asked, on="item_id", how="semi")
+        relevance = None
+        if rule.similarity and self.chunker is not None:
+            names = {gold_part_of(part.name, own_gold) for part in self.lake.parts("items", benchmark=benchmark)}
+            parts = self.lake.parts("relevance", benchmark=benchmark, chunker=self.chunker)
+            measured = self.lake.scan_parts([part for part in parts if part.name in names], "relevance")
+            relevance = measured.join(asked, on="item_id", how="semi")
+        if self.task.without_own_file:
+            pool, asked = own_pools(pool, asked), asked.with_columns(pool_id="item_id")
+        return Evidence(asked, rule.gold_of(gold), pool, relevance, protocol.threshold)
+
+    def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
+        """Chunks (pool_id, path, chunk_no, lines) with `document`: path#L10-L20, lines as people count them.
+
+        Of several with the same lines in a file all but the first have a number behind that.
+        """
+        cut = self.lake.scan("chunks", chunker=self.chunker) if self.chunker else self.lake.scan("chunks").head(0)
+        nth = pl.int_range(1, pl.len() + 1).over("sha256", "line_start", "line_end", order_by="chunk_no")
+        copies = cut.select("sha256", "chunk_no", nth=nth).filter(pl.col("nth") > 1)
+        files = self.lake.scan("files").select("pool_id", "path", "sha256")
+        key = ["pool_id", "path", "chunk_no"]
+        again = files.join(copies, on="sha256").select(*key, again=pl.format(".{}", "nth"))
+        lines = pl.format("#L{}-L{}", pl.col("line_start") + 1, pl.col("line_end")).fill_null("")
+        joined = chunks.join(again, on=key, how="left")
+        return joined.with_columns(document=pl.concat_str("path", lines, pl.col("again").fill_null(""))).drop("again")
