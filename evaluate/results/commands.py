@@ -11,10 +11,12 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
+from evaluate.results.across import compare_across
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare
 from evaluate.results.gate import parse_gate
 from evaluate.results.printed import comparison
+from evaluate.results.published import source_at
 from lake.catalog.protocols import protocol_named
 from lake.catalog.references import REFERENCE
 from lake.catalog.tasks import TASKS, tasks_of
@@ -68,7 +70,11 @@ def table_of_systems(
 @commands.command("compare")
 def compare_systems(
     a: Annotated[str, typer.Argument(metavar="A", help="A system's name, a run's id, or `reference`.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another, which is held against it.")],
+    b: Annotated[str, typer.Argument(metavar="[B]", help="Another, which is held against it; A with --against.")] = "",
+    against: Annotated[
+        Path | None,
+        typer.Option(envvar="GOLDSPAN_AGAINST", help="Where A is: another lake, or published scores.parquet."),
+    ] = None,
     metric: Annotated[
         str, typer.Option(envvar="GOLDSPAN_METRIC", help="Comma list; each protocol's primary without it.")
     ] = "",
@@ -86,20 +92,34 @@ def compare_systems(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
-    """Hold one system against another on the items both were asked; exit code 6 where the gate fails."""
+    """Hold one system against another on the items both were asked; exit code 6 where the gate fails.
+
+    With --against A is there and B is here, so that a change is compared with what it changes.
+    """
     gate = parse_gate(fail_if) if fail_if else None
     asked = [parse_metric(name) for name in split_names(metric)]
     if gate is not None and (gate.metric, gate.k) not in asked:
         asked.append((gate.metric, gate.k))
-    store = Lake(lake)
-    with store.naming_damage(), store.locked(makes=()) if asked else nullcontext():
-        found = compare(store, a, b, asked, protocol_names=split_names(protocol), slice_name=slice_)
+    if not b and against is None:
+        message = "compare takes two systems, or one and --against"
+        raise GoldspanError(message, hint="python -m evaluate list systems shows them.", code=Exit.USAGE)
+    store, names, notes = Lake(lake), split_names(protocol), list[str]()
+    with store.naming_damage(), store.locked(makes=()) if asked and against is None else nullcontext():
+        if against is None:
+            found = compare(store, a, b, asked, protocol_names=names, slice_name=slice_)
+        else:
+            other = source_at(against)
+            with other.naming_damage() if isinstance(other, Lake) else nullcontext():
+                found, notes = compare_across(store, other, a, b or a, asked, protocol_names=names, slice_name=slice_)
     broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
     if json:
         kept = [{**vars(one), "fails": one in broken, **({} if flips else {"flips": None})} for one in found]
         print(jsonlib.dumps(kept, indent=2))
+        for note in notes:
+            Console().say(note)
     else:
-        print(*map(escaped, comparison(found, broken, flips=flips, names_runs=REFERENCE in (a, b))), sep="\n")
+        names_runs = against is not None or REFERENCE in (a, b)
+        print(*map(escaped, [*comparison(found, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)
 
 

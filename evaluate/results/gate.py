@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 
 from evaluate.metrics import Metric, parse_metric
-from evaluate.results.compare import Compared
+from evaluate.results.compared import Compared
 from evaluate.statistics.comparisons import WORSE
 from lake.errors import Exit, GoldspanError
 

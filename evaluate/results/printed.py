@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from evaluate.metrics import metric_named
 from evaluate.results.board import called
-from evaluate.results.compare import Compared
+from evaluate.results.compared import Compared
 from evaluate.statistics.comparisons import (
     BETTER,
     EQUIVALENT,

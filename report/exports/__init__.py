@@ -144,7 +144,11 @@ def _of_run(lake: Lake, run_id: str, table: str, protocol: str) -> pl.DataFrame:
         raise unknown_name(kind, table, tables)
     keys = {RANKING: ["item_id", "part", "step", "rank"], SCORES: ["protocol", "item_id", "granularity", "metric", "k"]}
     of_protocol = {"protocol": protocol} if protocol and table == SCORES else {}
-    return lake.read(tables[table], run_id=run_id, **of_protocol).sort(keys[table])
+    rows = lake.read(tables[table], run_id=run_id, **of_protocol).sort(keys[table])
+    if table == RANKING:
+        return rows
+    (system,) = lake.read("runs", run_id=run_id)["system"]
+    return rows.select(pl.lit(system).alias("system"), pl.all())
 
 
 def _csv(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
