@@ -112,7 +112,8 @@ def added_lines(spans: pl.DataFrame, of_list: Sequence[str]) -> pl.DataFrame:
         of_list: Those columns.
     """
     key = [*of_list, "path"]
-    files = spans.lazy().select(key).unique().with_row_index("file").with_columns(pl.col("file").cast(pl.Int64))
+    # Numbered once: the order of unique rows is another each time that it is worked out.
+    files = spans.select(key).unique().with_row_index("file").with_columns(pl.col("file").cast(pl.Int64)).lazy()
     placed = spans.lazy().filter(pl.col("line_start") < pl.col("line_end")).join(files, on=key)
     placed = placed.select("rank", item="file", start="line_start", end="line_end")
     n_places = 1 + int(spans.select(pl.col("line_end").max().fill_null(0)).item())

@@ -140,7 +140,7 @@ def test_a_part_that_is_gone_is_made_again_and_no_other_is_touched(lake: Path) -
 def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
     asked = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
     assert len(asked) == 10
-    assert all([part.name for part in one.files or []] == [f"repobench-r.{one.part}"] for one in asked)
+    assert all([part.name for part in one.files or []] == [one.part] for one in asked)
     only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), "java_cff-test-hard-0001"))
     assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-hard-0001", 4, 4)]
     assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
