@@ -18,6 +18,7 @@ from ingest.runs.one_per_item import chosen
 from ingest.runs.rankings import Rankings, Tally
 from ingest.runs.read_trajectories import Ids, Read
 from ingest.runs.read_trajectories import read as trajectories_read
+from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
 from ingest.runs.trajectory_tally import TrajectoryTally
@@ -133,7 +134,7 @@ class _Import:
         if self.importer.as_trec_eval and ranks_say_nothing(rows):
             result.notes.append("the rank column says nothing: lists are ordered by score, as trec_eval does")
             rows = ranked_as_trec_eval(rows)
-        rows = rows.drop("document")
+        rows = named_whole(self.lake, self.wanted.benchmark, rows).drop("document")
         of_part = pl.concat(
             one.items.select(pl.col("item_id").cast(NAME), part=pl.lit(n, pl.Int64)) for n, one in enumerate(self.asked)
         )

@@ -91,6 +91,20 @@ def resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(found)
 
 
+def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of a ranking in which a document that is a file's whole name means that file, though it ends in `#L1-L2`."""
+    documents = rows.select(pl.col("document").unique().cast(pl.String)).filter(pl.col("document").str.contains("#L"))
+    files = lake.scan("files", benchmark=benchmark).select(document="path")
+    names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
+    is_file = pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False)
+    whole = pl.when(is_file)
+    return rows.with_columns(
+        path_given=whole.then("document").otherwise("path_given"),
+        line_start=whole.then(None).otherwise("line_start"),
+        line_end=whole.then(None).otherwise("line_end"),
+    )
+
+
 @dataclass(frozen=True)
 class Axis:
     """The line starts of some contents, laid end to end: one place for every line and one for each end.

@@ -14,15 +14,20 @@ from lake.store import Lake
 from lake.text import counted
 from report.board import AVERAGES, Board
 from report.context_json import context_json
+from report.exports.beir_folder import beir_folder
 from report.exports.bundle import bundled
 from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.rankings import qrels, ranx, trec
 from report.exports.wide import latex, markdown
-from report.exports.writing import check_output, write
+from report.exports.writing import check_output, write, write_folder
 from report.facts import load
 
 RANKING, SCORES = "ranking", "scores"
+
+
+Written = bytes | Mapping[str, bytes]
+"""A file, or the files of a folder by their paths in it."""
 
 
 @dataclass(frozen=True)
@@ -35,13 +40,13 @@ class Format:
         write: Rows (and the boards they came from, for formats that lay out a table) to bytes.
         of_run: A run of the lake, and a protocol or none, to how many rows and bytes, for a form that no single table
             has; the rows are None where nothing is counted.
-        is_binary: It is no text, and goes to a file alone.
+        is_binary: It is no text, or a folder, and never goes to stdout.
     """
 
     meaning: str
     of: str
     write: Callable[[pl.DataFrame, Sequence[Board]], bytes] | None = None
-    of_run: Callable[[Lake, str, str], tuple[int | None, bytes]] | None = None
+    of_run: Callable[[Lake, str, str], tuple[int | None, Written]] | None = None
     is_binary: bool = False
 
 
@@ -76,15 +81,19 @@ def export(
         raise GoldspanError(message, code=Exit.USAGE)
     check_output(output)
     if output is None and chosen.is_binary:
-        message = f"{format_name} is no text: name a file with -o"
+        message = f"{format_name} is no text: name a file with -o, or the folder where it is one"
         raise GoldspanError(message, code=Exit.USAGE)
     n_rows, data = _made(lake, run, chosen, table, choice)
-    write(output, data)
+    if isinstance(data, bytes):
+        write(output, data)
+    elif output is not None:
+        write_folder(output, data)
+    n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
     counts = "" if n_rows is None else f"{counted(n_rows, 'row')}, "
-    return f"{output or 'stdout'}: {counts}{counted(len(data), 'byte')}"
+    return f"{output or 'stdout'}: {counts}{counted(n_bytes, 'byte')}"
 
 
-def _made(lake: Lake, run: str | None, chosen: Format, table: str, choice: Choice) -> tuple[int | None, bytes]:
+def _made(lake: Lake, run: str | None, chosen: Format, table: str, choice: Choice) -> tuple[int | None, Written]:
     """What is written, and how many rows it has where those are counted."""
     boards = choice.boards(load(lake)) if run is None else []
     run_id = run and run_named(lake, run, choice.benchmark, choice.protocol)
@@ -172,6 +181,11 @@ def _parquet(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
     return into.getvalue()
 
 
+def _ranking(lake: Lake, run_id: str, write_: Callable[[pl.DataFrame], bytes]) -> tuple[int, bytes]:
+    ranking = ExportedRun.of(lake, run_id).ranking
+    return ranking.height, write_(ranking)
+
+
 def _qrels(lake: Lake, run_id: str, protocol: str) -> tuple[int, bytes]:
     run = ExportedRun.of(lake, run_id)
     rows = run.qrels(run.protocol(protocol))
@@ -199,13 +213,19 @@ FORMATS: Mapping[str, Format] = {
     "trec": Format(
         "a TREC run: six columns, documents as path#L10-L20",
         "a run",
-        of_run=lambda lake, run_id, _: trec(ExportedRun.of(lake, run_id)),
+        of_run=lambda lake, run_id, _: _ranking(lake, run_id, trec),
     ),
     "qrels": Format("TREC's relevance judgements for that run, under one protocol", "a run", of_run=_qrels),
     "ranx": Format(
         "JSON, {query: {document: score}}",
         "a run",
-        of_run=lambda lake, run_id, _: ranx(ExportedRun.of(lake, run_id)),
+        of_run=lambda lake, run_id, _: _ranking(lake, run_id, ranx),
+    ),
+    "beir": Format(
+        "a folder in BEIR's layout: the run's documents and queries with their texts, judgements, run.trec; needs -o",
+        "a run",
+        of_run=beir_folder,
+        is_binary=True,
     ),
     "contextbench": Format(
         "JSON lines as ContextBench's evaluator writes them",

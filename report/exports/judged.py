@@ -148,6 +148,8 @@ class ExportedRun:
         files = self.lake.scan("files").select("pool_id", "path", "sha256")
         key = ["pool_id", "path", "chunk_no"]
         again = files.join(copies, on="sha256").select(*key, again=pl.format(".{}", "nth"))
-        lines = pl.format("#L{}-L{}", pl.col("line_start") + 1, pl.col("line_end")).fill_null("")
+        numbers = pl.format("#L{}-L{}", pl.col("line_start") + 1, pl.col("line_end"))
+        # A file without a line is named as it is.
+        lines = pl.when(pl.col("line_start") < pl.col("line_end")).then(numbers).otherwise(pl.lit(""))
         joined = chunks.join(again, on=key, how="left")
         return joined.with_columns(document=pl.concat_str("path", lines, pl.col("again").fill_null(""))).drop("again")

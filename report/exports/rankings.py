@@ -7,15 +7,12 @@ import json
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
-from report.exports.judged import ExportedRun
 
 
-def trec(run: ExportedRun) -> tuple[int, bytes]:
-    """How many rows, and six columns: query, Q0, document, rank, score, run."""
-    texts = map(_column, ("item_id", "document", "run_id"))
-    item, document, name = texts
-    rows = _ranked(run)
-    return rows.height, _lines(rows, pl.format("{} Q0 {} {} {} {}", item, document, "rank", "falling", name))
+def trec(ranking: pl.DataFrame) -> bytes:
+    """Six columns of a ranking, as :attr:`ExportedRun.ranking` gives it: query, Q0, document, rank, score, run."""
+    item, document, name = map(_column, ("item_id", "document", "run_id"))
+    return _lines(_falling(ranking), pl.format("{} Q0 {} {} {} {}", item, document, "rank", "falling", name))
 
 
 def qrels(rows: pl.DataFrame) -> bytes:
@@ -23,23 +20,21 @@ def qrels(rows: pl.DataFrame) -> bytes:
     return _lines(rows, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
 
 
-def ranx(run: ExportedRun) -> tuple[int, bytes]:
-    """How many rows, and `{query: {document: score}}`, best first."""
-    rows = _ranked(run)
-    lists = rows.group_by("item_id", maintain_order=True).agg("document", "falling")
+def ranx(ranking: pl.DataFrame) -> bytes:
+    """`{query: {document: score}}`, best first."""
+    lists = _falling(ranking).group_by("item_id", maintain_order=True).agg("document", "falling")
     found = {item: dict(zip(documents, scores, strict=True)) for item, documents, scores in lists.iter_rows()}
-    return rows.height, (json.dumps(found, ensure_ascii=False) + "\n").encode()
+    return (json.dumps(found, ensure_ascii=False) + "\n").encode()
 
 
-def _ranked(run: ExportedRun) -> pl.DataFrame:
-    """The rows of its ranking with `falling`.
+def _falling(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a ranking with `falling`.
 
     trec_eval orders by the score alone and breaks ties its own way, so the score written falls with the rank.
 
     Raises:
-        GoldspanError: It has none.
+        GoldspanError: There is none.
     """
-    rows = run.ranking
     if rows.is_empty():
         message = "the run has no ranking to write"
         raise GoldspanError(message, hint="Trajectories have no single ranking; use csv.", code=Exit.MISSING)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 from lake.errors import Exit, GoldspanError
@@ -38,6 +40,30 @@ def write(path: Path | None, data: bytes) -> None:
     except OSError as error:
         message = f"the file could not be written: {error.strerror or error}"
         raise GoldspanError(message, where=str(path or "stdout")) from error
+
+
+def write_folder(path: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files of a folder that is not there yet, all or none.
+
+    Args:
+        path: The folder.
+        files: Path in it → contents.
+
+    Raises:
+        GoldspanError: There is something of that name, or the system refuses.
+    """
+    beside = path.with_name(f".goldspan.{os.getpid()}.tmp")
+    try:
+        for name, data in files.items():
+            (beside / name).parent.mkdir(parents=True, exist_ok=True)
+            (beside / name).write_bytes(data)
+        beside.rename(path)
+    except OSError as error:
+        message = f"the folder could not be written: {error.strerror or error}"
+        hint = "Name one that is not there yet." if path.exists() else ""
+        raise GoldspanError(message, where=str(path), hint=hint) from error
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
 
 
 def _write(path: Path | None, data: bytes) -> None:

@@ -15,7 +15,7 @@ import pytrec_eval
 
 from evaluate.metrics import parse_metric
 from evaluate.results.exploring import explored
-from lake.catalog.protocols import protocols_of
+from lake.catalog.protocols import protocol_named, protocols_of
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit
 from lake.store import Lake
@@ -196,3 +196,50 @@ def test_a_system_of_two_benchmarks_is_named_with_its_benchmark_or_protocol(lake
     assert "means 4 runs" in ended.err
     lines = exported(lake, tmp_path, "whole-file+bm25-okapi", "trec", "--protocol", "repobench-r@official-v1")
     assert lines[0].split(" ")[-1].startswith("repobench-r.official--")
+
+
+BEIR_RUNS = (
+    (WINDOWS, "repoeval@chunking-v1"),
+    ("whole-file+bm25-okapi", "repobench-r@official-v1"),
+    ("whole-file+bm25-okapi", "beir@graded-v1"),
+)
+
+
+@pytest.mark.parametrize(("system", "protocol"), BEIR_RUNS)
+def test_a_beir_folder_is_read_again_and_its_run_scores_alike(
+    lake: Lake, tmp_path: Path, system: str, protocol: str
+) -> None:
+    options = ("--protocol", protocol, "--format", "beir", "-o", tmp_path / "folder", "--lake", lake.root)
+    done("report", "export", system, *options)
+    again = tmp_path / "lake"
+    done("ingest", "beir", "--source", tmp_path / "folder", "--chunkers", "whole-file", "--lake", again)
+    copied = ("--benchmark", "beir", "--system", "copied", "--skip-unknown", "--lake", again)
+    done("ingest", "run", tmp_path / "folder/run.trec", *copied)
+    done("evaluate", "--systems", "copied", "--lake", again)
+    copy = Lake(again)
+    assert copy.read("files").height == (tmp_path / "folder/corpus.jsonl").read_text().count("\n")
+    (run_id,) = [run for run, task, name in runs(lake) if name == system and task in protocol_named(protocol).tasks]
+    metrics = ["precision", "ndcg", "accuracy"]
+    wanted = pl.col("metric").is_in(metrics) & pl.col("k").is_in([1, 3, 5, 10]) & pl.col("value").is_not_null()
+    before = lake.read("scores", run_id=run_id, protocol=protocol).filter(wanted)
+    after = copy.read("scores", protocol="beir@graded-v1").with_columns(pl.col("metric").replace("hit", "accuracy"))
+    both = before.join(after, on=["item_id", "metric", "k"], suffix=" after")
+    # An item to which nothing is relevant is none that BEIR's layout can ask.
+    assert both["item_id"].n_unique() == copy.read("items")["scorable"].sum() > 0
+    assert both["value after"].to_list() == pytest.approx(both["value"].to_list(), abs=1e-12)
+
+
+def test_a_folder_is_never_replaced(lake: Lake, tmp_path: Path) -> None:
+    put(tmp_path / "folder/mine", b"x")
+    options = ("--format", "beir", "--lake", lake.root)
+    said = command("report", "export", "mine", *options, "-o", tmp_path / "folder")
+    assert said.code != 0
+    assert "folder" in said.err
+    assert [path.name for path in tmp_path.rglob("*")] == ["folder", "mine"]
+    assert command("report", "export", "mine", *options).code == Exit.USAGE
+
+
+def test_a_run_whose_documents_nobody_knows_is_no_beir_folder(lake: Lake, tmp_path: Path) -> None:
+    said = command("report", "export", "bare", "--format", "beir", "-o", tmp_path / "x", "--lake", lake.root)
+    assert said.code == Exit.MISSING
+    assert "Import it again with --chunker." in said.err
