@@ -52,7 +52,7 @@ def test_unknown_protocol_asks_did_you_mean() -> None:
 
 
 def test_unknown_metric_in_a_protocol_is_refused() -> None:
-    with pytest.raises(GoldspanError, match=re.escape("unknown metric 'recal'\n  Did you mean 'recall'?")):
+    with pytest.raises(GoldspanError, match=re.escape("unknown metric 'recal'\n  Did you mean 'recall'")):
         check_rules(dataclasses.replace(CHUNKING, metrics=(("recal", (5,)),)))
 
 
@@ -109,9 +109,9 @@ def _spent_to_the_last_is_too_much(axis: LineAxis, budget: int) -> pl.Expr:
 @pytest.mark.parametrize(
     ("place", "part", "changed"),
     [
-        (ranked, "_within", _up_to_but_not),
-        (ranked, "_discount", _discount_by_base_3),
-        (ranked, "_discount", _discount_one_later),
+        (ranked, "within", _up_to_but_not),
+        (ranked, "discount", _discount_by_base_3),
+        (ranked, "discount", _discount_one_later),
         (ranked, "_ONE", pl.lit(2.0)),
         (ranked, "ideal_dcg", lambda k: pl.lit(k)),
         (covered, "_N_GOLD", pl.col("n_gold") + 1),
@@ -133,7 +133,7 @@ def test_a_change_that_moves_no_number_keeps_the_seal(monkeypatch: pytest.Monkey
     binary = dataclasses.replace(CHUNKING, metrics=(("ndcg", (5, 10)),), primary=Primary("ndcg", 10, "chunk", "macro"))
     before = protocol_hash(binary)
     protocol_hash.cache_clear()
-    monkeypatch.setattr(ranked, "_discount", _discount_by_base_3)
+    monkeypatch.setattr(ranked, "discount", _discount_by_base_3)
     assert protocol_hash(binary) == before
 
 

@@ -32,7 +32,9 @@ def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_pat
     assert "5 of 5 items ready" in said.err
     scored = command("evaluate", "--lake", lake)
     assert scored.code == 0, scored.err
-    heads = [line for line in scored.out.splitlines() if line.startswith("repoeval@chunking-v1, ")]
+    assert scored.out.startswith("repoeval (ours): ")
+    boards = command("evaluate", "table", "--lake", lake).out
+    heads = [line for line in boards.splitlines() if line.startswith("# repoeval@chunking-v1, ")]
     assert heads
     assert all(head.endswith(", ours") for head in heads)
     row = Lake(lake).read("benchmarks").row(0, named=True)

@@ -46,7 +46,8 @@ def test_a_whole_import_ends_in_0(lake: Lake, verb: str) -> None:
     assert said.code == Exit.DONE
     lines = said.err.splitlines()
     assert lines[0] == "a.zip: ContextBench's unified predictions for contextbench/issue"
-    assert lines[1].startswith("ingest: 3 of 3 items; parts: ")
+    assert lines[1].startswith("ingest: 3 of 3 items")
+    assert ("; parts: " in lines[1]) == (verb == "run")
     assert lines[3] == "  trajectories: 3, with 3 steps and 6 spans"
 
 

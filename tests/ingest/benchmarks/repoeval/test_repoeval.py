@@ -295,7 +295,7 @@ def test_contexts_are_subsets_with_items_of_their_own_and_share_the_repositories
     assert one.queries["sha256"].to_list() != four.queries["sha256"].to_list()
     [first], [other] = one.pools, four.pools
     assert first.files.equals(other.files)
-    assert first.name == other.name == "repoeval.function_level"
+    assert first.name == other.name == "function_level"
 
 
 def test_nested_and_overlapping_holes_are_items_each(tmp_path: Path) -> None:
@@ -331,7 +331,7 @@ def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: P
     files = {f"{repo}/{path}": path.encode() for repo in six for path in ("src/a.py", "bin/b.py")}
     rows = [task(six[0], "src/a.py", "src/a.py", 0, 0, 1)]
     group = list(_clean(build(tmp_path, rows, repositories=files)).pools)[1]
-    assert group.name == "repoeval.code-chunk"
+    assert group.name == "code-chunk"
     patchcore, tracr = f"repoeval/code-chunk/{six[0]}", f"repoeval/code-chunk/{six[1]}"
     in_order = group.files.sort("pool_id", "position").select("pool_id", "path").rows()
     assert [path for pool, path in in_order if pool == patchcore] == ["build/lib/a.py", "bin/b.py", "src/a.py"]
@@ -339,4 +339,4 @@ def test_the_published_evaluations_pools_have_patchcores_build_first(tmp_path: P
 
 
 def test_the_published_evaluations_pools_are_empty_where_a_repository_of_it_is_not_there(source: Path) -> None:
-    assert [(group.name, group.files.height) for group in _clean(source).pools][1:] == [("repoeval.code-chunk", 0)]
+    assert [(group.name, group.files.height) for group in _clean(source).pools][1:] == [("code-chunk", 0)]
