@@ -98,13 +98,14 @@ def write_official(lake: Lake) -> Lake:
     """Beside :func:`write_context`: the same runs under rules that leave out what failed, as the agent did once."""
     rules = {
         "tasks": [TASK], "gold": "context-official", "relevance": "",
-        "metrics": [[name, [0]] for name in ("line_coverage", *OF_STEPS)],
+        "metrics": [{"metric": name, "ks": [0]} for name in ("line_coverage", *OF_STEPS)],
         "primary": {"granularity": "line", "metric": "line_coverage", "k": 0, "aggregate": "micro"},
         "headline": {"slice": "all", "slice_value": "all"}, "hash": "deadbeefdeadbeef", "place": 2,
-        "context": {"failed": "left out"},
+        "benchmark": "contextbench", "parity_only": False, "has_contexts": True, "leaves_out_failed": True,
     }  # fmt: skip
     write(lake, "protocols", [row(OFFICIAL, rules, meaning="What failed is left out.")], part="official")
-    said = [row(name, {"granularity": "line", "micro": micro, "of_steps": True}) for name, micro in OF_STEPS.items()]
+    read = {"direction": "higher", "cut": "none", "of_steps": True}
+    said = [row(name, {**read, "micro": micro}) for name, micro in OF_STEPS.items()]
     write(lake, "metrics", said, part="official")
     _write_run(lake, ELSEWHERE, None)
     for system, (micro, macro) in {**AVERAGES, ELSEWHERE: (0.5, 0.5)}.items():
