@@ -14,6 +14,7 @@ from ingest.sources.tree import Progress, Source
 from lake.console import Console
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
+from lake.text import listed
 
 
 def open_source(
@@ -72,7 +73,7 @@ def configured(
     found = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
     others = [name for name in asked if name != found.benchmark.name]
     if others:
-        message = f"--config {config} is of {found.benchmark.name}, and {', '.join(others)} is asked for"
+        message = f"--config {config} is of {found.benchmark.name}, and {listed(others)} is asked for"
         raise GoldspanError(message, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
     return found
 

@@ -42,7 +42,7 @@ from lake.naming import REST
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
-from lake.text import counted
+from lake.text import counted, listed
 
 
 def ingest(
@@ -65,7 +65,7 @@ def ingest(
         GoldspanError: A subset's files are not there, or a chunker gives ranges that are none.
     """
     if benchmark.is_one_subset and len(subsets) > 1:
-        message = f"{benchmark.display_name}: {', '.join(subsets)} hold the same items and are never pooled"
+        message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
     result, contents = Ingested(tally=lake.tally), Contents(lake)
     remove_other_sources(lake, benchmark, source, result)

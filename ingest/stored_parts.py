@@ -14,6 +14,7 @@ from lake.catalog.tasks import query_rules
 from lake.naming import GOLD_RUN, REST
 from lake.store import Lake, Part
 from lake.tables import table
+from lake.text import listed
 
 
 def parts_of(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
@@ -108,7 +109,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
         if refused is not None:
             lake.remove(refused)
     if others:
-        result.news.append(f"{benchmark.display_name} {', '.join(others)} made way for {subset}: never pooled")
+        result.news.append(f"{benchmark.display_name} {listed(others)} made way for {subset}: never pooled")
 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Ingested) -> None:

@@ -63,7 +63,7 @@ def board(
     systems: Sequence[str] = (),
     top: int | None = None,
 ) -> PrintedTable | None:
-    """A task's runs under a protocol, best first; None where there is none.
+    """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
 
     Args:
         lake: Where the numbers are.
@@ -92,7 +92,8 @@ def board(
         found = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
         aggregates = pl.concat([aggregates.drop("benchmark"), found.lazy()], how="diagonal")
     of_slice = (pl.col("slice") == slice_) & (pl.col("slice_value") == value)
-    named = runs.select("run_id", "retriever", name="system", system=_SYSTEM)
+    is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
+    named = runs.select("run_id", "retriever", is_whole=is_whole, name="system", system=_SYSTEM)
     rows = aggregates.filter(of_slice).join(named, on="run_id").collect()
     if systems:
         rows = rows.filter(pl.col("name").map_elements(lambda name: _is_any(name, systems), pl.Boolean))
@@ -169,10 +170,10 @@ def _pivoted(rows: pl.DataFrame, protocol: Protocol, columns: Sequence[tuple[Met
 
     Order and interval are the first column's.
     """
-    key = ["run_id", "system", "retriever", "n_items"]
+    key = ["run_id", "system", "retriever", "is_whole", "n_items"]
     of_first = (pl.col("metric") == columns[0][0].name) & (pl.col("k") == columns[0][1])
     low, high = interval_of(average_of(protocol, columns[0][0]))
-    first = {"n": "n", "low": low, "high": high}
+    first = {"n": "n", "n_not_applicable": "n_not_applicable", "low": low, "high": high}
     table = rows.group_by(key).agg(
         pl.col(column).filter(of_first).first().alias(name) for name, column in first.items()
     )
@@ -180,8 +181,19 @@ def _pivoted(rows: pl.DataFrame, protocol: Protocol, columns: Sequence[tuple[Met
         of_metric = (pl.col("metric") == metric.name) & (pl.col("k") == k)
         number = pl.col(average_of(protocol, metric)).alias(str(place))
         table = table.join(rows.filter(of_metric).select(*key, number), on=key, how="left", nulls_equal=True)
-    is_descending = columns[0][0].direction != "lower"
-    return table.sort("0", "system", "run_id", descending=[is_descending, False, False], nulls_last=True)
+    return table.sort(*best_first(pl.col("0"), columns[0][0]), nulls_last=True)
+
+
+def best_first(number: pl.Expr, metric: Metric) -> tuple[pl.Expr, ...]:
+    """By what a board is sorted: runs over fewer items than others last, then by the number, then by name."""
+    directed = number if metric.direction == "lower" else -number
+    return ~over_all_items(), directed, pl.col("system"), pl.col("run_id")
+
+
+def over_all_items() -> pl.Expr:
+    """Whether a run's number is over all the items that a metric applies to; only such may be set beside others."""
+    asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
+    return pl.col("is_whole") & (pl.col("n") == asked).fill_null(value=False)
 
 
 def _beside(table: pl.DataFrame, task: Task, metric: Metric) -> list[str]:

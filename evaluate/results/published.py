@@ -10,6 +10,7 @@ import polars as pl
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables import TABLES, table
+from lake.text import listed
 
 
 class Source(Protocol):
@@ -44,7 +45,7 @@ class Published:
             message = f"--against {path}: no Parquet that can be read"
             raise GoldspanError(message, hint="Download or export it again.", code=Exit.INVALID) from error
         if missing := [name for name in ("benchmark", "system", *table("scores").columns) if name not in found]:
-            message = f"--against {path}: no scores, as columns are missing: {', '.join(missing)}"
+            message = f"--against {path}: no scores, as columns are missing: {listed(missing)}"
             hint = "A report publishes such a file, data/scores.parquet; `report export RUN --table scores` makes one."
             raise GoldspanError(message, hint=hint, code=Exit.INVALID)
 

@@ -11,13 +11,13 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from evaluate.metrics import metric_named
-from evaluate.results.board import MISSING, called, group_name, number_of
+from evaluate.results.board import MISSING, best_first, called, group_name, number_of, over_all_items
 from evaluate.results.compare import reference_of
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.selection import edition
 from evaluate.statistics.comparisons import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, mirrored
 from evaluate.statistics.headline import average_of, headline_slice, interval_of
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
@@ -37,6 +37,7 @@ SENTENCES: Mapping[str, str] = {
 
 NOT_RUN = "Nothing to compare: {reference} was not run."
 NO_SYSTEM = "No system was run beside the baselines."
+NONE_WHOLE = "No system has a number over all the items, so none is ranked."
 
 
 def summary(lake: Lake, benchmark: str) -> Iterator[str]:
@@ -53,7 +54,14 @@ def _rows(lake: Lake, task: Task, protocol: Protocol) -> pl.DataFrame:
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     runs = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("task") == task.name)
     aggregates = lake.scan("aggregates", **folders).join(
-        runs.select("run_id", "system", "retriever", "status"), on="run_id"
+        runs.select(
+            "run_id",
+            "system",
+            "retriever",
+            "status",
+            is_whole=(pl.col("status") == "complete") & pl.col("limit").is_null(),
+        ),
+        on="run_id",
     )
     if aggregates.head(1).collect().is_empty():
         return pl.DataFrame()
@@ -64,9 +72,10 @@ def _rows(lake: Lake, task: Task, protocol: Protocol) -> pl.DataFrame:
     average = average_of(protocol, metric)
     low, high = interval_of(average)
     tagged = [name for name, one in retrievers().items() if BASELINE in one.tags]
-    columns = ("run_id", "slice", "slice_value", "system", "status", "retriever", "n", "n_items")
+    columns = ("run_id", "slice", "slice_value", "system", "status", "retriever", "is_whole", "n", "n_items")
     shown = aggregates.filter(primary, where).select(
         *columns,
+        "n_not_applicable",
         number=average,
         low=low,
         high=high,
@@ -74,17 +83,19 @@ def _rows(lake: Lake, task: Task, protocol: Protocol) -> pl.DataFrame:
     )
     ranks = lake.scan("ranks", **folders).filter(primary, where).select("run_id", "rank", "tie_group", "too_few")
     joined = shown.join(ranks, on="run_id", how="left").collect()
-    is_descending = metric.direction != "lower"
-    return joined.sort("number", "system", "run_id", descending=[is_descending, False, False], nulls_last=True)
+    joined = joined.sort(*best_first(pl.col("number"), metric), nulls_last=True)
+    return joined.with_columns(is_whole=over_all_items())
 
 
 def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> Iterator[str]:
     primary, label = protocol.primary, edition(lake, task.benchmark).label
     slice_, value = rows.select("slice", "slice_value").row(0)
     named = f"{task.benchmark}{f' ({label})' if label else ''}"
-    metric = called(metric_named(primary.metric), primary.k)
-    yield f"{named}: {metric}, {primary.aggregate}, {slice_} {value}, {protocol.name}"
-    systems = rows.filter(~pl.col("is_baseline") & (pl.col("status") == "complete"))
+    # Where nothing is cut off, nothing is said of it.
+    metric = called(metric_named(primary.metric), primary.k).removesuffix("@0")
+    over = "all items" if slice_ == value else f"items of {slice_} {value}"
+    yield f"{named}: {metric}, {_AVERAGES[primary.aggregate]}, {over} ({protocol.name})"
+    systems = rows.filter(~pl.col("is_baseline") & pl.col("is_whole"))
     yield f"  {_verdict(lake, task, protocol, rows, systems)}"
     width = max((len(name) for name in systems["system"].head(N_SHOWN)), default=0)
     for row in systems.head(N_SHOWN).iter_rows(named=True):
@@ -100,10 +111,17 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> It
         yield f"  {n_more:,} more: python -m evaluate table {task.benchmark}"
 
 
+_AVERAGES: Mapping[Aggregate, str] = {
+    "macro": "mean over items",
+    "micro": "ratio of sums over items",
+    "by_repo": "mean of the repositories' means",
+}
+
+
 def _verdict(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, systems: pl.DataFrame) -> str:
     reference = reference_of(protocol, rows["system"])
     if systems.is_empty():
-        return NO_SYSTEM
+        return NO_SYSTEM if rows["is_baseline"].all() else NONE_WHOLE
     if not reference:
         return NOT_RUN.format(reference="the declared reference")
     first = next((row for row in systems.iter_rows(named=True) if row["system"] != reference), None)

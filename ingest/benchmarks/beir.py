@@ -28,7 +28,7 @@ from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects, excerpt_of
 from lake.tables import table
-from lake.text import counted
+from lake.text import counted, listed
 
 FIELDS: Fields = {
     "document": ("_id",),
@@ -71,7 +71,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         if not named:
             splits = sorted(path.partition("/")[2] for path in by_path if path.startswith("qrels/"))
             hint = "BEIR's layout is corpus.jsonl, queries.jsonl and qrels/<split>.tsv; Parquet is read as well."
-            found = f" It has qrels/{', '.join(splits)}." if splits and stem.startswith("qrels") else ""
+            found = f" It has qrels/{listed(splits)}." if splits and stem.startswith("qrels") else ""
             message = f"{stem}.jsonl, .parquet or .tsv is not in {source.name}"
             raise GoldspanError(message, hint=hint + found, code=Exit.MISSING)
         files.append(named[0])

@@ -29,7 +29,7 @@ from lake.fingerprint import canonical_json, fingerprint
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake
 from lake.tables import table
-from lake.text import counted
+from lake.text import counted, listed
 
 EXPERIMENTAL = "experimental: no real file of this format was seen when its reading was written"
 
@@ -200,7 +200,7 @@ class _Import:
             return
         first = ids.head(3).iter_rows()
         known = pl.concat(one.items["item_id"] for one in self.asked)
-        held = ", ".join(sorted({subset for one in self.asked for subset in one.items["subset"].unique()}))
+        held = listed(sorted({subset for one in self.asked for subset in one.items["subset"].unique()}))
         hint = most_like(str(ids["item_id"][0]), known)
         hint = f"{hint} {self.task.name} asks {counted(len(known), 'item')} here, of {held}.".strip()
         verb = "is" if ids.height == 1 else "are"

@@ -10,6 +10,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from lake.declarations import discover
 from lake.errors import unknown_name
+from lake.text import listed
 
 AUTO = "auto"
 """The format of a file whose content says it."""
@@ -68,5 +69,5 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
         names = " or ".join(one.name for one in found)
         raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
     first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
-    hint = f"Formats: {', '.join(known)}. `python -m ingest list formats` shows how each begins."
+    hint = f"Formats: {listed(list(known))}. `python -m ingest list formats` shows how each begins."
     raise input_file.wrong(what="the file is of no format that is known here", examples=[first], hint=hint)

@@ -9,6 +9,7 @@ from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.limits import MAX_COLUMN_BYTES, MAX_LINE_BYTES, MAX_ROWS
 from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects
+from lake.text import listed
 
 ENDINGS = (".jsonl", ".parquet", ".tsv")
 """What a file of rows ends in."""
@@ -72,5 +73,5 @@ def _table(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tupl
             if len(values) == len(names):
                 yield where, dict(zip(names, values, strict=True))
             else:
-                reason = f"{len(values)} values, not {len(names)}: {', '.join(names)}"
+                reason = f"{len(values)} values, not {len(names)}: {listed(names)}"
                 rejects.add(entry.path, where, reason, line[:200].decode(errors="replace"))

@@ -12,6 +12,7 @@ from ingest.sources.disk import entry_on_disk, too_large
 from ingest.sources.tree import Entry, Recorded, Refused, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_FILES
+from lake.text import listed
 
 RECORDED = "trajectories"
 """The folder of a benchmark's that holds runs made elsewhere."""
@@ -83,7 +84,7 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         what = f"SOURCE={folder}: the folder cannot be read: {error.strerror}"
         raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
     if len(own) > 1:
-        what = f"SOURCE={folder} holds more than one folder of {benchmark}: {', '.join(item.name for item in own)}"
+        what = f"SOURCE={folder} holds more than one folder of {benchmark}: {listed([item.name for item in own])}"
         raise GoldspanError(what, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
     if own:
         return FolderSource(str(folder), _label(own[0].name, benchmark) or "", own[0])
@@ -96,7 +97,7 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     places = ", ".join(
         [f"a subfolder {benchmark} or {benchmark}-<label>", *([f"here or there {looked}"] * bool(looked))]
     )
-    empty = f"; {', '.join(item.name for item in named)} holds none of these" if named else ""
+    empty = f"; {listed([item.name for item in named])} holds none of these" if named else ""
     what = f"SOURCE={folder} does not hold {benchmark}"
     raise GoldspanError(what, hint=f"Looked for: {places}{empty}.", code=Exit.MISSING)
 

@@ -13,6 +13,7 @@ from ingest.sources.download import Remote, UnreachableError, fetch
 from ingest.sources.hub_dataset import DATASETS, open_dataset
 from ingest.sources.tree import Progress, Recorded, Source, Tree
 from lake.errors import Exit, GoldspanError
+from lake.text import listed
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class HubSource:
         names = [each.name for each in missing if not (self.cache / each.blob_id).is_file()]
         hint = "\n  ".join(
             [
-                f"Not here yet: {', '.join(names)} of {self.revision} (sizes unknown until the server is reached).",
+                f"Not here yet: {listed(names)} of {self.revision} (sizes unknown until the server is reached).",
                 *([f"{kept:,} bytes of {remote.name} are kept; the next try goes on from there."] if kept else []),
                 "Try again with a connection; or put these archives into a folder as datasets.zip and",
                 "repositories/<level>.zip and give SOURCE=<that folder>; or SOURCE=sample, which needs neither.",

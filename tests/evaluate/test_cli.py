@@ -18,7 +18,8 @@ def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Pa
     said = command("evaluate", "--lake", lake_folder, "--items", "repo=zoo_animals")
     assert said.code == 0
     first, verdict, *systems = said.out.splitlines()
-    assert first == "repoeval: line_f1@8000, macro, subset function-2k, repoeval@chunking-v1"
+    over = "mean over items, items of subset function-2k"
+    assert first == f"repoeval: line_f1@8000, {over} (repoeval@chunking-v1)"
     assert verdict.endswith(".")
     assert sum("too few to rank" in line for line in systems) == 3
     assert systems[-1].endswith("more: python -m evaluate table repoeval")

@@ -15,7 +15,7 @@ from lake.bounded_json import parsed_json
 from lake.limits import MAX_ROWS
 from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects, excerpt_of
-from lake.text import counted
+from lake.text import counted, listed
 
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
 """What a row may be called by; the first it has is its item's id."""
@@ -239,7 +239,7 @@ class _OtherRowsError(Exception):
 def _columns(names: Sequence[str]) -> list[str]:
     for keys in (ID_KEYS, GOLD_KEYS):
         if not any(key in names for key in keys):
-            raise _OtherRowsError(reason=f"it has none of the columns {', '.join(keys)}", columns=", ".join(names))
+            raise _OtherRowsError(reason=f"it has none of the columns {', '.join(keys)}", columns=listed(names))
     return [name for name in COLUMNS if name in names]
 
 

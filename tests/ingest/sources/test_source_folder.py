@@ -326,3 +326,12 @@ def test_the_real_repoeval_data_is_read() -> None:
 @needs_shared
 def test_the_mined_data_carries_its_label() -> None:
     assert open_folder(SHARED, "repobench-r", markers=("data",)).label == "mined"
+
+
+def test_of_many_folders_ten_are_named(tmp_path: Path) -> None:
+    for number in range(12):
+        _put(tmp_path / f"repoeval-{number:02}" / "datasets" / "a")
+    with pytest.raises(GoldspanError) as refused:
+        open_folder(tmp_path, "repoeval", markers=MARKERS)
+    assert "repoeval-00, " in refused.value.what
+    assert refused.value.what.endswith("repoeval-09 and 2 more")

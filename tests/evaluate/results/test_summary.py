@@ -1,0 +1,98 @@
+"""The last lines of `python -m evaluate`: one sentence for each verdict, and who is named below it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from evaluate.results.summary import NO_SYSTEM, NONE_WHOLE, NOT_RUN, summary
+from evaluate.statistics.comparisons import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
+from lake.store import Lake
+from lake.tables import table
+from tests.tiny import command
+
+REFERENCE = "whole-file+own-file"
+OTHER_WAY = {BETTER: WORSE, WORSE: BETTER}
+
+
+def change(lake: Lake, name: str, **changed: pl.Expr) -> None:
+    """Write every part of a table again, with columns changed."""
+    for part in lake.parts(name):
+        rows = lake.scan_parts([part], name).select(*table(name).columns).with_columns(**changed).collect()
+        lake.write(name, rows, part=part.name, fingerprint="changed", **part.folders)
+
+
+def without(lake: Lake, is_left: pl.Expr) -> None:
+    """Take runs away, with what is made of them."""
+    gone = set(lake.scan("runs").filter(~is_left).select("run_id").collect()["run_id"])
+    for name in ("runs", "scores", "aggregates"):
+        for part in lake.parts(name):
+            if part.folders["run_id"] in gone:
+                lake.remove(part)
+
+
+def lines(lake: Lake) -> list[str]:
+    return list(summary(lake, "repoeval"))
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [
+        (BETTER, f"ranked first, beats {REFERENCE} by 0.250 (0.100 to 0.400) (exploratory)."),
+        (WORSE, f"No system beats {REFERENCE}: "),
+        (INSEPARABLE, f"cannot be told from {REFERENCE}: +0.250 (0.100 to 0.400); 0.300 or more would be found"),
+        (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (0.100 to 0.400)"),
+        (TOO_FEW, f"Too few items or repositories to say how {{}} does against {REFERENCE}: +0.250"),
+    ],
+)
+def test_each_verdict_has_its_sentence(verdict: str, words: str, lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    runs = dict(lake.read("runs").select("system", "run_id").iter_rows())
+    is_there = pl.col("run_a") == runs[REFERENCE]
+    size = {"delta": 0.25, "low": 0.1, "high": 0.4}
+    other = {"delta": -0.25, "low": -0.4, "high": -0.1}
+    numbers = {name: pl.when(is_there).then(pl.lit(size[name])).otherwise(pl.lit(other[name])) for name in size}
+    said = pl.when(is_there).then(pl.lit(verdict)).otherwise(pl.lit(OTHER_WAY.get(verdict, verdict)))
+    change(lake, "comparisons", verdict=said, smallest_detectable=pl.lit(0.3), **numbers)
+    sentence, first, *_ = lines(lake)[1:]
+    name = first.split()[0]
+    assert words.format(name) in sentence
+    assert name in sentence
+    assert sentence.endswith(".")
+
+
+def test_a_system_over_fewer_items_is_not_among_the_first(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    best = lines(lake)[2].split()[0]
+    (run_id,) = lake.read("runs").filter(system=best)["run_id"]
+    (protocol,) = {line.partition("(")[2].rstrip(")") for line in lines(lake)[:1]}
+    is_primary = (pl.col("metric") == "line_f1") & (pl.col("k") == 8_000)
+    n = pl.when((pl.col("run_id") == run_id) & is_primary).then(pl.col("n") - 1).otherwise("n")
+    change(lake, "aggregates", n=n)
+    assert best not in "\n".join(lines(lake))
+    said = command("evaluate", "table", "repoeval", "--protocol", protocol, "--lake", lake_folder)
+    rows = [line.split("\t") for line in said.out.splitlines() if not line.startswith("#")]
+    assert (rows[-1][0], rows[-1][-1]) == (best, "4 of 5")
+
+
+def test_where_none_has_all_items_that_is_said(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    change(lake, "runs", status=pl.lit("partial"))
+    assert lines(lake)[1].strip() == NONE_WHOLE
+    assert "more: python -m evaluate table repoeval" in lines(lake)[-1]
+
+
+def test_where_only_baselines_were_run_that_is_said(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    without(lake, pl.col("retriever").is_in(["random", "own-file", "oracle"]))
+    assert lines(lake)[1].strip() == NO_SYSTEM
+    assert lines(lake)[2].startswith("  baselines: oracle ")
+    assert len(lines(lake)) == 3 + 1
+
+
+def test_where_the_reference_was_not_run_that_is_said(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    without(lake, ~pl.col("retriever").is_in(["own-file"]))
+    assert lines(lake)[1].strip() == NOT_RUN.format(reference="the declared reference")
