@@ -201,17 +201,21 @@ def score_files(
     judged = read_qrels(qrels)
     scored = score_file(ranked, judged, measures, answered_only=answered)
     over = means(scored.values, measures)
+    frames, lines = {"means": over, "values": scored.values}, [*mean_lines(over)]
+    second = None
     if other is not None:
-        beside = compared(scored.values, score_file(other, judged, measures, answered_only=answered).values, measures)
-        print(jsonlib.dumps(beside.to_dicts()) if json else "\n".join(map(escaped, compared_lines(over, beside))))
-        return
+        second = score_file(other, judged, measures, answered_only=answered).values
+        beside = compared(scored.values, second, measures)
+        frames |= {"means2": means(second, measures), "values2": second, "compared": beside}
+        lines = [*compared_lines(over, beside)]
     if json:
-        print(jsonlib.dumps({"means": over.to_dicts(), **({"values": scored.values.to_dicts()} if per_query else {})}))
+        shown = {name: frame.to_dicts() for name, frame in frames.items() if per_query or not name.startswith("values")}
+        print(jsonlib.dumps(shown))
         return
     if per_query:
-        print(*map(escaped, value_lines(scored.values)), sep="\n")
-    print(*map(escaped, mean_lines(over)), sep="\n")
-    for note in notes(scored):
+        lines = [*value_lines(scored.values, second), *lines]
+    print(*map(escaped, lines), sep="\n")
+    for note in notes(scored) if other is None else ():
         Console(quiet=quiet).say(note)
 
 

@@ -19,7 +19,7 @@ from report.exports.bundle import bundled
 from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.rankings import qrels, ranx, trec
-from report.exports.wide import latex, markdown
+from report.exports.wide import MAX_COLUMNS, latex, markdown
 from report.exports.writing import check_output, write, write_folder
 from report.facts import load
 
@@ -37,7 +37,7 @@ class Format:
     Attributes:
         meaning: What a reader gets.
         of: What it can hold: leaderboards, a run, or both.
-        write: Rows (and the boards they came from, for formats that lay out a table) to bytes.
+        write: Rows to bytes; for formats that lay out a table also the boards that they came from, and what was chosen.
         of_run: A run of the lake, and a protocol or none, to how many rows and bytes, for a form that no single table
             has; the rows are None where nothing is counted.
         is_binary: It is no text, or a folder, and never goes to stdout.
@@ -45,7 +45,7 @@ class Format:
 
     meaning: str
     of: str
-    write: Callable[[pl.DataFrame, Sequence[Board]], bytes] | None = None
+    write: Callable[[pl.DataFrame, Sequence[Board], Choice], bytes] | None = None
     of_run: Callable[[Lake, str, str], tuple[int | None, Written]] | None = None
     is_binary: bool = False
 
@@ -101,7 +101,7 @@ def _made(lake: Lake, run: str | None, chosen: Format, table: str, choice: Choic
         return chosen.of_run(lake, run_id, choice.protocol)
     rows = _of_run(lake, run_id, table, choice.protocol) if run_id else _numbers(boards)
     assert chosen.write is not None
-    return rows.height, chosen.write(rows, boards)
+    return rows.height, chosen.write(rows, boards, choice)
 
 
 def _numbers(boards: Sequence[Board]) -> pl.DataFrame:
@@ -160,7 +160,7 @@ def _of_run(lake: Lake, run_id: str, table: str, protocol: str) -> pl.DataFrame:
     return rows.select(pl.lit(system).alias("system"), pl.all())
 
 
-def _csv(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
+def _csv(rows: pl.DataFrame, *_: object) -> bytes:
     """A text that a spreadsheet would run as a formula has an apostrophe before it; numbers stay numbers."""
     text = pl.col(pl.String)
     safe = pl.when(text.str.contains(_FORMULA)).then(pl.lit("'") + text).otherwise(text)
@@ -171,11 +171,11 @@ _FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
 """How a formula begins, also in full width; a spreadsheet skips leading tabs and ends of lines."""
 
 
-def _json(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
+def _json(rows: pl.DataFrame, *_: object) -> bytes:
     return (rows.write_json() + "\n").encode()
 
 
-def _parquet(rows: pl.DataFrame, _: Sequence[Board]) -> bytes:
+def _parquet(rows: pl.DataFrame, *_: object) -> bytes:
     into = BytesIO()
     rows.write_parquet(into, compression="zstd")
     return into.getvalue()
@@ -192,23 +192,31 @@ def _qrels(lake: Lake, run_id: str, protocol: str) -> tuple[int, bytes]:
     return rows.height, qrels(rows)
 
 
-def _latex(_: pl.DataFrame, boards: Sequence[Board]) -> bytes:
-    return latex(boards)
+def _latex(_: pl.DataFrame, boards: Sequence[Board], choice: Choice) -> bytes:
+    return latex(boards, None if choice.metrics else MAX_COLUMNS)
 
 
-def _bundle(rows: pl.DataFrame, boards: Sequence[Board]) -> bytes:
+def _bundle(rows: pl.DataFrame, boards: Sequence[Board], choice: Choice) -> bytes:
     kinds = {"csv": _csv, "json": _json, "parquet": _parquet}
-    files = {f"numbers.{name}": (rows.height, made(rows, boards)) for name, made in kinds.items()}
+    files = {f"numbers.{name}": (rows.height, made(rows)) for name, made in kinds.items()}
     n_lines = sum(len(board.rows) + len(board.unranked) for board in boards)
-    return bundled({**files, "tables.md": (n_lines, markdown(boards)), "tables.tex": (n_lines, latex(boards))})
+    return bundled(
+        {**files, "tables.md": (n_lines, markdown(boards)), "tables.tex": (n_lines, _latex(rows, boards, choice))}
+    )
 
 
 FORMATS: Mapping[str, Format] = {
     "csv": Format("comma-separated values, a row per number", "both", _csv),
     "json": Format("a list of objects", "both", _json),
     "parquet": Format("Parquet; needs -o", "both", _parquet, is_binary=True),
-    "md": Format("a Markdown table per protocol, as the page shows it", "leaderboards", lambda _, of: markdown(of)),
-    "latex": Format("a LaTeX document, a table of at most 8 columns per protocol", "leaderboards", _latex),
+    "md": Format(
+        "a Markdown table per protocol, as the page shows it", "leaderboards", lambda _, boards, __: markdown(boards)
+    ),
+    "latex": Format(
+        "a LaTeX document, a table per protocol, of at most 8 columns unless --metrics names them",
+        "leaderboards",
+        _latex,
+    ),
     "bundle": Format("a zip of these five with a manifest; needs -o", "leaderboards", _bundle, is_binary=True),
     "trec": Format(
         "a TREC run: six columns, documents as path#L10-L20",

@@ -11,7 +11,7 @@ import pytest
 from report.board import build_board
 from report.build import build
 from report.facts import load
-from tests.report.context_lake import GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, TASK, write_context
+from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, TASK, write_context
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import write_lake
 
@@ -106,3 +106,14 @@ def test_a_protocol_that_scored_runs_of_two_tasks_has_a_board_for_each(tmp_path:
     boards = {found.short: build_board(both, found) for found in both.boards("contextbench")}
     systems = {name: {row.run.system for row in board.rows} for name, board in boards.items()}
     assert systems == {"docs-v1/issue": set(SYSTEMS), "docs-v1/other": {"elsewhere"}}
+
+
+def test_coverage_by_step_names_those_without_steps(tmp_path: Path) -> None:
+    lake = write_context(write_lake(tmp_path / "lake"))
+    for part in lake.parts("step_scores", benchmark=BENCHMARK):
+        if part.folders["run_id"].endswith("+random--1a2b3c4d"):
+            lake.remove(part)
+    build(lake, tmp_path / "site")
+    page = parse((tmp_path / "site/contextbench.html").read_text(encoding="utf-8"))
+    assert "Without steps of their own, and so not here: whole-file+random." in page.text
+    assert [row[0] for row in table(page, "by step")[1:]] == ["an-agent", "whole-file+bm25-okapi"]

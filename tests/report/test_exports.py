@@ -338,3 +338,13 @@ def test_latex_compiles_alone_whatever_systems_are_called(hostile: Lake, tmp_pat
     assert (tmp_path / "tables.pdf").read_bytes().startswith(b"%PDF")
     tables = re.findall(r"\\begin\{tabular\}\{(\w+)\}", (tmp_path / "tables.tex").read_text(encoding="utf-8"))
     assert max(map(len, tables)) == 8
+
+
+def test_latex_of_chosen_metrics_has_all_of_them(small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("report.exports.MAX_COLUMNS", 3)
+    chosen = ("mrr", "ndcg", "precision", "recall")
+    for choice, n_numbers in ((Choice(), 2), (Choice(metrics=chosen), 5)):
+        export(small, None, "latex", tmp_path / "out", "ranking", choice)
+        text = (tmp_path / "out").read_text()
+        assert {len(columns) for columns in re.findall(r"begin\{tabular\}\{l(r*)\}", text)} == {n_numbers}
+        assert ("more columns" in text) == (n_numbers == 2)

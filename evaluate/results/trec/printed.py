@@ -13,12 +13,14 @@ _NAME_WIDTH = 22
 """As wide as trec_eval's."""
 
 
-def value_lines(values: pl.DataFrame) -> Iterator[str]:
-    """A line per query and measure."""
-    names = values.columns[1:]
-    for query, *found in values.iter_rows():
-        for name, value in zip(names, found, strict=True):
-            yield f"{name:{_NAME_WIDTH}}\t{query}\t{value:.4f}"
+def value_lines(values: pl.DataFrame, other: pl.DataFrame | None = None) -> Iterator[str]:
+    """A line per query and measure: the value, and then that of a second run; – where one of the two has none."""
+    runs = [values] if other is None else [values, other]
+    long = [run.unpivot(index="query", variable_name="measure", value_name=f"run {n}") for n, run in enumerate(runs)]
+    rows = long[0] if other is None else long[0].join(long[1], on=["query", "measure"], how="full", coalesce=True)
+    order = pl.col("measure").cast(pl.Enum(values.columns[1:]))
+    for query, name, *found in rows.sort("query", order).iter_rows():
+        yield "\t".join((f"{name:{_NAME_WIDTH}}", query, *("–" if one is None else f"{one:.4f}" for one in found)))
 
 
 def mean_lines(means: pl.DataFrame) -> Iterator[str]:

@@ -225,8 +225,26 @@ def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Pa
     files = write(tmp_path, qrels, run)
     better = "".join(f"{query} Q0 d1 1 1 me\n{query} Q0 d2 2 0.5 me\n" for query in qrels)
     (tmp_path / "better").write_text(better)
-    (found,) = json.loads(score(*files, tmp_path / "better", "--metrics", "P_1", "--json").out)
+    said = json.loads(score(*files, tmp_path / "better", "--metrics", "P_1", "--json").out)
+    (found,) = said["compared"]
+    assert [said[name][0]["mean"] for name in ("means", "means2")] == [0.5, 1.0]
+    assert set(said) == {"means", "means2", "compared"}
     assert (found["delta"], found["verdict"], found["queries"]) == (0.5, "better", 60)
     assert found["p"] < 0.001
     assert "\tworse\t60" in score(files[0], tmp_path / "better", files[1], "--metrics", "P_1").out
     assert "equivalent" in score(*files, files[1], "--metrics", "P_1").out
+
+
+def test_every_query_of_two_runs_is_printed_with_both_values(files: tuple[Path, Path], tmp_path: Path) -> None:
+    (tmp_path / "other").write_text("q4 Q0 d7 1 1 me\n")
+    asked = (*files, tmp_path / "other", "--metrics", "P_1,recip_rank", "-q")
+    lines = [line.split("\t") for line in score(*asked).out.splitlines()]
+    assert [line[0].strip() for line in lines[:8]] == ["precision@1", "recip_rank"] * 4
+    assert lines[1][1:] == ["q1", "0.3333", "0.0000"]
+    assert lines[7][1:] == ["q4", "0.0000", "1.0000"]
+    assert lines[8][0] == "measure"
+    told = json.loads(score(*asked, "--json").out)
+    assert [row["recip_rank"] for row in told["values2"]] == [0.0, 0.0, 0.0, 1.0]
+    # Each run's own queries where those without results are left out.
+    alone = [line.split("\t") for line in score(*asked, "--answered").out.splitlines()]
+    assert [line[2:] for line in alone if line[1] == "q4"] == [["–", "1.0000"]] * 2
