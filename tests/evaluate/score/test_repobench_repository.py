@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import polars as pl
 import pytest
+import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -199,3 +200,24 @@ def test_what_stands_of_the_other_tasks_is_not_made_anew(tmp_path: Path) -> None
     assert len(after) > len(before)
     assert {path: after[path] for path in before} == before
     assert {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before} == made
+
+
+@pytest.mark.parametrize("protocol", ["repobench-r@chunking-v1", "repobench-r@identifier-v1"])
+def test_trec_eval_has_the_same_numbers_of_what_is_exported(
+    home: Path, runs: dict[tuple[str, str, str], str], tmp_path: Path, protocol: str
+) -> None:
+    """The judgements are of this task's gold, over the repository without the own file."""
+    names = {"precision": "P_5", "recall": "recall_5", "accuracy": "success_5"}
+    for chunker in CHUNKERS:
+        run_id = runs[chunker, "bm25-okapi", ""]
+        for name in ("trec", "qrels"):
+            options = ("--protocol", protocol, "-o", tmp_path / name, "--lake", home / "lake")
+            assert command("report", "export", run_id, "--format", name, *options).code == 0
+        judged, ranked = ((tmp_path / name).read_text().splitlines() for name in ("qrels", "trec"))
+        evaluator = pytrec_eval.RelevanceEvaluator(pytrec_eval.parse_qrel(judged), set(names.values()))
+        theirs = evaluator.evaluate(pytrec_eval.parse_run(ranked))
+        stored = Lake(home / "lake").read("scores", run_id=run_id, protocol=protocol).filter(k=5)
+        ours = stored.filter(pl.col("metric").is_in(list(names))).select("item_id", "metric", "value").rows()
+        assert {item for item, _, _ in ours} == set(theirs) == set(ASKED)
+        for item, metric, value in ours:
+            assert value == pytest.approx(theirs[item][names[metric]], abs=1e-12), (chunker, item, metric)
