@@ -52,8 +52,8 @@ def score_picture(board: Board, average: Average) -> Markup | None:
             label=row.run.chunker or "",
             value=value,
             baseline=row.run.baseline,
-            low=row.head.low if row.head and average == board.average else None,
-            high=row.head.high if row.head and average == board.average else None,
+            low=row.head.interval(average)[0] if row.head else None,
+            high=row.head.interval(average)[1] if row.head else None,
         )
         for row, value in ordered
     ]

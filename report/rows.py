@@ -20,6 +20,10 @@ class Cell:
     by_repo: float | None
     low: float | None
     high: float | None
+    micro_low: float | None
+    micro_high: float | None
+    by_repo_low: float | None
+    by_repo_high: float | None
     n: int
     n_items: int
     n_failed: int
@@ -34,6 +38,11 @@ class Cell:
     def average(self, name: Average) -> float | None:
         """The metric averaged one way."""
         return {"macro": self.macro, "micro": self.micro, "by_repo": self.by_repo}[name]
+
+    def interval(self, name: Average) -> tuple[float | None, float | None]:
+        """The 95 % interval of that average."""
+        micro, by_repo = (self.micro_low, self.micro_high), (self.by_repo_low, self.by_repo_high)
+        return {"macro": (self.low, self.high), "micro": micro, "by_repo": by_repo}[name]
 
 
 @dataclass(frozen=True)

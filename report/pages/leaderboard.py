@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from lake.catalog.baselines import unbeaten_baselines
+from lake.catalog.interval_coverage import coverage_note
 from report.board import AVERAGES, Board, build_board
 from report.columns import Column
 from report.entities import IMPORTED, Declaration
@@ -75,6 +76,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "has_agents": any(row.run.has_steps for section in sections for row in _every(section.board)),
             "imported": [run for run in facts.runs_of(name) if run.origin == IMPORTED],
             "averages": AVERAGES,
+            "intervals": coverage_note(),
             "granularities": _union(section.board.granularities for section in sections),
             "quantities": _union(section.board.quantities for section in sections),
             "default_granularity": sections[0].board.primary.granularity if sections else "",

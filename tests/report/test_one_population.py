@@ -1,0 +1,113 @@
+"""A number is one number: on the page, in its tables by slice, in the Parquet, an export, a table and a comparison."""
+
+from __future__ import annotations
+
+import csv
+import io
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from evaluate.results.compare import compare
+from lake.store import Lake
+from tests.report.html import Element, parse, table
+from tests.tiny import build, command
+
+BOARDS = {
+    "repoeval@chunking-v1": ("line_f1", 8_000, "macro", ("subset", "function-2k")),
+    "repoeval@target-v1": ("line_f1", 8_000, "macro", ("subset", "function-2k")),
+    "contextbench@docs-v1": ("line_f1", 0, "macro", ("all", "all")),
+    "contextbench@official-v1": ("line_coverage", 0, "micro", ("all", "all")),
+}
+"""Protocol → its primary metric, how that is averaged, and the slice that its board opens on."""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A lake of two benchmarks, with agents that were imported, and the report on it."""
+    folder = tmp_path_factory.mktemp("walk")
+    source, lake = build(folder / "source"), folder / "lake"
+    flags = ("--lake", lake, "--quiet")
+    assert command("ingest", "repoeval", "--source", source, "--chunkers", "whole-file,window-4-2", *flags).code == 0
+    assert command("ingest", "contextbench", "--chunkers", "fixed-nws-1500", *flags).code == 0
+    assert command("evaluate", *flags).code == 0
+    assert command("report", "--site", folder / "site", *flags).code == 0
+    return folder
+
+
+def numbers(home: Path, protocol: str, where: tuple[str, str]) -> dict[str, float]:
+    """System → its number in the published aggregates."""
+    metric, k, average, _ = BOARDS[protocol]
+    rows = pl.read_parquet(home / "site/data/aggregates.parquet").filter(
+        protocol=protocol, metric=metric, k=k, slice=where[0], slice_value=where[1]
+    )
+    found = dict(rows.select("system", average).iter_rows())
+    assert len(found) == rows.height > 3
+    return found
+
+
+def slices(home: Path, protocol: str) -> list[tuple[str, str]]:
+    rows = pl.read_parquet(home / "site/data/aggregates.parquet").filter(protocol=protocol, slice="repo")
+    return [BOARDS[protocol][3], *rows.select("slice", "slice_value").unique().sort("slice_value").rows()]
+
+
+@pytest.mark.parametrize("protocol", BOARDS)
+def test_exports_tables_and_comparisons_have_the_aggregates_number(home: Path, protocol: str) -> None:
+    metric, k, average, _ = BOARDS[protocol]
+    lake, benchmark = home / "lake", protocol.partition("@")[0]
+    for where in slices(home, protocol):
+        expected, of = numbers(home, protocol, where), ("--slice", "=".join(where))
+        file = home / "numbers.csv"
+        assert command("report", "export", "--protocol", protocol, *of, "-o", file, "--lake", lake).code == 0
+        rows = [
+            row
+            for row in csv.DictReader(io.StringIO(file.read_text()))
+            if (row["metric"], row["k"]) == (metric, str(k))
+        ]
+        exported = {row["system"]: float(row["value"]) for row in rows if row["is_shown"] == "true"}
+        assert exported == expected
+        assert {row["average"] for row in rows if row["is_shown"] == "true"} == {average}
+        said = command("evaluate", "table", benchmark, "--protocol", protocol, *of, "--lake", lake)
+        title, _, *lines = said.out.splitlines()
+        assert f"{where[0]} {where[1]}, {average}" in title
+        cells = [line.split("\t") for line in lines if not line.startswith("#")]
+        assert {cell[0]: cell[2] for cell in cells} == {name: f"{one:.3f}" for name, one in expected.items()}
+        first, *others = sorted(expected)
+        for other in others:
+            (one,) = compare(Lake(lake), first, other, [], protocol_names=[protocol], slice_name="=".join(where))
+            assert (one.a, one.b) == (expected[first], expected[other])
+            assert ((one.slice, one.slice_value), one.average) == (where, average)
+
+
+@pytest.mark.parametrize("protocol", BOARDS)
+def test_the_page_has_the_aggregates_number(home: Path, protocol: str) -> None:
+    metric, k, average, where = BOARDS[protocol]
+    benchmark, _, short = protocol.partition("@")
+    page = parse((home / f"site/{benchmark}.html").read_text(encoding="utf-8"))
+    head, *rows = table(page, f"{short}, {average}:")
+    place = head.index(f"{metric}@{k}" if k else metric)
+    shown = {row[0]: row[place].split()[0] for row in rows if len(row) > place}
+    assert shown == {name: f"{one:.3f}" for name, one in numbers(home, protocol, where).items()}
+    (heat,) = [each for each in page.all("table") if _is_heat_by_repository(each, short)]
+    head, *rows = [[cell.text for cell in row.all() if cell.tag in ("td", "th")] for row in heat.all("tr")]
+    by_slice = [numbers(home, protocol, one) for one in slices(home, protocol)[1:]]
+    assert len(head) == 1 + len(by_slice)
+    for name, *cells in rows:
+        assert cells == [f"{one[name]:.3f}" for one in by_slice]
+
+
+def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
+    rows = pl.read_parquet(home / "site/data/aggregates.parquet").filter(
+        protocol="contextbench@official-v1", metric="line_coverage", slice="all"
+    )
+    page = parse((home / "site/contextbench.html").read_text(encoding="utf-8"))
+    head, *lines = table(page, "official-v1, micro:")
+    shown = {line[0]: line[head.index("line_coverage")] for line in lines}
+    for system, low, high in rows.select("system", "micro_low", "micro_high").drop_nulls().iter_rows():
+        assert shown[system].endswith(f" {low:.3f} to {high:.3f}")
+
+
+def _is_heat_by_repository(each: Element, short: str) -> bool:
+    caption = each.all("caption")[0].text
+    return f", {short}: " in caption and ", by repository" in caption
