@@ -5,6 +5,7 @@ from __future__ import annotations
 import json as jsonlib
 import tempfile
 from contextlib import nullcontext
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -60,6 +61,11 @@ def table_of_systems(
     with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
         check_metrics(store, asked, requested)
         names = split_names(systems)
+        known = store.scan("runs").select("system").unique().collect()["system"].to_list()
+        for name in names if known else ():
+            if not any(fnmatchcase(one, name) for one in known):
+                kind = "system"
+                raise unknown_name(kind, name, known)
         boards = [board(store, *one, requested, slice_name=slice_, systems=names, top=top) for one in which]
     if not any(boards):
         message = "no run in the lake is on such a board"

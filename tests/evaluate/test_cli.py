@@ -52,6 +52,11 @@ def test_a_table_is_tab_separated_where_no_terminal_reads_it(lake_folder: Path) 
     assert numbers == sorted(numbers, reverse=True)
 
 
+def test_a_table_of_an_unknown_system_asks_did_you_mean(lake_folder: Path) -> None:
+    said = command("evaluate", "table", "repoeval", "--systems", "whole-file+bm25", "--lake", lake_folder)
+    assert (said.code, "Did you mean 'whole-file+bm25-okapi'" in said.err) == (Exit.USAGE, True)
+
+
 def test_a_table_can_be_of_a_protocol_a_slice_some_systems_and_the_first_of_them(lake_folder: Path) -> None:
     options = ("--protocol", "repoeval@target-v1", "--slice", "repo=zoo_animals", "--lake", lake_folder)
     whole = command("evaluate", "table", *options).out
