@@ -1,0 +1,39 @@
+"""A system that answered a part of the items stands apart everywhere: page, exports, table and the last lines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from tests.report.html import parse, table
+from tests.tiny import command
+
+PART = "my-search"
+
+
+def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Path, tmp_path: Path) -> None:
+    file, flags = tmp_path / "run.txt", ("--lake", lake_folder)
+    assert command("report", "export", "whole-file+own-file", "--format", "trec", "-o", file, *flags).code == 0
+    lines = file.read_text().splitlines(keepends=True)
+    first = lines[0].split()[0]
+    file.write_text("".join(line for line in lines if line.split()[0] != first))
+    asked = ("--benchmark", "repoeval", "--task", "repoeval/prompt", "--system", PART)
+    said = command("ingest", "run", file, *asked, *flags)
+    assert said.code in (0, 5), said.err
+    said = command("evaluate", *flags)
+    assert PART not in said.out
+    assert "more: python -m evaluate table repoeval" in said.out
+    rows = command("evaluate", "table", "repoeval", "--protocol", "repoeval@chunking-v1", *flags).out.splitlines()
+    name, rank, *_ = [row for row in rows if not row.startswith("#")][-1].split("\t")
+    assert (name.split()[0], rank) == (PART, "")
+    exported = tmp_path / "numbers.parquet"
+    assert command("report", "export", "--format", "parquet", "-o", exported, *flags).code == 0
+    assert pl.read_parquet(exported).filter(system=PART)["is_compared"].unique().to_list() == [False]
+    assert command("report", "--site", tmp_path / "site", "--quiet", *flags).code == 0
+    page = parse((tmp_path / "site/repoeval.html").read_text(encoding="utf-8"))
+    names = [row[0] for row in table(page, "chunking-v1, macro:")]
+    apart = next(place for place, name in enumerate(names) if name.startswith("Not to be compared"))
+    assert [name.split()[0] for name in names[apart + 1 :]] == [PART]
+    bold = {row.all("th")[0].text.split()[0] for row in page.all("tr") if row.all("b")}
+    assert PART not in bold
