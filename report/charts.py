@@ -72,12 +72,13 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     left = _LABEL_END - _CHARACTER * max(len(str(row["label"])) for row in rows)
     layers = [
         dots.encode(x2=alt.datum(0)).mark_rule(color=_INK, opacity=0.25, strokeWidth=1),
-        known.mark_rule(color=_INK, strokeWidth=2, opacity=0.6),
+        known.mark_rule(color=_INK, strokeWidth=2, opacity=0.6, clip=True),
         dots.transform_filter("!datum.baseline").mark_point(filled=True, size=64, fill=_ACCENT, opacity=1),
         dots.transform_filter("datum.baseline").mark_point(
             filled=True, size=56, fill=_PAGE, stroke=_INK, strokeWidth=1.5, opacity=1, shape="diamond"
         ),
-        dots.mark_text(align="left", dx=10, color=_INK).encode(text="shown:N"),
+        # Behind the interval, which would strike it through.
+        base.mark_text(align="left", dx=10, color=_INK).encode(x="end:Q", y=y, text="shown:N"),
         base.mark_text(align="right", color=_MUTED).encode(x=alt.value(_LABEL_END), y=y, text="label:N"),
         heads.mark_text(align="left", color=_INK, fontWeight="bold").encode(x=alt.value(left), text="group:N"),
     ]
@@ -192,7 +193,8 @@ def _placed(points: Sequence[Point]) -> tuple[list[dict[str, object]], list[dict
             y += _GAP if groups else 0
             groups.append({"group": _cut(point.group), "y": y + _ROW / 2})
             y, before = y + _ROW, point.group
-        rows.append({**asdict(point), "label": _cut(point.label), "shown": score(point.value), "y": y + _ROW / 2})
+        shown = {"label": _cut(point.label), "shown": score(point.value), "end": max(point.value, point.high or 0.0)}
+        rows.append({**asdict(point), **shown, "y": y + _ROW / 2})
         y += _ROW
     return rows, groups, y
 
