@@ -17,6 +17,7 @@ from lake.tables import table
 STRATA = ("context", "split", "source")
 """Columns whose values are never pooled into one mean: contexts of one target, train with test, v1 with v1.1."""
 
+_WHOLE = ("all", "all")
 _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
 _SLICE = ["slice", "slice_value"]
 _OF = ["measure", *_SLICE]
@@ -73,6 +74,7 @@ def aggregate(
     slices: Sequence[Slice] = SLICES,
     strata: Sequence[str] = STRATA,
     of_nothing: Mapping[str, float] | None = None,
+    opens_with: tuple[str, str] = _WHOLE,
 ) -> pl.LazyFrame:
     """Scores over slices of the items: the rows of table `aggregates`, sorted by its key.
 
@@ -98,6 +100,8 @@ def aggregate(
         slices: Which slices.
         strata: The columns whose values are never pooled.
         of_nothing: Metric → its micro where the denominators sum to 0; 0 for every other.
+        opens_with: The slice and value that are shown first. Only their items and the whole are resampled, where that
+            is among the slices; else all that may be shown first.
     """
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
     kinds = _kinds(items, sorted(columns | {"repo", *strata}))
@@ -123,7 +127,7 @@ def aggregate(
     # One slice at a time: in each a cell counts once more.
     held = _sliced(kinds.drop("item_id"), slices, strata)
     wholes = [_means(cells.lazy(), of) for of, _ in held]
-    drawn = [_counted(distinct, of) for of, is_resampled in held if is_resampled]
+    drawn = [_counted(distinct, of) for of in _resampled(held, opens_with)]
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
     nothing = pl.col("metric").replace_strict(of_nothing or {}, default=0.0, return_dtype=pl.Float64)
@@ -185,6 +189,17 @@ def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:
         ends = repository_intervals(quotients, _OF).rename({end: f"{prefix}{end}" for end in ("low", "high")})
         means = means.join(ends, on=_OF, how="left")
     return means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect()
+
+
+def _resampled(held: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> list[pl.DataFrame]:
+    """What is resampled: resampling costs more than all other means together."""
+    frames = [of for of, is_resampled in held if is_resampled]
+    first, whole = (
+        (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, _WHOLE)
+    )
+    if all(of.filter(first).is_empty() for of in frames):
+        return frames
+    return [of.filter(first | whole) for of in frames]
 
 
 def _counted(distinct: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:

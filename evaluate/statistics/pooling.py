@@ -29,7 +29,8 @@ def pooled(
 ) -> pl.LazyFrame:
     """The rows of table `aggregates` that scores under a protocol make; see `aggregate`."""
     slices, strata = slices_of(protocol)
-    return aggregate(scores, items, run_items, slices=slices, strata=strata, of_nothing=of_nothing(protocol))
+    first = {"opens_with": protocol.headline} if protocol.headline else {}
+    return aggregate(scores, items, run_items, slices=slices, strata=strata, of_nothing=of_nothing(protocol), **first)
 
 
 def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:

@@ -65,7 +65,7 @@ class Aggregates(dy.Schema):
     what is left failed and is in no mean. `n_failed` counts every failed item, also where it scores 0 and so is in `n`.
     `low` to `high` is the 95 % interval of `macro` over other repositories like these; `micro_…` and `by_repo_…` are
     those of the other means. `item_low` to `item_high` is that of `macro` for these repositories only, resampled from
-    their items in the slices a board opens with.
+    their items in the slice a board opens with, and in the whole.
     """
 
     run_id = dy.String(primary_key=True)

@@ -137,3 +137,16 @@ def test_every_protocol_opens_with_a_slice_that_is_resampled() -> None:
     for protocol in protocols().values():
         resampled = {one.name for one in slices_of(protocol)[0] if one.is_resampled}
         assert {"all", protocol.headline[0] if protocol.headline else "all"} <= resampled, protocol.name
+
+
+def test_only_the_slice_that_is_shown_first_and_the_whole_are_resampled_where_both_are_there() -> None:
+    items = pl.LazyFrame(
+        {"item_id": [f"i{n}" for n in range(12)], "repo": ["a", "b"] * 6, "subset": ["x", "y", "z"] * 4}
+    )
+    key = {"run_id": "r", "protocol": "p", "granularity": "", "metric": "m", "k": 0}
+    rows = [{**key, "item_id": f"i{n}", "value": n / 12, "numerator": None, "denominator": None} for n in range(12)]
+    scores = pl.LazyFrame(rows, schema_overrides={"numerator": pl.Float64, "denominator": pl.Float64})
+    for first, resampled in ((("subset", "y"), {("all", "all"), ("subset", "y")}), (("level", "no"), None)):
+        found = aggregate(scores, items, opens_with=first).filter(pl.col("item_low").is_not_null()).collect()
+        named = set(found.select("slice", "slice_value").iter_rows())
+        assert named == (resampled or {("all", "all"), ("subset", "x"), ("subset", "y"), ("subset", "z")})
