@@ -124,17 +124,15 @@ def aggregate(
     )
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
-    # One slice at a time: in each a cell counts once more.
     held = _sliced(kinds.drop("item_id"), slices, strata)
-    wholes = [_means(cells.lazy(), of) for of, _ in held]
+    means = _means(cells.lazy(), pl.concat([of for of, _ in held]))
     drawn = [_counted(distinct, of) for of in _resampled(held, opens_with)]
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
     nothing = pl.col("metric").replace_strict(of_nothing or {}, default=0.0, return_dtype=pl.Float64)
     micro = pl.when(pl.col("micro").is_nan()).then(nothing).otherwise("micro").alias("micro")
     whole = (
-        pl.concat(wholes)
-        .lazy()
+        means.lazy()
         .join(item_intervals(pl.concat(drawn), _OF).lazy(), on=_OF, how="left")
         .join(measures, on="measure")
         .with_columns(*later, micro)
@@ -156,11 +154,11 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
 
 
 def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """The numbers of one slice, per measure and value of the slice.
+    """The numbers of every measure and value of a slice.
 
     Args:
         cells: measure, kind, and sums over the items of each kind.
-        held: kind, repo, slice, slice_value: the kinds of items it holds.
+        held: kind, repo, slice, slice_value: the kinds of items that each value of a slice holds.
     """
     groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
