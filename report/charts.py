@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 
 import altair as alt
 import vl_convert as vlc
@@ -59,10 +59,13 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     Returns:
         An `<svg>` element.
     """
-    rows, groups, height = _placed(points)
+    bottom = min([0.0, *(point.value for point in points)])
     top = max([1.0, *(point.high or point.value for point in points)])
+    # What lies left of the axis is where the names stand.
+    shown = [replace(one, low=None if one.low is None else max(one.low, bottom)) for one in points]
+    rows, groups, height = _placed(shown)
     axis = alt.Axis(title=title, tickCount=5, format=".1f", grid=True, domain=False, ticks=False)
-    x = alt.X("value:Q", scale=alt.Scale(domain=[min([0.0, *(p.value for p in points)]), top]), axis=axis)
+    x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=axis)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None)
     base = alt.Chart(alt.InlineData(values=rows))
     dots = base.encode(x=x, y=y)
@@ -72,7 +75,7 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     left = _LABEL_END - _CHARACTER * max(len(str(row["label"])) for row in rows)
     layers = [
         dots.encode(x2=alt.datum(0)).mark_rule(color=_INK, opacity=0.25, strokeWidth=1),
-        known.mark_rule(color=_INK, strokeWidth=2, opacity=0.6, clip=True),
+        known.mark_rule(color=_INK, strokeWidth=2, opacity=0.6),
         dots.transform_filter("!datum.baseline").mark_point(filled=True, size=64, fill=_ACCENT, opacity=1),
         dots.transform_filter("datum.baseline").mark_point(
             filled=True, size=56, fill=_PAGE, stroke=_INK, strokeWidth=1.5, opacity=1, shape="diamond"
