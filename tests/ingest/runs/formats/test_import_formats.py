@@ -217,7 +217,7 @@ def test_a_format_that_is_none_is_refused_with_those_there_are(lake: Lake) -> No
     error = refused(lake, b"hello world\n")
     assert error.what == "the file is of no format that is known here"
     assert error.examples == ("'hello world'",)
-    assert "trec" in error.hint
+    assert "python -m ingest list formats" in error.hint
 
 
 PLACES = [("rockets/orbit.py", 12), ("rockets/engine.py", 15), ("x/nowhere.py", 9), ("rockets/__init__.py", 0)]
