@@ -32,19 +32,19 @@ def compared(folder: str) -> dict[str, object]:
     return {"pairs": pairs.height, "ranks": rank_runs(protocol, rows, pairs).height}
 
 
-def family(n_repos: int, n_items: int) -> dict[str, object]:
+def family(n_repos: str, n_items: str) -> dict[str, object]:
     """The 1,128 pairs of 48 systems by one metric, tested together."""
-    values, repo = alike(np.random.default_rng(1), (n_items // n_repos,) * n_repos)
+    values, repo = alike(np.random.default_rng(1), _sizes(n_repos, n_items))
     watch = Stopwatch()
     _, _, adjusted = _adjudged(values, repo)
     return {**watch.read(), "pairs": len(adjusted)}
 
 
-def flips(n_repos: int, n_items: int) -> dict[str, object]:
+def flips(n_repos: str, n_items: str) -> dict[str, object]:
     """The p of the first pairs of the same, and scipy's, one pair after the other."""
     from scipy import stats
 
-    values, repo = alike(np.random.default_rng(1), (n_items // n_repos,) * n_repos)
+    values, repo = alike(np.random.default_rng(1), _sizes(n_repos, n_items))
     few = values[:3]
     watch = Stopwatch()
     ours = _adjudged(few, repo)[1]
@@ -71,6 +71,11 @@ def nulls() -> dict[str, object]:
     watch = Stopwatch()
     n_wrong = sum(int((_adjudged(*alike(random, UNEQUAL))[2] < 0.05).any()) for _ in range(N_NULLS))
     return {**watch.read(), "wrong": n_wrong / N_NULLS}
+
+
+def _sizes(n_repos: str, n_items: str) -> tuple[int, ...]:
+    """So many items in each repository; a child process is given its arguments as text."""
+    return (int(n_items) // int(n_repos),) * int(n_repos)
 
 
 def alike(random: np.random.Generator, sizes: tuple[int, ...]) -> tuple[Floats, Integers]:
