@@ -10,6 +10,7 @@ import typer
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate as evaluate_benchmark
+from evaluate.query_forms import QUERY_FORMS
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import check_benchmark, commands
 from evaluate.results.summary import summary
@@ -112,7 +113,9 @@ def run_systems(
 
 @app.command("list")
 def list_(
-    what: Annotated[str, typer.Argument(help="systems, runs, retrievers, tasks, protocols or metrics.")] = "systems",
+    what: Annotated[
+        str, typer.Argument(help="systems, runs, retrievers, forms (of a query), tasks, protocols or metrics.")
+    ] = "systems",
     lake: LakeOption = DEFAULT_LAKE,
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
@@ -122,7 +125,11 @@ def list_(
     listings: dict[str, list[dict[str, object]]] = {
         "systems": [{"name": name} for name in [*built_in, *imported_systems(Lake(lake))]],
         "runs": _runs(Lake(lake)),
-        "retrievers": [{"name": one.name, "meaning": one.meaning} for one in retrievers().values()],
+        "retrievers": [
+            {"name": f"{one.name}{one.arguments and f'[{one.arguments}]'}", "meaning": one.meaning}
+            for one in retrievers().values()
+        ],
+        "forms": [{"name": f"~{one.name}", "meaning": one.meaning} for one in QUERY_FORMS.values()],
         "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
         "protocols": [{"name": one.name, "meaning": one.meaning} for one in protocols().values()],
         "metrics": [{"name": one.name, "ks": list(one.ks), "meaning": one.meaning} for one in known_metrics().values()],

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import polars as pl
 
 from evaluate.metrics import Metric, metrics
-from evaluate.retrievers import Retriever, retrievers
+from evaluate.retrievers import Retriever
 from evaluate.score.conformance import protocol_hash
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols
@@ -19,12 +19,17 @@ from lake.store import Lake
 from lake.tables import declared_row
 
 
-def declare(lake: Lake) -> None:
-    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current."""
+def declare(lake: Lake, known: Iterable[Retriever]) -> None:
+    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current.
+
+    Args:
+        lake: Where to.
+        known: Every retriever that may have a run.
+    """
     _write(lake, "tasks", (_task(task) for task in TASKS.values()))
     _write(lake, "protocols", (_protocol(protocol) for protocol in protocols().values()))
     _write(lake, "metrics", (_metric(metric) for metric in metrics().values()))
-    _write(lake, "retrievers", (_retriever(retriever) for retriever in retrievers().values()))
+    _write(lake, "retrievers", map(_retriever, known))
 
 
 def _write(lake: Lake, name: str, rows: Iterable[pl.DataFrame]) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from evaluate.metrics import metrics_of
+from evaluate.query_forms import QUERY_FORMS
 from evaluate.rank.hit_rows import hit_rows
 from evaluate.rank.pair_ranking import rank_pairs
 from evaluate.rank.pools import relevance_rows
@@ -31,8 +32,18 @@ AGGREGATING_CODE: Code = [pooled, with_share_of_oracle]
 
 def ranking_code(retriever: Retriever) -> str:
     """A digest of what reads pools, of the retriever, and of what orders its scores: a part of the run's id."""
-    shortcut = [retriever.pairs] if retriever.pairs else []
-    return code_digest(rank, rank_pairs, hit_rows, retriever.index, *shortcut)
+    return code_digest(rank, rank_pairs, hit_rows, *_functions_of(retriever))
+
+
+def _functions_of(retriever: Retriever) -> Iterator[Callable[..., object]]:
+    """What a retriever and those that it calls run."""
+    yield retriever.index
+    if retriever.pairs:
+        yield retriever.pairs
+    if retriever.query_form:
+        yield QUERY_FORMS[retriever.query_form].rewrite
+    for component in retriever.components:
+        yield from _functions_of(component)
 
 
 def scoring_code(protocol: Protocol) -> Code:

@@ -12,6 +12,7 @@ import polars as pl
 
 from evaluate.made_by import RELEVANCE_CODE, scoring_code
 from evaluate.metrics import metrics_of
+from evaluate.query_forms import rewritten
 from evaluate.rank.hit_rows import Cost, hit_rows, run_item_rows
 from evaluate.rank.pair_ranking import rank_pairs
 from evaluate.rank.pools import (
@@ -143,8 +144,9 @@ class Partition:
         gains = self._gains(protocol, system.chunker) if protocol else None
         # The oracle scores by the gold, which may be blank.
         zero_blank = task.ranks_blank and retriever.needs != "gold"
-        if retriever.pairs is not None and not task.without_own_file and pools.are_own(asked.queries):
-            pairs, chunks = pairs_of(asked.queries, pools, gold=gold, gains=gains)
+        texts = rewritten(asked.queries, retriever.query_form)
+        if retriever.pairs is not None and not task.without_own_file and pools.are_own(texts):
+            pairs, chunks = pairs_of(texts, pools, gold=gold, gains=gains)
             ranked = rank_pairs(
                 retriever,
                 pairs,
@@ -157,7 +159,7 @@ class Partition:
             if ranked is not None:
                 return ranked
         vectors = load_vectors(self.lake) if retriever.needs == "vectors" else None
-        queries = queries_by_pool(asked.queries, pools, gold=gold, gains=gains, vectors=vectors)
+        queries = queries_by_pool(texts, pools, gold=gold, gains=gains, vectors=vectors)
         return rank(
             retriever,
             queries,

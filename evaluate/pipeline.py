@@ -10,12 +10,11 @@ from evaluate.declared import declare
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_stale
 from evaluate.rank.hit_rows import Cost
-from evaluate.retrievers import retrievers
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Evaluated, Work
 from evaluate.selection import Selection, asked_of, edition
-from evaluate.systems import System, check_at_hand, check_patterns, imported_systems
+from evaluate.systems import System, check_at_hand, check_patterns, imported_systems, known_retrievers
 from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine
@@ -88,10 +87,11 @@ def evaluate(
     held = edition(lake, benchmark)
     if selection.limit is None and held.limit is not None:
         selection = Selection(selection.where, held.limit)
-    declare(lake)
+    known = known_retrievers(lake, patterns)
+    declare(lake, known.values())
     cut_by = [part.name for part in lake.parts("chunkers")]
-    check_patterns(patterns, cut_by, list(retrievers()), imported_systems(lake))
-    check_at_hand(patterns, retrievers())
+    check_patterns(patterns, cut_by, list(known), imported_systems(lake))
+    check_at_hand(patterns, known)
     tasks = tasks_of(benchmark)
     works = [Work(lake, task, list(asked_of(lake, task, selection)), selection, held.label, result) for task in tasks]
     result.unscorable = sum(asked.n_unscorable for asked in works[0].asked)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.retrievers import retrievers
 from evaluate.runs.task_runs import OF_A_RUN, Evaluated, Work
 from evaluate.selection import Selection, asked_of
+from evaluate.systems import known_retrievers
 from lake.catalog.task import Task
 from lake.store import Lake
 from lake.text import counted
@@ -50,7 +50,8 @@ def _other(work: Work, selection: Selection) -> Work:
 def _current(work: Work) -> set[str]:
     """The runs over some items that would be made just so again."""
     # Named one by one, so that systems that run only when asked for are among them.
-    return {work.run_id(one) for one in work.plan([f"*+{name}" for name in retrievers()]) if work.is_current(one)}
+    every = work.plan([f"*+{name}" for name in known_retrievers(work.lake)])
+    return {work.run_id(one) for one in every if work.is_current(one)}
 
 
 def _remove(lake: Lake, task: Task, run_id: str) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+import polars as pl
+
 from lake.text import is_blank, split_lines
 
 
@@ -42,3 +44,17 @@ QUERY_FORMS: Mapping[str, QueryForm] = {
     )
 }
 """Every query form by its name."""
+
+
+def rewritten(queries: pl.DataFrame, form: str) -> pl.DataFrame:
+    """Queries as a form leaves them.
+
+    Args:
+        queries: `text` and `language` (null where a benchmark has none), beside any other columns.
+        form: The name of a query form; empty for the queries as they are.
+    """
+    if not form:
+        return queries
+    rewrite = QUERY_FORMS[form].rewrite
+    rows = queries.select("text", pl.col("language").fill_null("")).iter_rows()
+    return queries.with_columns(text=pl.Series([rewrite(text, language) for text, language in rows], dtype=pl.String))

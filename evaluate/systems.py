@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import polars as pl
 
 from evaluate.made_by import ranking_code
-from evaluate.retrievers import BASELINE, Retriever
+from evaluate.retrievers import BASELINE, Retriever, retrievers
+from evaluate.retrievers.naming import retriever_named
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.declarations import CHUNKER_ALIASES
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint
 from lake.store import Lake
+
+_GLOB = frozenset("*?[")
 
 
 @dataclass(frozen=True)
@@ -74,18 +78,20 @@ def chosen(
     chunkers: Mapping[str, str],
     retrievers: Mapping[str, Retriever],
     protocols: Sequence[Protocol],
+    made_before: Collection[str] = (),
 ) -> list[System]:
     """The systems that some patterns pick for a task, and the baselines over the same chunkers.
 
-    Without patterns that is every system but those that run only when asked for by name. Within a chunker the oracle
-    comes first: the others' share of it is told beside their own numbers.
+    Without patterns that is every system that always runs. Within a chunker the oracle comes first: the others' share
+    of it is told beside their own numbers.
 
     Args:
         task: What is asked; it may be meant for some retrievers alone.
         patterns: `chunker+retriever`, `*` and `?` allowed on either side.
         chunkers: Chunker in the lake → what its chunks were made from.
-        retrievers: Every declared retriever.
+        retrievers: Every retriever that may run.
         protocols: The task's protocols: an oracle is made for each.
+        made_before: Systems that are run as well, as far as they still can be.
     """
     meant = {
         name: one
@@ -97,13 +103,41 @@ def chosen(
         if task.chunkers and chunker not in task.chunkers:
             continue
         names = {name for name in meant if _picks(patterns, chunker, name)}
-        asked = {name for name in names if meant[name].runs_unasked(task.name) or _named(patterns, name)}
+        asked = {
+            name
+            for name in names
+            if _named(patterns, name)
+            or meant[name].runs_unnamed(task.name, is_picked=bool(patterns))
+            or (f"{chunker}+{name}" in made_before and meant[name].is_at_hand)
+        }
         beside = {name for name, one in meant.items() if BASELINE in one.tags} if asked else set()
         picked = [one for name, one in meant.items() if name in asked | beside]
         for retriever in sorted(picked, key=lambda one: (one.needs != "gold", one.name)):
             shown: Sequence[Protocol | None] = protocols if retriever.needs == "gold" else [None]
             systems += [System(chunker, stamp, retriever, protocol) for protocol in shown]
     return systems
+
+
+def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, Retriever]:
+    """Every declared retriever, and those with arguments or a query form that are asked for or have run.
+
+    Args:
+        lake: Where runs are.
+        patterns: What is asked for: `chunker+retriever`.
+
+    Raises:
+        GoldspanError: A retriever that is asked for takes no such arguments or query form.
+    """
+    known, imported = dict(retrievers()), set(imported_systems(lake))
+    runs = lake.scan("runs").filter(pl.col("origin") == "built-in").select(pl.col("retriever").unique().sort())
+    for name in runs.collect()["retriever"].drop_nulls():
+        with suppress(GoldspanError):  # its declaration is gone, and nothing can make its runs again
+            known[name] = retriever_named(name)
+    for pattern in patterns:
+        name = _retriever_in(pattern)
+        if pattern not in imported and name not in known and {":", "~"} & set(name) and not _GLOB & set(name):
+            known[name] = retriever_named(name)
+    return known
 
 
 def check_patterns(
@@ -140,9 +174,9 @@ def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) 
         GoldspanError: Something is to be installed or given first.
     """
     for name, one in retrievers.items():
-        if _named(patterns, name) and one.missing is not None and not one.is_at_hand:
+        if _named(patterns, name) and not one.is_at_hand:
             message = f"{name} cannot run here"
-            raise GoldspanError(message, hint=one.missing(), code=Exit.MISSING)
+            raise GoldspanError(message, hint=one.why_missing, code=Exit.MISSING)
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
@@ -150,7 +184,11 @@ def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
 
 
 def _named(patterns: Sequence[str], retriever: str) -> bool:
-    return any(pattern.rpartition("+")[2] == retriever for pattern in patterns)
+    return any(_retriever_in(pattern) == retriever for pattern in patterns)
+
+
+def _retriever_in(pattern: str) -> str:
+    return pattern.partition("+")[2]
 
 
 def _aliased(pattern: str) -> str:

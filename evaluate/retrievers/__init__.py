@@ -186,11 +186,18 @@ class Retriever:
         needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it runs
             only when asked for by name, on vectors that the lake was given.
         is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
-        tasks: The tasks it runs on unasked, none for all; on every other it runs only when asked for by name.
+        runs: When it runs: `always`, also where no system is asked for; `asked`, where `--systems` picks it, by a glob
+            too; `named`, where `--systems` has its exact name.
+        tasks: The tasks it runs on unless it is named, none for all.
         missing: What has to be installed or given before it can run, or an empty string; until then it runs nowhere
             unasked, and asked for by name it says so.
         pairs: A shorter way where pools are many and small, if it has one: `pairs(pairs)` → for every chunk of every
             pool the very score that its index gives, or an Answer of such.
+        arguments: What may be written behind its name, as a listing shows it: `:k1=NUMBER`. Empty where nothing may.
+        with_arguments: `with_arguments(text)` → the retriever that `name:text` means, called so; it raises a
+            GoldspanError with code USAGE where the text means none.
+        components: Other retrievers that it calls; their code is part of what its runs are made from.
+        query_form: What of a query it is asked, a name of `evaluate.query_forms`; empty for all of it.
     """
 
     name: str
@@ -203,18 +210,35 @@ class Retriever:
     parameters: Mapping[str, object] = field(default_factory=dict)
     needs: Literal["", "gold", "vectors"] = ""
     is_chance: bool = False
+    runs: Literal["always", "asked", "named"] = "always"
     tasks: tuple[str, ...] = ()
     missing: Callable[[], str] | None = None
     pairs: Callable[[Pairs], Floats | Answer] | None = None
+    arguments: str = ""
+    with_arguments: Callable[[str], Retriever] | None = None
+    components: tuple[Retriever, ...] = ()
+    query_form: str = ""
 
     @property
     def is_at_hand(self) -> bool:
-        """Whether nothing that it needs is to be installed or given first."""
-        return self.missing is None or not self.missing()
+        """Whether nothing that it, or one that it calls, needs is to be installed or given first."""
+        return not self.why_missing
 
-    def runs_unasked(self, task: str) -> bool:
-        """Whether it runs on a task without being asked for by name."""
-        return self.needs != "vectors" and (not self.tasks or task in self.tasks) and self.is_at_hand
+    @property
+    def why_missing(self) -> str:
+        """What is to be installed or given first, or an empty string."""
+        own = self.missing() if self.missing else ""
+        return own or next((why for one in self.components if (why := one.why_missing)), "")
+
+    def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:
+        """Whether it runs on a task without being named.
+
+        Args:
+            task: The task.
+            is_picked: Some pattern of `--systems` picks it; otherwise no system is asked for.
+        """
+        is_meant = self.runs == "always" or (is_picked and self.runs == "asked")
+        return is_meant and (not self.tasks or task in self.tasks) and self.is_at_hand
 
 
 @functools.cache

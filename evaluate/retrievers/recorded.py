@@ -108,4 +108,5 @@ RECORDED = Retriever(
     index=index,
     parameters={"key": "first 16 hex digits of sha256"},
     needs="vectors",
+    runs="named",
 )

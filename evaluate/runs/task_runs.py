@@ -22,7 +22,7 @@ from evaluate.runs.context_runs import ContextRun, score_runs
 from evaluate.selection import ItemPart, Selection
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
-from evaluate.systems import System, chosen, picks_imported, run_id_of
+from evaluate.systems import System, chosen, known_retrievers, picks_imported, run_id_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -125,7 +125,17 @@ class Work:
             return []
         if self.takes_contexts and not self.chunkers():
             return []
-        return chosen(self.task, patterns, self.chunkers(), retrievers(), self.protocols)
+        retrievers = known_retrievers(self.lake, patterns)
+        before = () if patterns else self._made_before()
+        return chosen(self.task, patterns, self.chunkers(), retrievers, self.protocols, before)
+
+    def _made_before(self) -> set[str]:
+        """The systems that have a run over just these items: they are kept as current as those that always run."""
+        runs = self.lake.scan("runs", benchmark=self.task.benchmark).filter(
+            (pl.col("task") == self.task.name) & (pl.col("origin") == "built-in")
+        )
+        rows = runs.select("system", "selection", "limit").collect().iter_rows()
+        return {system for system, where, limit in rows if Selection.of_run(where, limit) == self.selection}
 
     def stamp(self, system: System) -> str:
         """What a run is made from, but for the data."""

@@ -81,7 +81,7 @@ Made = dict[str, bytes]
 
 
 def test_every_chunker_runs_with_every_retriever_that_is_meant_to_run_unasked(lake_folder: Path) -> None:
-    free = {name for name, one in retrievers().items() if one.runs_unasked("repoeval/prompt")}
+    free = {name for name, one in retrievers().items() if one.runs_unnamed("repoeval/prompt")}
     assert _systems(lake_folder) == {f"{chunker}+{one}" for chunker in ("whole-file", "window-4-2") for one in free}
 
 

@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 
 from evaluate.declared import declare
+from evaluate.retrievers import retrievers
 from ingest.runs.import_outcome import Wanted
 from ingest.runs.importing import import_run
 from lake.store import Lake
@@ -36,7 +37,7 @@ def lake(data: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]
     root = tmp_path_factory.mktemp("real")
     ingested(root, data, subsets=["function-2k"], chunkers=["whole-file"])
     lake = Lake(root)
-    declare(lake)
+    declare(lake, retrievers().values())
     yield lake
     shutil.rmtree(root)
 
