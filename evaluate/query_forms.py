@@ -2,12 +2,40 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
 
+from evaluate.import_statements import without_imports
 from lake.text import is_blank, split_lines
+
+_LONG = r"(?:[rRbBuUfF]{0,2}(?:\"{3}(?s:\\.|.)*?(?:\"{3}|\Z)|'{3}(?s:\\.|.)*?(?:'{3}|\Z)))"
+_TEXT = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'"
+_LETTER = r"\"(?:\\.|[^\"\\\n])*\"|'(?:\\[^'\n]+|[^'\\\n])'"
+_SLASHES = r"//[^\n]*|/\*(?s:.)*?(?:\*/|\Z)"
+_HASH = r"\#[^\n]*"
+_BACKTICKS = r"`(?s:\\.|[^`\\])*`"
+
+
+def _lexer(strings: str, comments: str) -> re.Pattern[str]:
+    """What finds comments, and whole strings, so that what looks like a comment in one of them is none."""
+    return re.compile(rf"(?:{strings})|[ \t]*(?P<comment>{comments})")
+
+
+_C = _lexer(_LETTER, _SLASHES)
+_LINES = _lexer(f"{_LONG}|{_TEXT}", _HASH)
+_SCRIPT = _lexer(f"{_BACKTICKS}|{_TEXT}", _SLASHES)
+_WITH_LONG = _lexer(f"{_LONG}|{_LETTER}", _SLASHES)
+_COMMENTS: Mapping[str, re.Pattern[str]] = {
+    **dict.fromkeys(("python", "ruby"), _LINES),
+    **dict.fromkeys(("javascript", "typescript", "tsx"), _SCRIPT),
+    **dict.fromkeys(("java", "csharp", "kotlin", "scala", "swift"), _WITH_LONG),
+    **dict.fromkeys(("c", "cpp", "rust"), _C),
+    "go": _lexer(f"{_BACKTICKS}|{_LETTER}", _SLASHES),
+    "php": _lexer(_TEXT, rf"{_SLASHES}|\#(?!\[)[^\n]*"),
+}
 
 
 @dataclass(frozen=True)
@@ -36,10 +64,18 @@ def first_line(text: str, _: str) -> str:
     return next((line.rstrip("\r\n") for line in split_lines(text) if not is_blank(line)), "")
 
 
+def without_comments(text: str, language: str) -> str:
+    """The text without its comments; in a language whose comments are not known as it is. Docstrings are strings."""
+    lexer = _COMMENTS.get(language)
+    return text if lexer is None else lexer.sub(lambda found: "" if found["comment"] else found[0], text)
+
+
 QUERY_FORMS: Mapping[str, QueryForm] = {
     form.name: form
     for form in (
         QueryForm("last-3-lines", "The last three lines of the query.", last_lines),
+        QueryForm("no-imports", "The query without its import statements.", without_imports),
+        QueryForm("no-comments", "The query without its comments; docstrings stay.", without_comments),
         QueryForm("title", "The first line of the query that is not blank: an issue's title.", first_line),
     )
 }

@@ -20,6 +20,44 @@ def test_a_query_form_leaves_what_its_name_says(form: str, text: str, expected: 
     assert QUERY_FORMS[form].rewrite(text, "python") == expected
 
 
+NO_IMPORTS = {
+    "python": ("import os, sys as s  # c\nfrom . import a\nfrom ..b import (c as d,  # (x)\n   e,\n)\n"
+               "    from x.y import z, \\\n  w\nimport pdb; pdb.run()\nimport fails here\nimportant = 1",
+               "pdb.run()\nimport fails here\nimportant = 1"),
+    "typescript": ("import a, {b,\n  c} from './x';\nimport 's'\nexport * from \"../z.js\"\n"
+                   "const q = require('q');\nlet v = 3\n", "let v = 3\n"),
+    "java": ("package a;\nimport java.util.*;\nimport static x.Foo.bar;\nclass A {}", "package a;\nclass A {}"),
+    "go": ('package m\nimport (\n  "fmt"\n  x "h.org/r/x"\n)\nimport "os"\nfunc f() {}', "package m\nfunc f() {}"),
+    "rust": ("use crate::a::{b, c::{d}};\nmod y;\nfn f() {}", "fn f() {}"),
+    "cpp": ('#include <vector>\n#include "a/b.h" // c\nint x;', "int x;"),
+    "csharp": ("using A.B;\nusing var x = y();", "using var x = y();"),
+    "": ("import a\n", "import a\n"),
+}  # fmt: skip
+NO_COMMENTS = {
+    "python": (
+        '"""A # b"""\nx = "#"  # é\n# y\nz = \'it\\\'s #\' # w\nr\'\'\'# a',
+        '"""A # b"""\nx = "#"\n\nz = \'it\\\'s #\'\nr\'\'\'# a',
+    ),
+    "javascript": ("a = '//'; // b\n`/* ${c} */` /* d\n e */ f", "a = '//';\n`/* ${c} */` f"),
+    "rust": ("fn f<'a>(x: &'a str) {} // it's\nlet c = '\"'; // d", "fn f<'a>(x: &'a str) {}\nlet c = '\"';"),
+    "java": ('"""\n// a "quoted"\n""" /* open', '"""\n// a "quoted"\n"""'),
+    "php": ("#[A]\n$x = 1; # b", "#[A]\n$x = 1;"),
+    "": ("# a\n", "# a\n"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("language", NO_IMPORTS)
+def test_no_imports_takes_import_statements_away_and_nothing_that_looks_like_one(language: str) -> None:
+    text, expected = NO_IMPORTS[language]
+    assert QUERY_FORMS["no-imports"].rewrite(text, language) == expected
+
+
+@pytest.mark.parametrize("language", NO_COMMENTS)
+def test_no_comments_takes_comments_away_and_no_part_of_a_string(language: str) -> None:
+    text, expected = NO_COMMENTS[language]
+    assert QUERY_FORMS["no-comments"].rewrite(text, language) == expected
+
+
 def test_every_query_form_is_found_by_its_own_name_and_leaves_an_empty_query_empty() -> None:
     for name, form in QUERY_FORMS.items():
         assert form.name == name
