@@ -99,7 +99,8 @@ def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers) -> 
     for sha256, ending, by_rules in zip(hashes, contents["ending"], found, strict=True):
         if why := by_rules["docs"].why_not:
             rejects.add(f"blob {sha256}", "symbols", f".{ending} could not be parsed: {why}")
-    lake.write("rejects", rejects.frame("ingest"), part=f"symbols-{name}", fingerprint=stamp)
+    if len(rejects):
+        lake.write("rejects", rejects.frame("ingest"), part=f"symbols-{name}", fingerprint=stamp)
     why_not = [by_rules["docs"].why_not or None for by_rules in found]
     status = pl.DataFrame({"sha256": hashes, "failed": why_not}, schema=table("symbol_status").columns)
     lake.write("symbol_status", status, part=name, fingerprint=stamp)

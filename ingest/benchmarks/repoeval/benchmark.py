@@ -326,5 +326,6 @@ REPOEVAL = Benchmark(
         fields=FIELDS,
         find=find_own,
     ),
+    needs_symbols=True,
     place=1,
 )
