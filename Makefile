@@ -27,7 +27,7 @@ serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000
 	@$(BIN)/python -m report serve
 
 test: .venv/.dev  ## Run the tests
-	@$(BIN)/python -m pytest -q
+	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
 check: .venv/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

@@ -81,8 +81,16 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
         _skipped.append(report.nodeid)
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: object) -> None:
+    """Of tests that ran in several processes, what each of these skipped."""
+    _skipped.extend(name for name in getattr(node, "workeroutput", {}).get("skipped", ()) if name not in _skipped)
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     """In CI a skipped test is a failure: what was not run proves nothing."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["skipped"] = _skipped
     if _in_ci() and _skipped and session.exitstatus == pytest.ExitCode.OK:
         session.exitstatus = pytest.ExitCode.TESTS_FAILED
 

@@ -40,8 +40,8 @@ def test_real(shared) -> None:
 )
 
 
-def _pytest(folder: Path, text: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    (folder / "tests").mkdir()
+def _pytest(folder: Path, text: str, *arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
+    (folder / "tests").mkdir(exist_ok=True)
     for name in ("tests/conftest.py", "tests/tiny.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
     for name in ("lake", "ingest"):
@@ -49,7 +49,7 @@ def _pytest(folder: Path, text: str, **settings: str) -> subprocess.CompletedPro
     (folder / "tests/test_it.py").write_text(text)
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | settings
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"],
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments],
         cwd=folder,
         env=environment,
         capture_output=True,
@@ -64,6 +64,16 @@ def test_a_skipped_test_fails_ci_alone_and_is_named(tmp_path: Path, ci: str, cod
     assert done.returncode == code, done.stdout + done.stderr
     assert "1 passed, 1 skipped, 1 xfailed" in done.stdout
     assert ("skipped in CI, which counts as failed" in done.stdout) == bool(code)
+
+
+@pytest.mark.parametrize("text", [SKIPPED, "import pytest\npytest.skip('why', allow_module_level=True)\n"])
+def test_what_is_skipped_in_another_process_fails_ci_too(tmp_path: Path, text: str) -> None:
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "tests/test_other.py").write_text("def test_runs() -> None:\n    pass\n")
+    done = _pytest(tmp_path, text, "-n", "2", "--dist", "loadfile", CI="true")
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "skipped in CI, which counts as failed" in done.stdout
+    assert done.stdout.count("tests/test_it.py") >= 2
 
 
 def test_in_ci_tests_of_data_that_is_not_there_are_not_picked(tmp_path: Path) -> None:
