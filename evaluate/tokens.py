@@ -11,6 +11,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
+from typing import overload
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,31 @@ class Counted:
         return counted(map(tokens, queries), self.vocabulary)
 
 
-class Texts:
+@dataclass(frozen=True)
+class Refined:
+    """A tokenizer whose tokens are made of another's, each by itself: texts that the other has cut are not read again.
+
+    Attributes:
+        tokens: The other tokenizer.
+        rule: What one of its tokens becomes: any number of tokens, also none.
+    """
+
+    tokens: Tokenizer
+    rule: Callable[[str], Sequence[str]]
+
+    def __call__(self, text: str) -> list[str]:
+        """The tokens of a text."""
+        return [made for token in self.tokens(text) for made in self.rule(token)]
+
+    def of(self, found: Counted) -> Counted:
+        """The same of texts as the other tokenizer counts them."""
+        made = by_spelling(map(self.rule, found.vocabulary))
+        counts = csr_array(found.counts @ made.counts)
+        counts.sort_indices()
+        return Counted(made.vocabulary, counts)
+
+
+class Texts(Sequence[str]):
     """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once.
 
     Args:
@@ -65,10 +90,23 @@ class Texts:
     def __len__(self) -> int:
         return len(self.text)
 
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        return self.text[row]
+
     def counted(self, tokens: Tokenizer) -> Counted:
-        """The texts as counts of tokens."""
+        """The texts as counts of tokens, which whoever asks shares: they are not to be changed."""
         if tokens not in self._counted:
-            self._counted[tokens] = by_spelling(map(tokens, self.text))
+            self._counted[tokens] = (
+                tokens.of(self.counted(tokens.tokens))
+                if isinstance(tokens, Refined)
+                else by_spelling(map(tokens, self.text))
+            )
         return self._counted[tokens]
 
 

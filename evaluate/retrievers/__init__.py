@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from evaluate.tokens import Texts
+from evaluate.tokens import Counted, Texts, Tokenizer
 from lake.declarations import discover
 
 Floats = npt.NDArray[np.float64]
@@ -41,6 +41,15 @@ class Vectors:
 class Pool:
     """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
 
+    Retrievers that go by tokens take them from :meth:`counted`, which cuts each content of the pool once for all
+    retrievers and chunkers, and count their queries over the same columns:
+
+        found = pool.counted(words)
+        queries = found.asked(queries.text, words)  # columns behind the first len(found.vocabulary) are in no chunk
+
+    A tokenizer that makes its tokens of another's one by one (parts of identifiers, say) is `Refined(words, rule)` of
+    `evaluate.tokens`: it too reads no text.
+
     Attributes:
         pool_id: The pool.
         path: Path of each chunk.
@@ -61,8 +70,17 @@ class Pool:
     text: Sequence[str]
     vectors: Vectors | None = None
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, Texts):
+            object.__setattr__(self, "text", Texts(self.text))
+
     def __len__(self) -> int:
         return len(self.path)
+
+    def counted(self, tokens: Tokenizer) -> Counted:
+        """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
+        texts = self.text
+        return (texts if isinstance(texts, Texts) else Texts(texts)).counted(tokens)
 
 
 @dataclass(frozen=True)

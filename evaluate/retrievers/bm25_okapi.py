@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from evaluate.retrievers import Floats, Integers, Pairs, Pool, Queries, Retriever
-from evaluate.tokens import Met, by_spelling, counted, meetings
+from evaluate.tokens import Counted, Met, meetings
 from lake.text import words
 
 K1 = 1.5
@@ -22,11 +21,11 @@ class OkapiIndex:
     """Every chunk's weight for every word it holds.
 
     Attributes:
-        vocabulary: Word → row of the weights.
+        words: How often each chunk says each word.
         weights: (words, chunks): idf × saturated term frequency.
     """
 
-    vocabulary: dict[str, int]
+    words: Counted
     weights: csr_array
 
     @property
@@ -36,33 +35,28 @@ class OkapiIndex:
 
     def search(self, queries: Queries) -> Floats:
         """BM25 of every chunk for every query; a word counts as often as the query says it."""
-        return self.scores([words(text) for text in queries.text])
-
-    def scores(self, queries: Sequence[Sequence[str]]) -> Floats:
-        """The same for queries that are words already."""
-        asked = counted(queries, self.vocabulary).counts[:, : len(self.vocabulary)]
+        asked = self.words.asked(queries.text, words).counts[:, : self.weights.shape[0]]
         # Every score is added up in the order of the words' spelling, as it is for pairs: equal to the last bit.
         asked.sort_indices()
         return np.asarray((asked @ self.weights).toarray(), dtype=np.float64)
 
 
-def okapi(documents: Sequence[Sequence[str]]) -> OkapiIndex:
-    """Index documents given as words, with rank_bm25's weights.
+def index(pool: Pool) -> OkapiIndex:
+    """The pool's chunks as words, lower-cased, with rank_bm25's weights.
 
     idf = ln(N - df + 0.5) - ln(df + 0.5); one that is negative becomes 0.25 × the mean idf of all words. A word
     weighs in a document idf × tf (k1 + 1) / (tf + k1 (1 - b + b × length / mean length)).
     """
-    found = by_spelling(documents)
-    frequency = found.counts
+    found = pool.counted(words)
+    tf = found.counts
     if not found.vocabulary:
-        return OkapiIndex({}, csr_array((0, len(documents)), dtype=np.float64))
-    n_holding = np.bincount(frequency.indices, minlength=len(found.vocabulary))
-    idf = _idf(len(documents), np.bincount(n_holding, minlength=len(documents) + 1))
+        return OkapiIndex(found, csr_array((0, len(pool)), dtype=np.float64))
+    n_holding = np.bincount(tf.indices, minlength=len(found.vocabulary))
+    idf = _idf(len(pool), np.bincount(n_holding, minlength=len(pool) + 1))
     length = found.n_tokens
-    row_of = np.repeat(np.arange(len(documents)), np.diff(frequency.indptr))
-    slope = _slope(length, length.mean())
-    frequency.data = _weight(idf[n_holding[frequency.indices]], frequency.data, slope[row_of])
-    return OkapiIndex(found.vocabulary, csr_array(frequency.T.tocsr()))
+    slope = np.repeat(_slope(length, length.mean()), np.diff(tf.indptr))
+    weights = csr_array((_weight(idf[n_holding[tf.indices]], tf.data, slope), tf.indices, tf.indptr), shape=tf.shape)
+    return OkapiIndex(found, csr_array(weights.T.tocsr()))
 
 
 def _idf(n_documents: int, n_words: Integers) -> Floats:
@@ -112,11 +106,6 @@ def _idf_of(met: Met, size: Integers) -> Floats:
     for pool in np.flatnonzero(n_words.any(axis=1)):
         idf[pool, : size[pool] + 1] = _idf(int(size[pool]), n_words[pool, : size[pool] + 1])
     return np.take(idf, place)
-
-
-def index(pool: Pool) -> OkapiIndex:
-    """The pool's chunks as words, lower-cased."""
-    return okapi([words(text) for text in pool.text])
 
 
 BM25_OKAPI = Retriever(

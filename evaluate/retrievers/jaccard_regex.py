@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.sparse import csr_array
 
 from evaluate.retrievers import Floats, Pairs, Pool, Queries, Retriever
-from evaluate.tokens import Tokenizer, meetings
+from evaluate.tokens import Counted, Tokenizer, meetings
 from lake.text import regex_tokens
 
 
@@ -18,15 +17,13 @@ class TokenSets:
     """Which tokens each chunk holds.
 
     Attributes:
-        vocabulary: Token → row.
+        found: How often each chunk says each token.
         holds: (tokens, chunks), one where a chunk holds a token.
-        size: How many different tokens each chunk holds.
         tokens: What cuts a text into tokens.
     """
 
-    vocabulary: dict[str, int]
+    found: Counted
     holds: csr_array
-    size: Floats
     tokens: Tokenizer = regex_tokens
 
     @property
@@ -36,22 +33,16 @@ class TokenSets:
 
     def search(self, queries: Queries) -> Floats:
         """Tokens in both over tokens in either, for every query and chunk; 0 where neither has any."""
-        asked = [set(self.tokens(text)) for text in queries.text]
-        known = [[self.vocabulary[token] for token in tokens if token in self.vocabulary] for tokens in asked]
-        both = np.asarray((_rows(known, len(self.vocabulary)) @ self.holds).toarray(), dtype=np.float64)
-        either = np.array([len(tokens) for tokens in asked])[:, None] + self.size[None, :] - both
+        asked = self.found.asked(queries.text, self.tokens)
+        both = np.asarray((_sets(asked.counts[:, : self.holds.shape[0]]) @ self.holds).toarray(), dtype=np.float64)
+        either = asked.n_different[:, None] + self.found.n_different[None, :] - both
         return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
 
 
 def index(pool: Pool, *, tokens: Tokenizer = regex_tokens) -> TokenSets:
     """The pool's chunks as sets of tokens."""
-    sets = [set(tokens(text)) for text in pool.text]
-    vocabulary: dict[str, int] = {}
-    for one in sets:
-        for token in one:
-            vocabulary.setdefault(token, len(vocabulary))
-    rows = _rows([[vocabulary[token] for token in one] for one in sets], len(vocabulary))
-    return TokenSets(vocabulary, csr_array(rows.T.tocsr()), np.array([len(one) for one in sets], np.float64), tokens)
+    found = pool.counted(tokens)
+    return TokenSets(found, csr_array(_sets(found.counts).T.tocsr()), tokens)
 
 
 def score_pairs(pairs: Pairs, *, tokens: Tokenizer = regex_tokens) -> Floats:
@@ -65,10 +56,8 @@ def score_pairs(pairs: Pairs, *, tokens: Tokenizer = regex_tokens) -> Floats:
     return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
 
 
-def _rows(sets: Sequence[Sequence[int]], n_tokens: int) -> csr_array:
-    indptr = np.cumsum([0, *(len(tokens) for tokens in sets)])
-    indices = np.fromiter((token for tokens in sets for token in tokens), np.int64, indptr[-1])
-    return csr_array((np.ones(indptr[-1]), indices, indptr), shape=(len(sets), n_tokens))
+def _sets(counts: csr_array) -> csr_array:
+    return csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
 
 
 JACCARD_REGEX = Retriever(

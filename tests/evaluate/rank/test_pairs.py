@@ -17,9 +17,10 @@ from evaluate.rank.ranking import Ranked, rank
 from evaluate.retrievers import Answer, Floats, Pairs, Retriever, retrievers
 from evaluate.retrievers.bm25_okapi import BM25_OKAPI
 from evaluate.retrievers.random import RANDOM
-from evaluate.tokens import POOLS_AT_ONCE, Texts, by_spelling, counted
+from evaluate.tokens import POOLS_AT_ONCE, Refined, Texts, by_spelling, counted
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
+from lake.text import words
 
 LEXICAL = sorted(name for name, one in retrievers().items() if one.pairs and one.needs != "gold" and one.is_at_hand)
 TASK = REPOBENCH_CHUNKS
@@ -193,4 +194,16 @@ def test_texts_are_cut_once_whoever_asks() -> None:
 
     texts = Texts(["a b", "b"])
     assert texts.counted(tokens) is texts.counted(tokens)
+    letters = texts.counted(Refined(tokens, list))
     assert seen == ["a b", "b"]
+    assert (list(letters.vocabulary), letters.counts.toarray().tolist()) == (["a", "b"], [[1, 1], [0, 1]])
+
+
+@given(st.lists(code, max_size=5), code)
+def test_tokens_made_of_anothers_tokens_are_counted_as_those_of_the_text(texts: list[str], query: str) -> None:
+    letters = Refined(words, lambda word: [letter for letter in word if letter != "a"])
+    found, expected = Texts(texts).counted(letters), by_spelling(map(letters, texts))
+    assert found.vocabulary == expected.vocabulary
+    assert found.counts.toarray().tolist() == expected.counts.toarray().tolist()
+    asked = found.asked([query], letters)
+    assert asked.n_tokens.tolist() == [sum(len(word.replace("a", "")) for word in words(query))]

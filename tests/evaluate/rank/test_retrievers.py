@@ -16,7 +16,7 @@ from rank_bm25 import BM25Okapi
 from evaluate.made_by import ranking_code
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Answer, Floats, Pool, Queries, Retriever, Span, retrievers
-from evaluate.retrievers.bm25_okapi import okapi
+from evaluate.retrievers.bm25_okapi import index
 from lake import code
 from lake.text import words
 from tests.tiny import CATS, DOGS, ENGINE, ORBIT
@@ -77,8 +77,13 @@ def _peer(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) 
     return np.array([peer.get_scores(list(query)) for query in queries])
 
 
+def _okapi(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> Floats:
+    pool = _pool(texts=[" ".join(document) for document in documents])
+    return index(pool).search(_queries([" ".join(query) for query in queries]))
+
+
 def _agrees(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> None:
-    found = okapi(documents).scores(queries)
+    found = _okapi(documents, queries)
     assert found.shape == (len(queries), len(documents))
     np.testing.assert_allclose(found, _peer(documents, queries), rtol=0, atol=1e-9)
 
@@ -117,13 +122,13 @@ def test_bm25_is_rank_bm25s_okapi_on_code() -> None:
 def test_bm25_on_two_words_by_hand() -> None:
     # N = 3; "a" is in one document: idf = ln(2.5 / 1.5). Lengths 2, 1, 1: mean 4/3. Its document: tf 1, length 2:
     # idf × 1 × 2.5 / (1 + 1.5 × (0.25 + 0.75 × 2 / (4/3))).
-    found = okapi([["a", "b"], ["b"], ["c"]]).scores([["a"]])
+    found = _okapi([["a", "b"], ["b"], ["c"]], [["a"]])
     expected = math.log(2.5 / 1.5) * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 1.5))
     np.testing.assert_allclose(found, [[expected, 0, 0]], rtol=1e-12)
 
 
 def test_bm25_of_documents_without_a_word_is_nought() -> None:
-    assert okapi([[], []]).scores([["a"], []]).tolist() == [[0, 0], [0, 0]]
+    assert _okapi([[], []], [["a"], []]).tolist() == [[0, 0], [0, 0]]
 
 
 def test_bm25_reads_words_in_lower_case() -> None:
