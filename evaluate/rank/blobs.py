@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,18 +11,19 @@ import polars as pl
 from lake.store import Lake
 
 
-def contents_of(lake: Lake, sha256: pl.Series) -> pl.DataFrame:
-    """Some contents: sha256, text, n_lines, sorted by sha256; what the lake does not hold is missing.
+def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
+    """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing.
 
     Args:
         lake: Where from.
         sha256: Which, each any number of times.
+        columns: Which columns.
     """
     wanted = sha256.unique().sort()
     parts = lake.parts("blobs")
     place = _places(lake.root, tuple(part.fingerprint for part in parts))
     holding = place.join(wanted.to_frame("sha256"), on="sha256", how="semi")["part"].unique().sort()
-    found = lake.scan_parts([parts[number] for number in holding], "blobs").select("sha256", "text", "n_lines")
+    found = lake.scan_parts([parts[number] for number in holding], "blobs").select("sha256", *columns)
     return found.filter(pl.col("sha256").is_in(wanted.implode())).collect().unique("sha256").sort("sha256")
 
 

@@ -16,7 +16,6 @@ from evaluate.tokens import Texts
 from lake.lines import LineAxis
 from lake.searched import chunks_of, files_of
 from lake.store import Lake, Part
-from lake.text import n_nws_per_line
 
 SMALL_POOL = 200
 """Chunks of a pool, in the mean, up to which pools are scored side by side and not one by one."""
@@ -141,12 +140,8 @@ def _numbered(texts: Texts) -> pl.DataFrame:
 def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineAxis:
     """Every file of some pools, with the non-whitespace characters of each of its lines."""
     held = files_of(lake, pool_ids, files).select("pool_id", "path", "sha256").collect()
-    texts = contents_of(lake, held["sha256"])
-    counts = pl.DataFrame(
-        {"sha256": texts["sha256"], "n_nws": [n_nws_per_line(text).tolist() for text in texts["text"]]},
-        schema={"sha256": pl.String(), "n_nws": pl.List(pl.Int64())},
-    )
-    return LineAxis.of(held.join(counts, on="sha256").select("pool_id", "path", "n_nws"))
+    counts = contents_of(lake, held["sha256"], ["line_nws"])
+    return LineAxis.of(held.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
 
 
 def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:

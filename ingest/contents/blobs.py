@@ -72,25 +72,37 @@ def joined(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
     return pl.concat(batches).sort("pool_id", "path").with_columns(position=position)
 
 
-def lines_of(texts: Sequence[bytes]) -> pl.Series:
-    """Where each text's lines start, as :func:`lake.text.line_starts` has it, for all texts in one pass: lists."""
+def lines_of(texts: Sequence[bytes]) -> pl.DataFrame:
+    """Where each text's lines start and their non-whitespace characters, for all texts in one pass.
+
+    Returns:
+        line_starts and line_nws, lists, as :mod:`lake.text` has them text by text.
+    """
+    every = np.frombuffer(b"".join(texts), np.uint8)
     size = np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
-    newline = np.flatnonzero(np.frombuffer(b"".join(texts), np.uint8) == ord("\n")) + 1
+    newline = np.flatnonzero(every == ord("\n")) + 1
     # What follows a text's last newline, where that ends the text, is no line of it.
     newline = newline[~np.isin(newline, end)]
     first = (end - size)[size > 0]
     start = np.sort(np.concatenate([first, newline]), kind="stable")
     of_text = np.searchsorted(end, start, side="right")
-    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text]})
-    lists = lines.group_by("text", maintain_order=True).agg("line_starts")
-    every = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
-    return every["line_starts"].fill_null(pl.Series([[]], dtype=pl.List(pl.Int64())))
+    nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
+    lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
+    lists = lines.group_by("text", maintain_order=True).agg("line_starts", "line_nws")
+    found = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
+    return found.select(pl.exclude("text").fill_null(pl.Series([[]], dtype=pl.List(pl.Int64()))))
+
+
+# What each byte of UTF-8 adds to the UTF-16 units above U+0020: a character's first byte all of it, the others nothing.
+_UTF16_NWS = np.ones(256, np.uint8)
+_UTF16_NWS[: ord(" ") + 1] = _UTF16_NWS[0x80:0xC0] = 0
+_UTF16_NWS[0xF0:] = 2
 
 
 def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
     decoded = [decode(data) for _, data in contents.values()]
-    starts = lines_of([text.encode() for text, _ in decoded])
+    lines = lines_of([text.encode() for text, _ in decoded])
     found = {
         "not-utf8": [n_replaced > 0 for _, n_replaced in decoded],
         "crlf": [b"\r\n" in data for _, data in contents.values()],
@@ -102,8 +114,8 @@ def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
         "sha256": list(contents),
         "text": [text for text, _ in decoded],
         "n_bytes": [len(data) for _, data in contents.values()],
-        "n_lines": starts.list.len().cast(pl.Int64),
-        "line_starts": starts,
+        "n_lines": lines["line_starts"].list.len().cast(pl.Int64),
+        **lines.to_dict(),
         "language": [language_of(path) for path, _ in contents.values()],
         "flags": pl.select(flags=pl.concat_list(flags).list.drop_nulls())["flags"],
     }

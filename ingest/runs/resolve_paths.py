@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
 import polars as pl
 
 from ingest.runs.input_rows import NAME
@@ -12,7 +11,6 @@ from lake.catalog.tasks import TASKS
 from lake.lines import added_lines
 from lake.naming import REST
 from lake.store import Lake
-from lake.text import n_nws_per_line
 
 MAX_FOLDERS = 64
 """At most so many leading folders are dropped from a path."""
@@ -111,7 +109,7 @@ class Axis:
 
     Attributes:
         contents: sha256, offset (the place of its first line).
-        n_nws_before: Per place, the non-white characters that stand before it in its content.
+        n_nws_before: Per place, the non-white characters that stand before it in its content and in those before.
         byte_at: Per place, its byte in its content.
     """
 
@@ -123,14 +121,13 @@ class Axis:
     def of(cls, lake: Lake, sha256s: pl.Series) -> Axis:
         """Lay out some contents."""
         wanted = sha256s.unique().cast(pl.String).to_frame("sha256").lazy()
-        blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi").select("sha256", "text", "line_starts")
-        stored = blobs.collect()
-        before = [np.concatenate(([0], np.cumsum(n_nws_per_line(text)))) for text in stored["text"]]
+        blobs = lake.scan("blobs").join(wanted, on="sha256", how="semi")
+        stored = blobs.select("sha256", "text", "line_starts", "line_nws").collect()
         n_places = stored.select((pl.col("line_starts").list.len() + 1).cast(pl.Int64)).to_series()
         starts = pl.col("line_starts").list.concat(pl.col("text").str.len_bytes().cast(pl.Int64))
         contents = stored.select(pl.col("sha256").cast(NAME), offset=n_places.cum_sum() - n_places)
-        n_nws = np.concatenate([np.zeros(0, np.int64), *before])
-        return cls(contents, pl.Series(n_nws, dtype=pl.Int64), stored.select(starts.explode()).to_series())
+        before = stored.select(pl.concat_list(pl.lit(0, pl.Int64), "line_nws").explode().cum_sum()).to_series()
+        return cls(contents, before, stored.select(starts.explode()).to_series())
 
     def measured(self, rows: pl.DataFrame) -> pl.DataFrame:
         """The same rows with byte_start, byte_end and n_nws; null where the content is not known.

@@ -74,13 +74,17 @@ class GoldSpans(dy.Schema):
 
 
 class Blobs(dy.Schema):
-    """A file's content, stored once per sha256 of its bytes; `line_starts` are byte offsets into the text's UTF-8."""
+    """A file's content, stored once per sha256 of its bytes.
+
+    `line_starts` are byte offsets into the text's UTF-8; `line_nws` are each line's non-whitespace characters.
+    """
 
     sha256 = dy.String(primary_key=True)
     text = dy.String()
     n_bytes = dy.Int64(min=0)
     n_lines = dy.Int64(min=0)
     line_starts = dy.List(dy.Int64())
+    line_nws = dy.List(dy.Int64())
     language = dy.String()
     flags = dy.List(dy.String())
 

@@ -51,9 +51,11 @@ def _write_files(lake: Lake, pool_id: list[str], size: Integers) -> None:
     files: dict[str, Column] = {"sha256": sha256.tolist(), "position": position, "path": _paths(position)}
     _write(lake, "files", {**files, "pool_id": np.repeat(pool_id, _N_FILES).tolist()}, part="all", kind="searched")
     starts = pl.Series([np.arange(n) * len(_LINE) for n in size], dtype=pl.List(pl.Int64))
+    nws = pl.Series([np.full(n, len(_LINE) - 1) for n in size], dtype=pl.List(pl.Int64))
     blobs: dict[str, Column] = {"sha256": sha256.tolist(), "n_bytes": size * len(_LINE), "n_lines": size}
     text = pl.Series([_LINE * int(n) for n in size])
-    blobs |= {"text": text, "line_starts": starts, "language": "python", "flags": _empty_lists(len(size), pl.String())}
+    blobs |= {"text": text, "line_starts": starts, "line_nws": nws, "language": "python"}
+    blobs |= {"flags": _empty_lists(len(size), pl.String())}
     _write(lake, "blobs", blobs, part="all")
     row = np.repeat(np.arange(len(size)), size // _LINES_PER_DEFINITION)
     number = np.arange(len(row)) - np.searchsorted(row, row)

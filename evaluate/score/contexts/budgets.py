@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import polars as pl
 
 from evaluate.score.contexts.extents import Axis, Files, Rows, axis_of
 from evaluate.score.contexts.intervals import Integers, Spans, Walks, pieces, ranges
 
 
 def within(
-    rows: Rows, files: Files, costs: pl.DataFrame | None, budgets: Sequence[int], item: Integers, n_items: int
+    rows: Rows, files: Files, budgets: Sequence[int], item: Integers, n_items: int, *, in_lines: bool = False
 ) -> dict[int, Rows]:
     """The lines that each budget pays for, as rows: no line twice, `rank` that of the first row that holds it.
 
@@ -22,10 +21,10 @@ def within(
     Args:
         rows: Answers, their `walk` the case; lines as given, taken as far as the file has them.
         files: The files.
-        costs: text (its number), n_nws (list of Int64); None where every line costs 1.
         budgets: In non-whitespace characters, or in lines.
         item: Each case's item.
         n_items: How many items there are.
+        in_lines: Every line costs 1.
     """
     axis = axis_of(files, files.n_lines, n_items)
     start = np.clip(rows.start, 0, files.n_lines[rows.file])
@@ -38,7 +37,7 @@ def within(
     held = Spans(*(column[order] for column in held))
     offset = np.concatenate(([0], np.cumsum(axis.length)))[item[held.walk]]
     n_places = int(axis.length.sum())
-    before = np.arange(n_places + 1) if costs is None else _spent_before(files, axis, costs)
+    before = np.arange(n_places + 1) if in_lines else _spent_before(files, axis)
     cost = before[offset + held.end] - before[offset + held.start]
     total = np.cumsum(cost)
     spent = total - cost
@@ -62,20 +61,13 @@ def _paid(
     return Rows(paid.walk, np.ones_like(file), paid.step, file, start, stop, named, ~named, named)
 
 
-def _spent_before(files: Files, axis: Axis, costs: pl.DataFrame) -> Integers:
+def _spent_before(files: Files, axis: Axis) -> Integers:
     """The non-whitespace characters before each place of all items' axes laid end to end, and before their end."""
-    per_line = costs.select(pl.col("text"), pl.col("n_nws").list.len().cast(pl.Int64).alias("n"), "n_nws")
-    text = per_line["text"].to_numpy()
-    n_texts = 1 + int(max(files.text.max(initial=-1), text.max(initial=-1)))
-    n, first = np.zeros(n_texts, np.int64), np.zeros(n_texts, np.int64)
-    n[text] = per_line["n"].to_numpy()
-    first[text] = np.cumsum(n[text]) - n[text]
-    flat = per_line["n_nws"].explode().drop_nulls().to_numpy()
     spent = np.zeros(int(axis.length.sum()) + 1, np.int64)
     there = np.flatnonzero(files.is_there)
-    row, line = ranges(np.zeros_like(there), n[files.text[there]])
+    row, line = ranges(np.zeros_like(there), files.n_lines[there])
     file = there[row]
     base = np.concatenate(([0], np.cumsum(axis.length)))
     place = base[files.item[file]] + axis.first[file] + line
-    spent[place + 1] = flat[first[files.text[file]] + line]
+    spent[place + 1] = files.nws[files.first_start[files.text[file]] + line]
     return np.cumsum(spent)

@@ -87,18 +87,19 @@ def material() -> Material:
             "n_bytes": n_lines * _LINE_BYTES - (not is_closed),
             "n_lines": n_lines,
             "line_starts": [_LINE_BYTES * line for line in range(n_lines)],
+            # Whole lines spend 8,000 to the last character, and what comes next may begin with a blank line.
+            "line_nws": [_COSTS[line % len(_COSTS)] for line in range(n_lines)],
             "flags": [] if is_closed else ["no-final-newline"],
         }
         for name, (n_lines, is_closed) in _TEXTS.items()
     ]
-    # Whole lines spend a budget of 8,000 to the last character, and what comes next may begin with a blank line.
-    costs = [(name, [_COSTS[line % len(_COSTS)] for line in range(n_lines)]) for name, (n_lines, _) in _TEXTS.items()]
     columns = ["sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"]
     text_types: dict[str, pl.DataType] = {
         "sha256": pl.String(),
         "n_bytes": pl.Int64(),
         "n_lines": pl.Int64(),
         "line_starts": pl.List(pl.Int64()),
+        "line_nws": pl.List(pl.Int64()),
         "flags": pl.List(pl.String()),
     }
     return Material(
@@ -112,7 +113,6 @@ def material() -> Material:
         ),
         texts=pl.DataFrame(texts, schema=text_types),
         definitions=pl.DataFrame(_DEFINITIONS, schema=columns, orient="row"),
-        costs=pl.DataFrame(costs, schema={"sha256": pl.String, "n_nws": pl.List(pl.Int64)}, orient="row"),
     )
 
 

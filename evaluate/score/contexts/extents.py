@@ -82,7 +82,8 @@ class Files:
         n_bytes: How many bytes.
         is_open: Whether its last line has no end.
         starts: The byte at which each line of each content starts, and each content's length after its last.
-        first_start: Where a content's bytes begin in `starts`.
+        nws: The non-whitespace characters of each of those lines, 0 after the last.
+        first_start: Where a content's lines begin in `starts` and in `nws`.
     """
 
     item: Integers
@@ -91,12 +92,14 @@ class Files:
     n_bytes: Integers
     is_open: Mask
     starts: Integers
+    nws: Integers
     first_start: Integers
 
     @classmethod
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> Files:
         """Files and texts as numbered."""
-        ends = texts.select(starts=pl.concat_list("line_starts", "n_bytes"))["starts"]
+        ends = texts.select(pl.concat_list("line_starts", "n_bytes")).to_series()
+        nws = texts.select(pl.concat_list("line_nws", pl.lit(0, pl.Int64))).to_series()
         lengths = ends.list.len().cast(pl.Int64).to_numpy()
         return cls(
             item=files["item"].to_numpy(),
@@ -105,6 +108,7 @@ class Files:
             n_bytes=files["n_bytes"].fill_null(0).to_numpy(),
             is_open=files["flags"].list.contains("no-final-newline").fill_null(value=False).to_numpy(),
             starts=ends.explode().drop_nulls().to_numpy(),
+            nws=nws.explode().drop_nulls().to_numpy(),
             first_start=np.cumsum(lengths) - lengths,
         )
 

@@ -28,10 +28,8 @@ class Material:
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         gold_edits: item_id, path, line: the lines that the gold patches edit, as the protocol reads patches.
         files: pool_id, path, sha256, of whatever is named.
-        texts: sha256, n_bytes, n_lines, line_starts (list of Int64), flags, of those files.
+        texts: sha256, n_bytes, n_lines, line_starts and line_nws (lists of Int64), flags, of those files.
         definitions: sha256, byte_start, byte_end, kind, name, qualified_name, of those files, by the protocol's rules.
-        costs: sha256, n_nws (list of Int64: the non-whitespace characters of each line), of the files that are walked
-            to a budget.
     """
 
     items: pl.DataFrame
@@ -40,7 +38,6 @@ class Material:
     files: pl.DataFrame
     texts: pl.DataFrame
     definitions: pl.DataFrame
-    costs: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class Numbered:
             is_ranking; a row for every run and item, by run. A case's number is its row.
         files: item, is_there, text (the number of its content; null where it is not there), n_lines, n_bytes, flags;
             every file that is named, by item: a file that two items name is two. A file's number is its row.
-        texts: Row i is content i: sha256, n_bytes, n_lines, line_starts, flags.
+        texts: Row i is content i: the columns of the material's.
         seen: case, run (its number), part, step, rank, file, line_start, line_end, symbol: all hits.
         gold: item, file, line_start, line_end, by item.
     """
@@ -97,7 +94,7 @@ def number(material: Material, runs: Runs) -> Numbered:
         .unique()
         .join(items, on="item_id")
         .join(material.files.lazy(), on=["pool_id", "path"], how="left")
-        .join(texts.drop("line_starts"), on="sha256", how="left")
+        .join(texts.drop("line_starts", "line_nws"), on="sha256", how="left")
         .sort("item", "path", "given")
         .with_columns(file=pl.int_range(pl.len()), is_there=pl.col("text").is_not_null())
         .collect()

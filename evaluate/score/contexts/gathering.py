@@ -78,8 +78,8 @@ def gather(
     ends = rows_of(_ends(numbered, rules), "case")
     is_ranking = cases["is_ranking"].to_numpy()
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
-    paid = within(ends, files, _costs(material, numbered), sorted(cut_at), item, ground.n_items) if cut_at else {}
-    taken = within(ends, files, None, n_lines, item, ground.n_items) if n_lines else {}
+    paid = within(ends, files, sorted(cut_at), item, ground.n_items) if cut_at else {}
+    taken = within(ends, files, n_lines, item, ground.n_items, in_lines=True) if n_lines else {}
     cut = {at_budget("", k): paid[k] for k in budgets} | {at_lines("", k): taken[k] for k in n_lines}
     final = ends.where(~is_ranking[ends.walk])
     if is_ranking.any():
@@ -142,11 +142,6 @@ def _names(numbered: Numbered, part: str) -> pl.DataFrame:
         .join(there.filter("is_there"), on="file", how="semi")
         .select("symbol", "file", walk="case", step=step)
     )
-
-
-def _costs(material: Material, numbered: Numbered) -> pl.DataFrame:
-    texts = numbered.texts.select("sha256").with_row_index("text").with_columns(pl.col("text").cast(pl.Int64))
-    return texts.join(material.costs, on="sha256").select("text", "n_nws")
 
 
 def _at_once(rows: Rows) -> Rows:

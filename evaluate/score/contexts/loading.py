@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import polars as pl
 
-from evaluate.metrics import metrics_of
-from evaluate.score.contexts.gathered import FINAL, LINES, RANKING, Material, Runs
+from evaluate.score.contexts.gathered import LINES, RANKING, Material, Runs
 from evaluate.selection import ItemPart
 from lake.catalog.context_rules import ContextRules
 from lake.catalog.protocol import Protocol
 from lake.naming import GOLD_RUN, PUBLISHED_READING, REST
 from lake.store import Lake
-from lake.text import n_nws_per_line
 
 _HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]
 _EDIT = ["item_id", "path", "line"]
+_TEXT = ["sha256", "n_bytes", "n_lines", "line_starts", "line_nws", "flags"]
 
 
 def reading_of(rules: ContextRules) -> str:
@@ -73,15 +72,14 @@ def load_material(lake: Lake, asked: ItemPart, protocol: Protocol, rules: Contex
     hashes = files["sha256"].unique()
     texts, definitions, gold_edits = pl.collect_all(
         [
-            _of(lake.scan("blobs"), hashes).select("sha256", "n_bytes", "n_lines", "line_starts", "flags"),
+            _of(lake.scan("blobs"), hashes).select(_TEXT),
             _of(lake.scan("symbols", rules=rules.symbols), hashes).select(
                 "sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"
             ),
             patched.select(_EDIT),
         ]
     )
-    costs = _costs(lake, _walked(protocol, runs, items, files))
-    return Material(items, gold, gold_edits, files, texts.sort("sha256"), definitions, costs)
+    return Material(items, gold, gold_edits, files, texts.sort("sha256"), definitions)
 
 
 def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
@@ -103,28 +101,6 @@ def _items(lake: Lake, asked: ItemPart) -> pl.DataFrame:
     )
     known = asked.described.lazy().select("item_id", "pool_id")
     return known.join(patches, on="item_id", how="left", maintain_order="left").collect()
-
-
-def _walked(protocol: Protocol, runs: Runs, items: pl.DataFrame, files: pl.DataFrame) -> pl.Series:
-    """The contents that are walked to a budget: of all answers where the protocol has budgets, else of rankings."""
-    has_budgets = any(metric.cut == "budget" and k for metric, k in metrics_of(protocol))
-    parts = [RANKING, LINES, *([FINAL] if has_budgets else [])]
-    ends = runs.hits.lazy().filter(pl.col("part").is_in(parts)).select("item_id", "path").unique()
-    named = ends.join(items.lazy(), on="item_id").join(files.lazy(), on=["pool_id", "path"])
-    return named.select(pl.col("sha256").unique()).collect()["sha256"]
-
-
-def _costs(lake: Lake, hashes: pl.Series) -> pl.DataFrame:
-    """The non-whitespace characters of each line of some contents: sha256, n_nws."""
-    schema = {"sha256": pl.String(), "n_nws": pl.List(pl.Int64())}
-    if hashes.is_empty():
-        return pl.DataFrame(schema=schema)
-    texts = _of(lake.scan("blobs"), hashes).select("sha256", "text").collect()
-    return pl.DataFrame({"sha256": texts["sha256"], "n_nws": _per_line(texts["text"])}, schema=schema)
-
-
-def _per_line(texts: Iterable[str]) -> list[list[int]]:
-    return [n_nws_per_line(text).tolist() for text in texts]
 
 
 def _of(rows: pl.LazyFrame, hashes: pl.Series) -> pl.LazyFrame:

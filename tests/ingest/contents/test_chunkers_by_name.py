@@ -28,6 +28,7 @@ def blobs(*texts: str, language: str = "python") -> pl.DataFrame:
             "n_bytes": len(text.encode()),
             "n_lines": len(split_lines(text)),
             "line_starts": line_starts(text.encode()),
+            "line_nws": n_nws_per_line(text).tolist(),
             "language": language,
             "flags": [],
         }

@@ -65,6 +65,7 @@ def world(
             "n_bytes": len(text.encode()),
             "n_lines": len(line_starts(text.encode())),
             "line_starts": line_starts(text.encode()),
+            "line_nws": n_nws_per_line(text).tolist(),
             "flags": ["no-final-newline"] if text and not text.endswith("\n") else [],
         }
         for path, text in files.items()
@@ -86,14 +87,11 @@ def world(
                 "n_bytes": pl.Int64,
                 "n_lines": pl.Int64,
                 "line_starts": pl.List(pl.Int64),
+                "line_nws": pl.List(pl.Int64),
                 "flags": pl.List(pl.String),
             },
-        ).select("sha256", "n_bytes", "n_lines", "line_starts", "flags"),
+        ).select("sha256", "n_bytes", "n_lines", "line_starts", "line_nws", "flags"),
         definitions=pl.DataFrame(list(definitions), {name: types.get(name, pl.String) for name in whole}, orient="row"),
-        costs=pl.DataFrame(
-            {"sha256": list(files), "n_nws": [n_nws_per_line(text).tolist() for text in files.values()]},
-            {"sha256": pl.String, "n_nws": pl.List(pl.Int64)},
-        ),
     )
 
 
