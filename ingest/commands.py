@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Annotated
 
@@ -16,12 +15,11 @@ from ingest.contents.chunking import default_chunkers, resolve_chunkers
 from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
 from ingest.outcome import Ingested, outcome_of
 from ingest.pipeline import ingest as ingest_benchmark
+from ingest.run_commands import FileFormatOption, commands, locked
 from ingest.runs.bundled_runs import import_recorded, imported_runs
 from ingest.runs.chunk_lists import import_chunks
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import found_in
-from ingest.runs.import_outcome import Wanted
-from ingest.runs.importing import import_run
 from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, importers
 from ingest.sources.git_address import GITHUB, checked_base
@@ -95,7 +93,7 @@ def read(
     resolved = resolve_chunkers(split_names(chunkers) or default_chunkers())
     store = Lake(lake)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
-    with _locked(store, console, {"ingest", "runs"}), console.downloads() as told:
+    with locked(store, console, {"ingest", "runs"}), console.downloads() as told:
         done: dict[str, Ingested] = {}
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         unchanged.note_read(read_beside(source, own, clones=bool(base)))
@@ -121,74 +119,6 @@ def read(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
-FileArgument = Annotated[
-    Path, typer.Argument(metavar="FILE", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too.")
-]
-BenchmarkOption = Annotated[
-    str, typer.Option("--benchmark", envvar="GOLDSPAN_BENCHMARK", help="Whose items it answers.")
-]
-SystemOption = Annotated[str, typer.Option("--system", envvar="GOLDSPAN_SYSTEM", help="The name of what made it.")]
-TaskOption = Annotated[str, typer.Option("--task", envvar="GOLDSPAN_TASK", help="The benchmark's first without it.")]
-FileFormatOption = Annotated[
-    str, typer.Option("--format", envvar="GOLDSPAN_FORMAT", help="As `list formats` has them.")
-]
-SkipOption = Annotated[
-    bool, typer.Option("--skip-unknown", envvar="GOLDSPAN_SKIP_UNKNOWN", help="Leave out items that are not there.")
-]
-ChunkerOption = Annotated[
-    str, typer.Option("--chunker", envvar="GOLDSPAN_CHUNKER", help="What cut the documents, if known.")
-]
-
-
-@app.command("run")
-def import_(
-    file: FileArgument,
-    benchmark: BenchmarkOption,
-    system: SystemOption,
-    task: TaskOption = "",
-    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
-    skip_unknown: SkipOption = False,
-    chunker: ChunkerOption = "",
-    lake: LakeOption = DEFAULT_LAKE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Import a ranking, completions or trajectories made elsewhere as a run."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
-    wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
-    with _locked(store, console, {"runs"}):
-        done = import_run(store, wanted, write=True, say=console.say)
-    done.notes += store.damage
-    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), "make evaluate", store.tally)))
-
-
-@app.command()
-def check(
-    file: FileArgument,
-    benchmark: BenchmarkOption,
-    system: SystemOption = "checked",
-    task: TaskOption = "",
-    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
-    skip_unknown: SkipOption = False,
-    chunker: ChunkerOption = "",
-    lake: LakeOption = DEFAULT_LAKE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Do all that `run` does, but for the writing."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
-    wanted = Wanted(file, benchmark, system, task, format, skip_unknown, chunker)
-    with store.naming_damage():
-        done = import_run(store, wanted, write=False, say=console.say)
-    raise typer.Exit(
-        console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …", store.tally))
-    )
-
-
 @app.command()
 def chunks(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Chunks made elsewhere: Parquet or tab-separated.")],
@@ -204,7 +134,7 @@ def chunks(
     """Import a list of chunks as a chunker, so that runs over them are scored with all metrics."""
     console = Console(quiet=quiet, json=json)
     store = Lake(lake)
-    with _locked(store, console, set()):
+    with locked(store, console, set()):
         done = import_chunks(store, file, benchmark, name)
     raise typer.Exit(console.finish("ingest", done.outcome(str(lake), store.tally)))
 
@@ -232,7 +162,7 @@ def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: Deb
 
 @app.command()
 def show(
-    file: FileArgument,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Of an agent: a file, a ZIP or a folder.")],
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
     step: Annotated[int | None, typer.Option(min=1, help="This step alone.")] = None,
     debug: DebugOption = False,
@@ -294,6 +224,4 @@ def _labelled(source: Source) -> str:
     return f" (labelled {source.label})" if source.label else ""
 
 
-def _locked(store: Lake, console: Console, makes: set[str]) -> AbstractContextManager[None]:
-    waiting = "another run is writing to this lake; waiting for it to end"
-    return store.locked(lambda: console.say(waiting), makes=makes, warn=console.warn)
+app.add_typer(commands)

@@ -128,7 +128,7 @@ class JsonCommand:
         owed = {str(request["id"]) for request in requests}
         said: dict[str, Mapping[str, object]] = {}
         try:
-            process = _started(self.words)
+            process = started(self.words)
         except OSError as refused:
             return {}, f"{self.words[0]} cannot be started: {refused.strerror}"
         complaint: deque[bytes] = deque(maxlen=_COMPLAINT)
@@ -137,9 +137,9 @@ class JsonCommand:
         assert process.stdout is not None
         assert process.stderr is not None
         work = [
-            threading.Thread(target=_write, args=(process.stdin, requests), daemon=True),
-            threading.Thread(target=_read, args=(process.stdout, lines), daemon=True),
-            threading.Thread(target=_keep, args=(process.stderr, complaint), daemon=True),
+            threading.Thread(target=write, args=(process.stdin, requests), daemon=True),
+            threading.Thread(target=read, args=(process.stdout, lines), daemon=True),
+            threading.Thread(target=keep, args=(process.stderr, complaint), daemon=True),
         ]
         error = ""
         try:
@@ -152,14 +152,14 @@ class JsonCommand:
                     error = f"no answer within {self.seconds:g} seconds"
                     break
                 if not line:
-                    error = _ending(process)
+                    error = ending(process)
                     break
-                answer, error = _understood(line, owed)
+                answer, error = understood(line, owed)
                 if not error:
                     owed.discard(str(answer["id"]))
                     said[str(answer["id"])] = answer
         finally:
-            _kill(process)
+            kill(process)
             process.wait()
             for thread in work:
                 thread.join(1)
@@ -167,13 +167,14 @@ class JsonCommand:
         return said, f"{error}; it complained: {' | '.join(told.splitlines()[-3:])}" if error and told else error
 
 
-def _started(words: Sequence[str]) -> subprocess.Popen[bytes]:
+def started(words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """A command with its three streams."""
     # A session of its own, so that what it starts can be ended with it.
     pipe = subprocess.PIPE
     return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
 
 
-def _ending(process: subprocess.Popen[bytes]) -> str:
+def ending(process: subprocess.Popen[bytes]) -> str:
     """How a command ended, or closed its output, that owed answers."""
     with suppress(subprocess.TimeoutExpired):
         code = process.wait(1)
@@ -182,7 +183,7 @@ def _ending(process: subprocess.Popen[bytes]) -> str:
     return "it closed its output and gave no answer"
 
 
-def _understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]:
+def understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]:
     """An answer, or what is wrong with the line."""
     shown = line[:80].decode(errors="backslashreplace").rstrip()
     if len(line) > MAX_LINE_BYTES:
@@ -198,15 +199,21 @@ def _understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]
     return answer, ""
 
 
-def _write(to: IO[bytes], requests: Sequence[Request]) -> None:
+def write(to: IO[bytes], requests: Sequence[Request]) -> None:
     """Send the requests, and say that there are no more."""
     with suppress(OSError, ValueError), to:
+        send(to, requests)
+
+
+def send(to: IO[bytes], requests: Sequence[Request]) -> None:
+    """Send the requests."""
+    with suppress(OSError, ValueError):
         for request in requests:
             to.write(json.dumps(request).encode() + b"\n")
             to.flush()
 
 
-def _read(of: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
+def read(of: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
     """Hand on every line, and an empty one at the end."""
     for line in _lines(of):
         lines.put(line)
@@ -220,13 +227,14 @@ def _lines(of: IO[bytes]) -> Iterator[bytes]:
                 yield line
 
 
-def _keep(of: IO[bytes], complaint: deque[bytes]) -> None:
+def keep(of: IO[bytes], complaint: deque[bytes]) -> None:
+    """Keep the last lines."""
     with suppress(OSError, ValueError), of:
         while line := of.readline(1 << 10):
             complaint.append(line)
 
 
-def _kill(process: subprocess.Popen[bytes]) -> None:
+def kill(process: subprocess.Popen[bytes]) -> None:
     """End it with all that it started."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -17,7 +18,7 @@ from typer.main import get_command
 import evaluate.commands
 import ingest.commands
 import report.commands
-from tests.tiny import ROOT, build
+from tests.tiny import ROOT, build, command
 
 README = (ROOT / "README.md").read_text()
 STAGES = {"ingest": ingest.commands.app, "evaluate": evaluate.commands.app, "report": report.commands.app}
@@ -55,6 +56,28 @@ def test_the_chunker_of_the_readme_works_as_one_file(tmp_path: Path) -> None:
     assert chunks.group_by("sha256").len()["len"].max() == 2
     runs = pl.read_parquet(lake / "runs/**/*.parquet")
     assert "halves+bm25-okapi" in runs["system"].to_list()
+
+
+def test_the_programs_of_the_readme_become_runs_by_its_commands(
+    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
+    for name in ("search.js", "mine.py"):
+        assert len(block(f"`{name}`").splitlines()) <= 20
+        Path(name).write_text(block(f"`{name}`"))
+    lines = re.findall(r"^python -m ingest (run --search .*)$", README, re.MULTILINE)
+    assert len(lines) == 3
+    if shutil.which("rg") is None:
+        pytest.skip("ripgrep is not installed: apt-get install ripgrep")
+    for line in lines:
+        said = command("ingest", *shlex.split(line))
+        assert said.code == 0, said.err
+    assert command("evaluate", "--systems", "my-*,ripgrep").code == 0
+    runs = pl.read_parquet(lake_folder / "runs/**/*.parquet").filter(origin="imported")
+    assert sorted(runs["system"]) == ["my-names", "my-words", "ripgrep"]
+    scores = pl.scan_parquet(lake_folder / "scores/**/*.parquet", hive_partitioning=True)
+    assert runs.join(scores.select("run_id").unique().collect(), on="run_id").height == 3
 
 
 def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:

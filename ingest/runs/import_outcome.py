@@ -64,7 +64,9 @@ class Imported:
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The last block."""
         tally = self.tally
-        failed = tally.n_failed + tally.n_no_context if isinstance(tally, TrajectoryTally) else 0
+        failed = tally.n_unanswered
+        if isinstance(tally, TrajectoryTally):
+            failed += tally.n_failed + tally.n_no_context
         return Outcome(
             written=written,
             expected=self.n_items,

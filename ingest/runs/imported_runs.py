@@ -10,7 +10,7 @@ import polars as pl
 from lake.fingerprint import fingerprint
 from lake.rejects import Rejects
 from lake.store import Lake, Part
-from lake.tables import TABLES
+from lake.tables import TABLES, table
 
 Tables = Mapping[str, pl.DataFrame]
 """Table → rows."""
@@ -61,6 +61,11 @@ class ImportedRun:
         made_of = fingerprint(self.made_of, part)
         for name, rows in tables.items():
             self.lake.write(name, rows, part=part, fingerprint=made_of, **self._folders)
+
+    def write_cost(self, cost: Mapping[str, object]) -> None:
+        """Store what it cost to make, as columns of `costs`."""
+        row = pl.DataFrame([{"run_id": self.run_id, **cost}], schema=table("costs").columns)
+        self.lake.write("costs", row, part="all", fingerprint=self.made_of, **self._folders)
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
         """Store what was refused and the run's own row, and take away parts that it no longer has."""

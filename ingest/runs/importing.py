@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
 
 import polars as pl
 
@@ -10,6 +12,7 @@ from ingest.runs import completions
 from ingest.runs.find_trajectories import Found, called, found_in
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.imported_runs import ImportedRun, Tables, count_rows, counts_in
+from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.items import ItemPart, item_parts, most_like, task_named
@@ -52,36 +55,81 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
     task = task_named(wanted.benchmark, wanted.task, importer.kind)
     asked = item_parts(lake, wanted.benchmark, task)
     stamp = fingerprint(found.sha256, wanted.system, task.name, importer.name, chunker)
-    job = _Import(lake, wanted, input_file, found, task, asked, stamp, chunker)
+    job = Import(lake, wanted, input_file, found, task, asked, stamp, chunker)
     if (stood := job.stands()) is not None:
         return stood
     say(f"{input_file.name}: {importer.title} for {task.name}")
     return job.run(rejects, write=write)
 
 
-class _Import:
-    """One file on its way to a run."""
+@dataclass(frozen=True)
+class Made:
+    """How answers were made that were made here, by a program.
 
-    def __init__(
-        self, lake: Lake, wanted: Wanted, input_file: InputFile, found: Found, task: Task, asked: list[ItemPart],
-        stamp: str, chunker: str | None,
-    ) -> None:  # fmt: skip
-        self.lake, self.wanted, self.input_file, self.found, self.importer = (
-            lake,
-            wanted,
-            input_file,
-            found,
-            found.importer,
-        )
-        self.task, self.asked, self.stamp, self.chunker = task, asked, stamp, chunker
-        self.run_id = run_id_of(task.name, wanted.system, stamp)
-        chunks = lake.part("chunkers", chunker) if chunker else None
+    Attributes:
+        format: What kind of program it is.
+        name: What it is called.
+        parameters: What it was told, and what it was made of.
+        versions: Program → version.
+        limit: How many items of each part it was asked, where that is not all.
+        cost: What it cost, as columns of `costs`.
+    """
+
+    format: str
+    name: str
+    parameters: Mapping[str, object]
+    versions: Mapping[str, str]
+    limit: int | None = None
+    cost: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass
+class Import:
+    """One file on its way to a run.
+
+    Attributes:
+        lake: Where from and where to.
+        wanted: What is asked for.
+        input_file: The file.
+        found: What is in it.
+        task: What it answers.
+        asked: The items of that.
+        stamp: What the run is called by.
+        chunker: What cut the documents, where that is known.
+        made: How the file was made, where it was made here.
+    """
+
+    lake: Lake
+    wanted: Wanted
+    input_file: InputFile
+    found: Found
+    task: Task
+    asked: list[ItemPart]
+    stamp: str
+    chunker: str | None
+    made: Made | None = None
+
+    @property
+    def importer(self) -> Importer:
+        """What reads the file."""
+        return self.found.importer
+
+    @cached_property
+    def run_id(self) -> str:
+        """The run that it becomes."""
+        return run_id_of(self.task.name, self.wanted.system, self.stamp)
+
+    @cached_property
+    def stored(self) -> ImportedRun:
+        """The run's place in the lake."""
+        chunks = self.lake.part("chunkers", self.chunker) if self.chunker else None
         # Items that came later may be answered too, and other rules may read the file otherwise.
         made_of = fingerprint(
-            FORMAT_VERSION, stamp, [(one.part, one.stamp) for one in asked], chunks.fingerprint if chunks else "",
-            code_digest(_Import, found.importer.read, found.importer.trajectories),
+            FORMAT_VERSION, self.stamp, self.found.sha256, [(one.part, one.stamp) for one in self.asked],
+            chunks.fingerprint if chunks else "",
+            code_digest(Import, self.importer.read, self.importer.trajectories),
         )  # fmt: skip
-        self.stored = ImportedRun(lake, wanted.benchmark, self.run_id, made_of)
+        return ImportedRun(self.lake, self.wanted.benchmark, self.run_id, made_of)
 
     def stands(self) -> Imported | None:
         """What an earlier import of the same file gave, where that still holds."""
@@ -116,6 +164,8 @@ class _Import:
         # What was to be skipped is named there too, and counts as no fault.
         result.n_rejected = len(rejects) - result.n_unknown
         if write:
+            if self.made is not None:
+                self.stored.write_cost(self.made.cost)
             self.stored.conclude(self._row(result), result.parts, rejects)
             replaced = self.stored.replace(self.wanted.system, self.task.name)
             result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
@@ -215,9 +265,10 @@ class _Import:
         )
 
     def _row(self, result: Imported) -> pl.DataFrame:
-        limit = self._limit()
-        counts = {**result.tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
-        unread = result.tally.unread if isinstance(result.tally, TrajectoryTally) else {}
+        tally, made = result.tally, self.made
+        limit = made.limit if made and made.limit else self._limit()
+        counts = {**tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
+        unread = tally.unread if isinstance(tally, TrajectoryTally) else {}
         row = {
             "run_id": self.run_id,
             "system": self.wanted.system,
@@ -226,16 +277,16 @@ class _Import:
             "chunker": self.chunker,
             "retriever": None,
             "origin": "imported",
-            "parameters": canonical_json({"sha256": self.found.sha256}),
-            "versions": "{}",
-            "status": "partial" if result.tally.n_missing or limit is not None else "complete",
+            "parameters": canonical_json({"sha256": self.found.sha256, **(made.parameters if made else {})}),
+            "versions": canonical_json(dict(made.versions) if made else {}),
+            "status": "partial" if tally.n_missing or tally.n_unanswered or limit is not None else "complete",
             "n_items": result.n_items,
             "limit": limit,
-            "format": self.importer.name,
-            "file": self.input_file.name,
+            "format": made.format if made else self.importer.name,
+            "file": made.name if made else self.input_file.name,
             "counts": count_rows(counts),
             "unread": count_rows(unread),
-            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *result.tally.said()],
+            "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *tally.said()],
             "fingerprint": self.stamp,
         }
         return pl.DataFrame([row], schema=table("runs").columns)

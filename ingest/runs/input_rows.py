@@ -26,8 +26,9 @@ RANKING: Mapping[str, pl.DataType] = {
     "rank": pl.Int64(),
     "score": pl.Float64(),
     "query_sha256": NAME,
+    "error": pl.String(),
 }
-"""A ranking's rows, whatever file they come from; a null path is a list without results."""
+"""A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
 
 
 def refuse(

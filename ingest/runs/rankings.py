@@ -33,6 +33,7 @@ class Tally:
         n_no_chunk: Documents that are no chunk of the declared chunker.
         n_tied: Lists with a tie at a cut-off.
         n_other_prompt: Completions of another prompt than the item's.
+        n_unanswered: Items of which a program says why it gives no list.
         unresolved: Some paths that mean no file.
     """
 
@@ -46,6 +47,7 @@ class Tally:
     n_no_chunk: int = 0
     n_tied: int = 0
     n_other_prompt: int = 0
+    n_unanswered: int = 0
     unresolved: list[str] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
@@ -62,6 +64,7 @@ class Tally:
             (self.n_renumbered, "numbered anew in their order", "list", " whose ranks were not 1, 2, 3, …"),
             (self.n_unscorable, "left out", "answer", " to items that cannot be scored in this lake"),
             (self.n_no_chunk, "no chunk of the chunker that was named", "document", ""),
+            (self.n_unanswered, "failed", "item", ", each with the reason in the table run_items"),
             (self.n_other_prompt, "of a prompt that starts at another line than the item's", "completion", ""),
         )
         return unresolved + [f"{done}: {counted(n, unit)}{what}" for n, done, unit, what in counts if n]
@@ -106,11 +109,13 @@ class Rankings:
         listed = rows["item"].unique()
         tally.n_unscorable -= len(listed)
         self._check_query(asked, rows)
-        ranked = self._ranked(rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256"), tally)
+        failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
+        ranked = self._ranked(rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error"), tally)
         placed = self._placed(ranked, items, tally)
         tied = self._ties(placed)
-        run_items = _run_items(self.run_id, self.input_file.name, items, listed, placed, tied)
-        tally.n_done += len(listed)
+        run_items = _run_items(self.run_id, self.input_file.name, items, listed, failed, placed, tied)
+        tally.n_done += len(listed) - failed.height
+        tally.n_unanswered += failed.height
         tally.n_missing += items.height - len(listed)
         tally.n_tied += tied.height
         return self._hits(placed, items), run_items
@@ -235,16 +240,21 @@ class Rankings:
 
 
 def _run_items(
-    run_id: str, file: str, items: pl.DataFrame, listed: pl.Series, placed: pl.DataFrame, ties: pl.DataFrame
-) -> pl.DataFrame:
+    run_id: str, file: str, items: pl.DataFrame, listed: pl.Series, failed: pl.DataFrame, placed: pl.DataFrame,
+    ties: pl.DataFrame,
+) -> pl.DataFrame:  # fmt: skip
     returned = placed.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     done = pl.col("item").is_in(listed.implode())
-    counted = items.select("item_id", "item").join(returned, on="item", how="left").join(ties, on="item", how="left")
+    counted = items.select("item_id", "item")
+    for facts in (returned, ties, failed):
+        counted = counted.join(facts, on="item", how="left")
+    missing = pl.when(~done).then(pl.lit(f"no list in {file}"))
     return counted.select(
         pl.lit(run_id).alias("run_id"),
         "item_id",
-        pl.when(done).then(pl.lit("done")).otherwise(pl.lit("missing")).alias("status"),
-        pl.when(~done).then(pl.lit(f"no list in {file}")).alias("error"),
+        pl.when(~done).then(pl.lit("missing")).when(pl.col("error").is_null()).then(pl.lit("done"))
+        .otherwise(pl.lit("failed")).alias("status"),
+        pl.coalesce("error", missing).alias("error"),
         pl.lit(None, pl.Int64).alias("n_steps"),
         pl.col("n_returned").fill_null(0),
         pl.col("n_nws").fill_null(0),
@@ -252,4 +262,4 @@ def _run_items(
         pl.lit(None, pl.Boolean).alias("has_patch"),
         pl.lit(None, pl.String).alias("completion"),
         pl.lit(None, pl.Int64).alias("n_steps_published"),
-    )
+    )  # fmt: skip

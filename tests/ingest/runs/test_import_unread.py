@@ -39,11 +39,12 @@ def notes(result: Imported) -> list[str]:
 
 def test_what_was_not_read_is_in_the_last_block_by_name_and_stored_with_the_run(lake: Lake) -> None:
     entries = {f"{ROCKETS}.jsonl": calls(2, 0), "notes/a.txt": b"x", "notes/b.txt": b"x", "result.bin": b"x"}
-    result = imported(lake, zipped(entries), name="a.zip")
+    data = zipped(entries)
+    result = imported(lake, data, name="a.zip")
     assert "not read: file *.txt (2), tool mcp__look (2), file *.bin (1)" in notes(result)
     (unread,) = lake.read("runs").filter(run_id=result.run_id)["unread"].to_list()
     assert {one["name"]: one["n"] for one in unread} == {"file *.txt": 2, "file *.bin": 1, "tool mcp__look": 2}
-    again = imported(lake, zipped(entries), name="a.zip")
+    again = imported(lake, data, name="a.zip")
     assert again.is_current
     assert notes(again) == notes(result)
 

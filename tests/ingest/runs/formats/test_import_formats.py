@@ -55,12 +55,23 @@ def beir(rows: Ranked) -> bytes:
     return tsv([(item, document, score) for item, document, _, score in rows], "query-id", "corpus-id", "score")
 
 
+def answers(rows: Ranked) -> bytes:
+    found: dict[object, list[dict[str, object]]] = {}
+    for item, document, _, score in rows:
+        path, _, lines = str(document).partition("#L")
+        start, _, end = lines.partition("-L")
+        span = {"start": int(start), "end": int(end or start)} if lines else {}
+        found.setdefault(item, []).append({"path": path, **span, "score": score})
+    return "".join(json.dumps({"id": item, "results": results}) + "\n" for item, results in found.items()).encode()
+
+
 WRITERS: Mapping[str, Callable[[Ranked], bytes]] = {
     "trec": trec,
     "json": scores_json,
     "tsv": table,
     "beir": beir,
     "parquet": parquet,
+    "answers": answers,
 }
 every_format = pytest.mark.parametrize("name", WRITERS)
 
@@ -100,7 +111,7 @@ def test_a_format_can_be_named(lake: Lake, name: str) -> None:
     assert found_in(lake) == FOUND
 
 
-@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir"])
+@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir", "answers"])
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
 def test_text_may_be_packed(lake: Lake, name: str, pack: Callable[[bytes], bytes]) -> None:
     imported(lake, pack(WRITERS[name](ROWS)))
@@ -112,7 +123,7 @@ def test_several_gzip_members_are_one_file(lake: Lake) -> None:
     assert found_in(lake) == FOUND
 
 
-@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir"])
+@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir", "answers"])
 def test_a_byte_order_mark_blank_lines_and_crlf_change_nothing(lake: Lake, name: str) -> None:
     data = b"\xef\xbb\xbf" + WRITERS[name](ROWS).replace(b"\n", b"\r\n").removesuffix(b"\r\n") + b"\r\n\r\n  \r\n"
     imported(lake, data)

@@ -1,0 +1,154 @@
+"""Answers of programs: JSON Lines of lists of results, a line per item, as `ingest run --search` reads them too."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import polars as pl
+
+from ingest.runs.importer import Importer
+from ingest.runs.input_file import InputFile
+from ingest.runs.input_rows import as_series
+from lake.bounded_json import parsed_json
+
+_KEYS = frozenset({"path", "start", "end", "score"})
+_MOST_LINES = 2**62
+
+Row = tuple[str, int | None, int | None, float | None]
+"""Path, first line from 0, line behind the last, score; neither line for a whole file."""
+
+
+@dataclass(frozen=True)
+class Parsed:
+    """What an answer says.
+
+    Attributes:
+        rows: Its results, in order: by score where they have one, else as they were given.
+        error: Why there are none, as the program says it.
+        problem: What is wrong with the answer, where something is.
+    """
+
+    rows: list[Row] = field(default_factory=list)
+    error: str | None = None
+    problem: str = ""
+
+
+def parsed(answer: Mapping[str, object]) -> Parsed:
+    """An answer's results; what they say of the lake's files is not looked at."""
+    if isinstance(error := answer.get("error"), str):
+        return Parsed(error=error or "the program gives no reason")
+    results = answer.get("results")
+    if not isinstance(results, list):
+        return Parsed(problem="`results` is to be a list")
+    rows: list[Row] = []
+    for number, result in enumerate(results, start=1):
+        row = _row(result)
+        if isinstance(row, str):
+            return Parsed(problem=f"result {number}: {row}")
+        rows.append(row)
+    scores = [score for _, _, _, score in rows if score is not None]
+    if scores and len(scores) < len(rows):
+        return Parsed(problem="some results have a score and some have none")
+    return Parsed(sorted(rows, key=lambda row: -(row[3] or 0)) if scores else rows)
+
+
+def _row(result: object) -> Row | str:
+    """A result, or what is wrong with it."""
+    if not isinstance(result, dict) or not isinstance(path := result.get("path"), str):
+        return "it is to be an object with a `path`"
+    if unknown := sorted(map(str, result.keys() - _KEYS)):
+        return f"unknown key {unknown[0]!a}; there is path, start, end and score"
+    start, end, score = result.get("start"), result.get("end"), result.get("score")
+    if (start is None) != (end is None):
+        return f"one of start and end is missing ({path})"
+    if start is not None and not (_is_line(start) and _is_line(end)):
+        return f"start and end are to be whole numbers from 1 ({path}: {start!r:.40}, {end!r:.40})"
+    if start is not None and start > end:
+        return f"the range is reversed ({path}: {start} to {end})"
+    if score is not None and (isinstance(score, bool) or not isinstance(score, int | float) or not _is_finite(score)):
+        return f"a score that is not a finite number ({path}: {score!r:.40})"
+    return path, None if start is None else start - 1, end, None if score is None else float(score)
+
+
+def _is_line(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value < _MOST_LINES
+
+
+def _is_finite(value: float) -> bool:
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
+
+
+def recognise(head: bytes, name: str) -> bool:
+    """A first line that is an object with an `id` and `results` or an `error`."""
+    try:
+        row = json.loads(head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(row, dict) and "id" in row and bool({"results", "error"} & row.keys())
+
+
+def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
+    """A row per result; of an item without any, one that says so."""
+    seen: dict[str, int] = {}
+    for lines in input_file.lines():
+        found: list[tuple[object, ...]] = []
+        for position, text in lines.iter_rows():
+            item_id, answer = _answer(input_file, position, text)
+            if (first := seen.setdefault(item_id, position)) != position:
+                raise input_file.wrong(what=f"line {position}: item {item_id!a} stands in line {first} too")
+            if not answer.rows:
+                found.append((position, item_id, None, None, None, None, None, answer.error))
+            for rank, (path, start, end, score) in enumerate(answer.rows, start=1):
+                found.append((position, item_id, path, start, end, rank, score, None))
+        yield _frame(input_file, found)
+
+
+def _frame(input_file: InputFile, rows: Sequence[tuple[object, ...]]) -> pl.DataFrame:
+    columns = {name: [row[n] for row in rows] for n, name in enumerate(_KINDS)}
+    positions = [int(str(position)) for position in columns["position"]]
+    texts = {
+        name: as_series(input_file, [None if one is None else str(one) for one in columns[name]], positions, "line")
+        for name, kind in _KINDS.items()
+        if kind == pl.String
+    }
+    return pl.DataFrame({**columns, **texts}, schema_overrides=_KINDS)
+
+
+_KINDS = {
+    "position": pl.Int64(), "item_id": pl.String(), "path": pl.String(), "line_start": pl.Int64(),
+    "line_end": pl.Int64(), "rank": pl.Int64(), "score": pl.Float64(), "error": pl.String(),
+}  # fmt: skip
+
+
+def _answer(input_file: InputFile, position: int, text: str) -> tuple[str, Parsed]:
+    try:
+        row = parsed_json(text.encode())
+    except (ValueError, RecursionError) as error:
+        why = f"not JSON ({str(error).partition(': line')[0]}); is the file cut off?"
+        raise input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=_HINT) from error
+    if not isinstance(row, dict) or not isinstance(item_id := row.get("id"), str):
+        raise input_file.wrong(what=f"line {position}: no object with an `id`", examples=[text[:160]], hint=_HINT)
+    answer = parsed(row)
+    if answer.problem:
+        raise input_file.wrong(what=f"line {position}, item {item_id!a}: {answer.problem}", hint=_HINT)
+    return item_id, answer
+
+
+_EXAMPLE = '{"id": "function-2k/acme_rockets/0", "results": [{"path": "src/engine.py", "start": 10, "end": 20}]}'
+_HINT = f"A line is: {_EXAMPLE}"
+
+ANSWERS = Importer(
+    name="answers",
+    title="Answers of a program",
+    meaning="JSON Lines: id, and results with path, start and end (from 1, both included; the whole file without) and "
+    "score (where there is none, the order counts); or id and error, why there are none.",
+    recognise=recognise,
+    read=read,
+    example=_EXAMPLE,
+)

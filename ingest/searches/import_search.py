@@ -1,0 +1,122 @@
+"""A program of one's own becomes a run: it is asked every item, and its answers are imported as any ranking is."""
+
+from __future__ import annotations
+
+import json
+import platform
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from ingest.runs.find_trajectories import Found, found_in
+from ingest.runs.formats.answers import ANSWERS
+from ingest.runs.import_outcome import Imported, Wanted
+from ingest.runs.importing import Import, Made
+from ingest.runs.input_file import InputFile
+from ingest.runs.items import item_parts, task_named
+from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
+from ingest.searches.asking import Asked, Track, ask, items_of
+from ingest.searches.search import Search
+from lake.errors import GoldspanError
+from lake.fingerprint import fingerprint
+from lake.rejects import Rejects
+from lake.sampling import stratified
+from lake.store import Lake
+from lake.text import counted
+
+
+@dataclass(frozen=True)
+class Asking:
+    """How a program is asked.
+
+    Attributes:
+        search: The program.
+        limit: At most so many items of each part.
+        again: Whether it is asked again though its answers are there.
+    """
+
+    search: Search
+    limit: int | None = None
+    again: bool = False
+
+
+def import_search(
+    lake: Lake, wanted: Wanted, asking: Asking, *, write: bool, track: Track, say: Callable[[str], None]
+) -> Imported:
+    """Ask a program every item and, if that is wanted, store what it answers as a run.
+
+    Args:
+        lake: Whose lock the caller holds where something is written.
+        wanted: What is asked for; its file is none.
+        asking: The program.
+        write: Whether the run is stored.
+        track: Shows how many of the pools are done.
+        say: Told of what goes wrong while it does.
+
+    Raises:
+        GoldspanError: The names do not fit, the program answered nothing, or an answer does not fit the lake's files.
+    """
+    check_benchmark(lake, wanted.benchmark)
+    check_system(lake, wanted.benchmark, wanted.system)
+    chunker = known_chunker(lake, wanted.chunker)
+    task = task_named(wanted.benchmark, wanted.task, "ranking")
+    parts = item_parts(lake, wanted.benchmark, task)
+    if (limit := asking.limit) is not None:
+        parts = [replace(one, items=stratified(one.scorable, limit)) for one in parts]
+    search = asking.search
+    stamp = fingerprint(search.fingerprint, wanted.system, task.name, chunker, limit)
+    # What was answered before is known by its digest alone: the same answers would make the same run.
+    before = _answers_of(lake, wanted.benchmark, run_id_of(task.name, wanted.system, stamp))
+    kept = Import(lake, wanted, InputFile(wanted.file), Found(ANSWERS, [], sha256=before), task, parts, stamp, chunker)
+    if before and not asking.again and (stood := kept.stands()) is not None:
+        stood.notes.append(f"`{search.what}` and the files it names are what they were; --again asks it again")
+        return stood
+    items = items_of(lake, task, parts)
+    say(f"{search.what}: {counted(items.height, 'item')} of {task.name}")
+    folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
+    answers = folder / "answers.jsonl"
+    asked = ask(lake, task, items, search, answers, track=track, say=say)
+    rejects = Rejects()
+    found = found_in(InputFile(answers), ANSWERS.name, rejects)
+    told = {"search": search.what, "files": dict(search.files)}
+    made = Made(search.kind, search.what, told, search.versions, limit, _cost(asked))
+    job = replace(kept, input_file=InputFile(answers), found=found, made=made)
+    try:
+        done = job.run(rejects, write=write)
+    except GoldspanError as error:
+        hint = f"{error.hint} The answers are kept where it says; `python -m ingest run` imports them once mended."
+        raise GoldspanError(
+            error.what, where=error.where, examples=error.examples, hint=hint.strip(), code=error.code
+        ) from error
+    answers.unlink()
+    folder.rmdir()
+    done.notes += _notes(asked)
+    return done
+
+
+def _answers_of(lake: Lake, benchmark: str, run_id: str) -> str:
+    """The digest of the answers that a run was made of; empty where it is not there."""
+    row = lake.scan("runs", benchmark=benchmark, run_id=run_id).select("parameters").collect()
+    return str(json.loads(row["parameters"][0])["sha256"]) if row.height else ""
+
+
+def _cost(asked: Asked) -> Mapping[str, object]:
+    """What asking cost; where a pool has one item alone, nothing tells making an index from searching it."""
+    seconds = asked.query_seconds
+    return {
+        "index_seconds": sum(asked.first_seconds) if asked.first_seconds else None,
+        "query_p50": float(np.median(seconds)) if seconds else None,
+        "query_p95": float(np.quantile(seconds, 0.95)) if seconds else None,
+        "hardware": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+    }
+
+
+def _notes(asked: Asked) -> list[str]:
+    shown = [f"failed in pool {sentence}" for sentence in asked.failures[:3]]
+    more = [f"and in {counted(len(asked.failures) - 3, 'pool')} more"] * (len(asked.failures) > 3)
+    n = counted(len(asked.unwritten), "file")
+    unwritten = [f"not written out to be searched: {n}, such as {asked.unwritten[0]!a}"] if asked.unwritten else []
+    return [*shown, *more, *unwritten]

@@ -1,0 +1,98 @@
+"""What many coding agents do in place of an index: ripgrep for the query's identifiers, hits merged into windows.
+
+The identifiers of the query that the fewest files of the pool have are the patterns: fixed strings at word boundaries.
+Lines around each hit are a window, windows that touch are one, and a window scores the sum of the idf of the distinct
+identifiers in it.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+N_PATTERNS = 16
+"""At most so many identifiers of a query are searched for, the rarest ones."""
+AROUND = 10
+"""So many lines before and behind a hit belong to its window."""
+_IDENTIFIER = re.compile(rb"[A-Za-z_][A-Za-z0-9_]{2,}")
+# Every file of the pool, whatever a .gitignore says, byte by byte; no configuration of whoever runs it.
+_RG = ("rg", "--no-config", "--json", "--no-ignore", "--hidden", "--text", "--encoding=none", "--fixed-strings",
+       "--word-regexp")  # fmt: skip
+
+Window = tuple[str, int, int, float]
+"""Path, first and last line (from 1, inclusive), score."""
+
+
+class Pool:
+    """A folder that is searched, with the number of files that have each identifier."""
+
+    def __init__(self, folder: str) -> None:
+        self.folder = folder
+        self.n_lines: dict[str, int] = {}
+        self.n_files: Counter[bytes] = Counter()
+        for file in sorted(Path(folder).rglob("*")):
+            if file.is_file():
+                data = file.read_bytes()
+                self.n_lines[file.relative_to(folder).as_posix()] = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
+                self.n_files.update(set(_IDENTIFIER.findall(data)))
+
+    def search(self, query: str, k: int, without: str = "") -> list[Window]:
+        """The best windows, the best first."""
+        known = {name for name in _IDENTIFIER.findall(query.encode()) if name in self.n_files}
+        rarest = sorted(known, key=lambda name: (self.n_files[name], name))[:N_PATTERNS]
+        if not rarest:
+            return []
+        idf = {name: math.log(1 + len(self.n_lines) / self.n_files[name]) for name in rarest}
+        patterns = [f"--regexp={name.decode()}" for name in rarest]
+        done = subprocess.run([*_RG, *patterns, "./"], cwd=self.folder, capture_output=True, check=False)
+        if done.returncode > 1:
+            raise RuntimeError(done.stderr.decode(errors="replace"))
+        windows: dict[str, list[tuple[int, int, set[bytes]]]] = {}
+        for path, line, names in sorted(_hits(done.stdout)):
+            start, end = max(1, line - AROUND), min(self.n_lines.get(path, 0), line + AROUND)
+            of_file = windows.setdefault(path, [])
+            if of_file and start <= of_file[-1][1] + 1:
+                first, _, before = of_file[-1]
+                of_file[-1] = (first, end, before | set(names))
+            else:
+                of_file.append((start, end, set(names)))
+        scored = [
+            (path, start, end, math.fsum(idf.get(name, 0) for name in names))
+            for path, found in windows.items()
+            for start, end, names in found
+            if path != without
+        ]
+        return sorted(scored, key=lambda window: (-window[3], window[:3]))[:k]
+
+
+def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
+    """Path, line and the identifiers in it."""
+    hits = []
+    for line in output.splitlines():
+        event = json.loads(line)
+        if event["type"] == "match":
+            data = event["data"]
+            names = [one["match"]["text"].encode() for one in data["submatches"]]
+            hits.append((data["path"]["text"].removeprefix("./"), data["line_number"], names))
+    return hits
+
+
+def main() -> None:
+    """Answer every line of standard input."""
+    pool = None
+    for line in sys.stdin:
+        item = json.loads(line)
+        if pool is None or pool.folder != item["files"]:
+            pool = Pool(item["files"])
+        found = pool.search(item["query"], item["k"], item.get("without", ""))
+        results = [{"path": path, "start": start, "end": end, "score": score} for path, start, end, score in found]
+        print(json.dumps({"id": item["id"], "results": results}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

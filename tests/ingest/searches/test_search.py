@@ -1,0 +1,229 @@
+"""`ingest run --search`: a program is asked pool by pool, and what it answers, or does not, becomes a run."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import shutil
+import sys
+from pathlib import Path
+
+import pytest
+
+from ingest.searches.pool_folders import written
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, lake, once
+from tests.tiny import Said, command, leftovers, put, stored
+
+__all__ = ["lake", "once"]
+
+ROCKETS, ZOO = "repoeval/function_level/acme_rockets", "repoeval/function_level/zoo_animals"
+LOOP = """
+import json, os, sys, time
+for line in sys.stdin:
+    item = json.loads(line)
+    answer = {"id": item["id"], "results": []}
+"""
+
+
+@pytest.fixture(autouse=True)
+def _in_a_folder_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def asked(lake: Lake, what: str, *arguments: object, verb: str = "run", system: str = "mine") -> Said:
+    named = ("--benchmark", "repoeval", "--system", system, "--lake", lake.root)
+    return command("ingest", verb, "--search", what, *named, *arguments)
+
+
+def program(body: str) -> str:
+    """A program that answers with what some lines make of `answer`."""
+    lines = "".join(f"    {line}\n" for line in [*body.splitlines(), "print(json.dumps(answer), flush=True)"])
+    Path("program.py").write_text(LOOP + lines)
+    return f"{shlex.quote(sys.executable)} program.py"
+
+
+def answering(*results: object) -> str:
+    return program(f"answer['results'] = json.loads({json.dumps(results)!r}) if item['id'] == {FIRST!r} else []")
+
+
+def outcomes(lake: Lake) -> dict[str, tuple[str, str | None]]:
+    rows = lake.read("run_items").select("item_id", "status", "error").iter_rows()
+    return {item: (status, error) for item, status, error in rows}
+
+
+def test_a_program_is_asked_pool_by_pool_and_what_it_answers_becomes_a_run(lake: Lake) -> None:
+    what = program(
+        "found = sorted(os.path.relpath(os.path.join(at, one), item['files']) for at, _, all in os.walk(item['files'])"
+        " for one in all)\n"
+        "print(json.dumps({**item, 'found': found, 'process': os.getpid()}), file=open('asked.jsonl', 'a'))\n"
+        "answer['results'] = [{'path': found[0], 'score': 1}, {'path': found[-1], 'start': 2, 'end': 3, 'score': 2}]"
+    )
+    said = asked(lake, what)
+    assert said.code == Exit.DONE, said.err
+    seen = [json.loads(line) for line in Path("asked.jsonl").read_text().splitlines()]
+    assert [(one["id"], one["pool"]) for one in seen] == [(item, ROCKETS) for item in ITEMS[:3]] + [
+        (item, ZOO) for item in ITEMS[3:]
+    ]
+    assert len({one["process"] for one in seen}) == 1
+    assert len({one["files"] for one in seen}) == 2
+    assert not any(Path(one["files"]).exists() for one in seen)
+    assert seen[-1]["found"] == ["cats.py", "copy/cats.py", "dogs.py"]
+    assert seen[-1]["k"] == 100
+    texts = dict(lake.read("queries").select("item_id", "text").iter_rows())
+    assert all(one["query"] == texts[one["id"]] for one in seen)
+    columns = ("rank", "path", "line_start", "line_end", "score")
+    assert hits(lake, *columns, item=LAST) == [(1, "dogs.py", 1, 3, 2.0), (2, "cats.py", 0, 7, 1.0)]
+    run = lake.read("runs").row(0, named=True)
+    assert (run["origin"], run["format"], run["file"], run["status"]) == ("imported", "command", what, "complete")
+    assert json.loads(run["parameters"]).keys() == {"search", "files", "sha256"}
+    cost = lake.read("costs").row(0, named=True)
+    assert cost["run_id"] == run["run_id"]
+    assert cost["index_seconds"] > 0
+
+
+def test_the_same_command_with_the_same_files_is_asked_once(lake: Lake) -> None:
+    what = program("open('asked', 'a').write('x')")
+    assert asked(lake, what).code == Exit.DONE
+    before = stored(lake.root)
+    again = asked(lake, what)
+    assert (again.code, stored(lake.root), Path("asked").read_text()) == (Exit.DONE, before, "xxxxx")
+    assert "--again asks it again" in again.err
+    assert asked(lake, what, "--again").code == Exit.DONE
+    assert len(Path("asked").read_text()) == 10
+    program("open('asked', 'a').write('x')\npass")
+    assert "in place of" in asked(lake, what).err
+    assert len(Path("asked").read_text()) == 15
+
+
+def test_other_answers_of_the_same_command_are_another_state_of_the_run(lake: Lake) -> None:
+    what = program("answer['results'] = [{'path': open('which').read()}]")
+    put(Path("which"), b"nowhere.py")
+    asked(lake, what)
+    before = lake.state("hits")
+    put(Path("which"), b"elsewhere.py")
+    asked(lake, what, "--again")
+    assert len(lake.parts("hits")) == 1
+    assert lake.state("hits") != before
+
+
+def test_a_crash_costs_the_rest_of_its_pool_and_is_survived(lake: Lake) -> None:
+    said = asked(lake, program(f"if item['id'] == {ITEMS[1]!r}: sys.exit('out of\\nmemory')"))
+    assert said.code == Exit.INCOMPLETE
+    why = "it ended with status 1 and no answer; it complained: out of | memory"
+    assert f"failed in pool {ROCKETS}: 2 of 3 items: {why}" in said.err
+    assert "ingest: 3 of 5 items, 2 failed" in said.err
+    found = outcomes(lake)
+    assert found.pop(ITEMS[1]) == ("failed", why)
+    assert found.pop(ITEMS[2]) == ("failed", f"not asked, after a crash in its pool: {why}")
+    assert set(found.values()) == {("done", None)}
+
+
+def test_a_time_out_costs_its_item_and_two_of_them_the_rest_of_the_pool(lake: Lake) -> None:
+    what = program(f"if item['id'] in {(ITEMS[0], ITEMS[3], ITEMS[4])!r}: time.sleep(60)")
+    said = asked(lake, what, "--timeout", 0.5)
+    assert said.code == Exit.INCOMPLETE
+    late = ("failed", "no answer within 0.5 seconds")
+    assert [outcomes(lake)[item] for item in ITEMS] == [late, ("done", None), ("done", None), late, late]
+
+
+def test_an_item_may_fail_with_the_programs_own_reason(lake: Lake) -> None:
+    said = asked(lake, program(f"if item['id'] == {FIRST!r}: answer = {{'id': item['id'], 'error': 'too long'}}"))
+    assert (said.code, outcomes(lake)[FIRST]) == (Exit.INCOMPLETE, ("failed", "too long"))
+
+
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        ("print('Loading…')", "it wrote 'Loading…', which is no JSON"),
+        ("answer['id'] = 'other'", "it answered the id 'other', which was not sent"),
+        ("del answer['results']", "`results` is to be a list"),
+        ("answer['results'] = [{'file': 'a.py'}]", "result 1: it is to be an object with a `path`"),
+        ("answer['results'] = [{'path': 'a.py', 'line': 3}]", "unknown key 'line'; there is path, start,"),
+        ("answer['results'] = [{'path': 'a.py', 'start': 3}]", "one of start and end is missing"),
+        ("answer['results'] = [{'path': 'a.py', 'start': 0, 'end': 3}]", "start and end are to be whole numbers"),
+        ("answer['results'] = [{'path': 'a.py', 'start': 4, 'end': 3}]", "the range is reversed (a.py: 4 to 3)"),
+        ("answer['results'] = [{'path': 'a.py', 'score': float('nan')}]", "a score that is not a finite number"),
+        ("answer['results'] = [{'path': 'a'}, {'path': 'b', 'score': 1}]", "some results have a score"),
+        ("answer['results'] = [{'path': 'a.py'}] * 2", "a document that stands twice in a list"),
+        ("answer['results'] = [{'path': 'dogs.py', 'start': 1, 'end': 99}]", "a range beyond the file: 2 lines"),
+    ],
+)  # fmt: skip
+def test_what_is_no_answer_is_an_error_as_in_a_file_and_nothing_is_stored(lake: Lake, body: str, why: str) -> None:
+    before = stored(lake.root)
+    said = asked(lake, program(body))
+    assert said.code == Exit.INVALID, said.err
+    assert why in said.err
+    assert stored(lake.root) == before
+
+
+def test_a_path_that_is_not_in_the_pool_is_counted(lake: Lake) -> None:
+    said = asked(lake, answering({"path": "nowhere.py"}))
+    assert "unresolved, meaning no file of the pool: 1 of 1 path, such as 'nowhere.py'" in said.err
+
+
+def test_a_program_that_answers_nothing_at_all_is_an_error(lake: Lake) -> None:
+    said = asked(lake, "sh -c 'echo no such index >&2; exit 3'")
+    assert said.code == Exit.ERROR
+    assert "ingest: the program answered none of 5 items" in said.err
+    assert "it ended with status 3 and no answer; it complained: no such index" in said.err
+    assert lake.parts("runs") == []
+
+
+def test_what_is_asked_is_a_file_or_a_program_that_is_there(lake: Lake) -> None:
+    assert "there is no program 'nodee' on this machine" in asked(lake, "nodee search.js").err
+    both = asked(lake, "ripgrep", put(Path("a.txt"), b"x"))
+    assert (both.code, "both FILE and --search are given" in both.err) == (Exit.USAGE, True)
+    neither = command("ingest", "run", "--benchmark", "repoeval", "--system", "x", "--lake", lake.root)
+    assert (neither.code, "what is to be imported is not given" in neither.err) == (Exit.USAGE, True)
+
+
+def test_a_limit_asks_a_sample_and_a_check_writes_nothing(lake: Lake) -> None:
+    before = stored(lake.root)
+    said = asked(lake, program(""), "--limit", 2, verb="check")
+    assert (said.code, stored(lake.root)) == (Exit.DONE, before)
+    assert "ingest: 2 of 2 items" in said.err
+    assert asked(lake, program(""), "--limit", 2).code == Exit.DONE
+    assert lake.read("runs").select("limit", "status", "n_items").row(0) == (2, "partial", 2)
+
+
+def test_a_function_is_asked_in_a_process_of_its_own(lake: Lake) -> None:
+    Path("mine.py").write_text(
+        "import os\ndef search(item):\n    print('noise')\n    open('process', 'w').write(str(os.getpid()))\n"
+        f"    return [{{'path': {{}}[item['id']]}}] if item['id'] == {FIRST!r} else iter([{{'path': 'dogs.py'}}])\n"
+    )
+    said = asked(lake, "mine:search")
+    assert said.code == Exit.INCOMPLETE, said.err
+    assert outcomes(lake)[FIRST] == ("failed", f"KeyError: {FIRST!r}")
+    assert hits(lake, item=LAST) == [("dogs.py", 0, 7)]
+    assert lake.read("runs")["format"].to_list() == ["function"]
+    assert "ModuleNotFoundError: No module named 'nomod'" in asked(lake, "nomod:search").err
+
+
+@pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: apt-get install ripgrep")
+def test_ripgrep_finds_the_rarest_identifiers_of_the_query(lake: Lake) -> None:
+    said = command("ingest", "run", "--search", "ripgrep", "--benchmark", "repoeval", "--lake", lake.root)
+    assert said.code == Exit.DONE, said.err
+    run = lake.read("runs").row(0, named=True)
+    assert (run["system"], run["format"], "ripgrep" in json.loads(run["versions"])) == ("ripgrep", "ripgrep", True)
+    assert hits(lake, "rank", "path", item=FIRST)[0] == (1, "rockets/engine.py")
+    scores = lake.read("hits").sort("item_id", "rank").group_by("item_id", maintain_order=True).agg("score")
+    assert all(one == sorted(one, reverse=True) for one in scores["score"].to_list())
+
+
+def test_without_ripgrep_the_error_says_how_to_install_it(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    said = asked(lake, "ripgrep")
+    assert said.code == Exit.MISSING
+    assert "--search ripgrep runs the program rg, which is not on this machine" in said.err
+    assert "apt-get install ripgrep" in said.err
+
+
+@pytest.mark.parametrize("path", ["../a.py", "/a.py", "a/../../b.py", "", "a\0b", "x" * 300, "taken/b.py"])
+def test_no_file_is_written_outside_of_its_pools_folder(tmp_path: Path, path: str) -> None:
+    folder = tmp_path / "pool"
+    put(folder / "taken", b"")
+    assert not written(folder, path, "text")
+    assert leftovers(tmp_path) == ["pool/taken"]
+    assert written(folder, "a/b.py", "text")
