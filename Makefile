@@ -9,7 +9,7 @@ GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SITE SOURCE SUBSETS SYSTEMS VECTORS
 $(foreach flag,$(FLAGS),$(if $(filter command,$(firstword $(origin $(flag)))),$(eval export GOLDSPAN_$(flag) := $($(flag)))))
 
-.PHONY: help ingest evaluate report serve test check bench lock clean
+.PHONY: help ingest evaluate report serve chunkers test check bench lock clean
 
 help:  ## List the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -25,6 +25,8 @@ report: .venv/.default  ## Write the site: SITE=site/public
 
 serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000
 	@$(BIN)/python -m report serve
+
+chunkers: .venv/.chunkers  ## Install the chunkers of other libraries: CHUNKERS=libraries
 
 test: .venv/.dev  ## Run the tests
 	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
@@ -46,6 +48,10 @@ clean:  ## Take away what was made: the lake and the site
 	@echo "setting up .venv (once)" >&2
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt
+	@touch $@
+
+.venv/.chunkers: .venv/.default requirements-chunkers.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-chunkers.txt
 	@touch $@
 
 .venv/.dev: .venv/.default requirements-dev.txt

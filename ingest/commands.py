@@ -10,8 +10,8 @@ import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
+from ingest.contents.chunking import absence, default_chunkers, resolve_chunkers
 from ingest.contents.chunking import chunkers as known_chunkers
-from ingest.contents.chunking import default_chunkers, resolve_chunkers
 from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
 from ingest.outcome import Ingested, outcome_of
 from ingest.pipeline import ingest as ingest_benchmark
@@ -199,7 +199,12 @@ def list_(
             for subset in benchmark.subsets
         ],
         "chunkers": [
-            {"name": chunker.name, "meaning": chunker.meaning, "defaults": list(chunker.defaults)}
+            {
+                "name": chunker.name,
+                "meaning": chunker.meaning,
+                "defaults": list(chunker.defaults),
+                "missing": (why := absence(chunker)) and f"{why}: make chunkers",
+            }
             for chunker in known_chunkers().values()
         ],
         "formats": [

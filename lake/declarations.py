@@ -23,8 +23,34 @@ class Named(Protocol):
 
 D = TypeVar("D", bound=Named)
 
-CHUNKER_ALIASES: Mapping[str, str] = {"code-chunk-fixed": "fixed-nws-1500", "code-chunk-ast": "syntax-1500"}
+CHUNKER_ALIASES: Mapping[str, str] = {
+    "code-chunk-fixed": "fixed-nws-1500",
+    "code-chunk-ast": "syntax-1500",
+    # Without a size, those of other libraries have the size that they have there.
+    "astchunk": "astchunk-1800",
+    "chonkie-code": "chonkie-code-2048",
+    "chonkie-recursive": "chonkie-recursive-2048",
+    "chonkie-token": "chonkie-token-2048",
+    "langchain-code": "langchain-code-4000",
+    "llamaindex-code": "llamaindex-code-1500",
+}
 """Names that others' configurations use → the chunkers of that kind here, which every stage calls by its own name."""
+
+CHUNKER_SETS: Mapping[str, tuple[str, ...]] = {
+    "sizes": tuple(f"{family}-{n}" for family in ("fixed-nws", "syntax") for n in (300, 600, 1200, 1800, 2400)),
+    "libraries": tuple(
+        CHUNKER_ALIASES[name]
+        for name in (
+            "astchunk",
+            "chonkie-code",
+            "chonkie-recursive",
+            "chonkie-token",
+            "langchain-code",
+            "llamaindex-code",
+        )
+    ),
+}
+"""One word for several chunkers: the sizes over which two families are compared, the chunkers of other libraries."""
 
 _PARAMETER = re.compile(r"<(\w+)>")
 

@@ -112,6 +112,11 @@ def counted(n: int, unit: str) -> str:
     return f"{n:,} {unit if n == 1 else plural}"
 
 
+def percent(part: int, whole: int) -> str:
+    """`99.98 %`: a share, rounded down, so that only all of it is 100."""
+    return f"{part * 10_000 // max(whole, 1) / 100:.2f} %"
+
+
 def listed(names: Sequence[str], most: int = MAX_LISTED) -> str:
     """Names with commas between; of many the first, and how many more there are."""
     shown = ", ".join(names[:most])

@@ -1,4 +1,4 @@
-"""Into how many chunks each chunker cuts what a task searches."""
+"""Into how many chunks each chunker cuts what a task searches, and how much of it lies in none."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from lake.store import Lake
+from lake.text import percent
 from report.entities import Declaration
 from report.parameters import TaskParameters
 
@@ -36,3 +37,10 @@ def fallbacks(lake: Lake) -> Mapping[str, Mapping[str, int]]:
     for chunker, reason, n in rows.agg(pl.len()).sort("chunker", "fell_back").collect().iter_rows():
         counts.setdefault(chunker, {})[reason] = n
     return counts
+
+
+def left_out(lake: Lake) -> Mapping[str, str]:
+    """By chunker whose chunks do not hold all of the files that it cut, what share of their text they hold."""
+    rows = lake.scan("chunk_status").filter(pl.col("failed").is_null()).group_by("chunker")
+    sums = rows.agg(pl.col("n_covered", "n_nws").sum()).filter(pl.col("n_covered") < pl.col("n_nws")).sort("chunker")
+    return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}

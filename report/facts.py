@@ -11,7 +11,7 @@ import polars as pl
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables.declared import Declared
-from report.chunk_counts import chunk_counts, fallbacks
+from report.chunk_counts import chunk_counts, fallbacks, left_out
 from report.entities import Benchmark, Declaration, Protocol, Run
 from report.parameters import BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pool_order import PoolOrder, pool_orders
@@ -29,6 +29,7 @@ class Facts:
         slice_sizes: How many values each slice has in all, and how many items.
         chunk_counts: Task and chunker → into how many chunks the files are cut that the task searches.
         fallbacks: Chunker → why files were cut the plain way → how many of the whole lake.
+        left_out: Chunker whose chunks do not hold all of the files → what share of their text they hold.
         steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
         pool_orders: What the candidates' own order is worth: see :mod:`report.pool_order`.
     """
@@ -44,6 +45,7 @@ class Facts:
     slice_sizes: Sizes
     chunk_counts: Mapping[tuple[str, str], int]
     fallbacks: Mapping[str, Mapping[str, int]]
+    left_out: Mapping[str, str]
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
     rejects: pl.DataFrame
@@ -107,6 +109,7 @@ def load(lake: Lake) -> Facts:
         slice_sizes=slice_sizes,
         chunk_counts=chunk_counts(lake, [tasks[name] for name in sorted({run.task for run in runs} & set(tasks))]),
         fallbacks=fallbacks(lake),
+        left_out=left_out(lake),
         steps=coverage_by_step(lake),
         pool_orders=pool_orders(lake),
         rejects=lake.read("rejects").sort("stage", "source", "position"),

@@ -39,23 +39,28 @@ class Lock:
     Attributes:
         name: The file.
         groups: The dependency groups it adds to the project's own dependencies.
+        extras: The extras it adds.
         on: The lock whose pins it keeps.
     """
 
     name: str
     groups: tuple[str, ...] = ()
+    extras: tuple[str, ...] = ()
     on: str | None = None
 
     def arguments(self) -> list[str]:
         """What uv is told."""
-        groups = [argument for group in self.groups for argument in ("--group", group)]
-        return [*COMPILE, *groups, *(["-c", self.on] if self.on else []), "-o", self.name]
+        named = {"--group": self.groups, "--extra": self.extras}
+        added = [word for option, names in named.items() for name in names for word in (option, name)]
+        return [*COMPILE, *added, *(["-c", self.on] if self.on else []), "-o", self.name]
 
 
+CHUNKERS = ("chunkers",)
 LOCKS = (
     Lock("requirements.txt"),
-    Lock("requirements-dev.txt", ("dev",), "requirements.txt"),
-    Lock("requirements-bench.txt", ("dev", "bench"), "requirements-dev.txt"),
+    Lock("requirements-chunkers.txt", (), CHUNKERS, "requirements.txt"),
+    Lock("requirements-dev.txt", ("dev",), CHUNKERS, "requirements-chunkers.txt"),
+    Lock("requirements-bench.txt", ("dev", "bench"), CHUNKERS, "requirements-dev.txt"),
 )
 
 

@@ -33,7 +33,8 @@ def pinned(lock: Lock) -> list[Requirement]:
 
 def asked(lock: Lock) -> list[Requirement]:
     groups = [line for group in lock.groups for line in PROJECT["dependency-groups"][group]]
-    return [Requirement(line) for line in [*PROJECT["project"]["dependencies"], *groups]]
+    extras = [line for extra in lock.extras for line in PROJECT["project"]["optional-dependencies"][extra]]
+    return [Requirement(line) for line in [*PROJECT["project"]["dependencies"], *groups, *extras]]
 
 
 @every_lock
@@ -62,7 +63,9 @@ def test_every_requirement_is_pinned_within_its_range(lock: Lock) -> None:
 @every_lock
 def test_a_lock_keeps_the_pins_of_the_one_it_stands_on(lock: Lock) -> None:
     below = [line for other in LOCKS if other.name == lock.on for line in lines(other)]
-    assert [line for line in below if line not in lines(lock)] == []
+    # On more systems, where what was added wants them there.
+    pins = {line.partition(" ;")[0] for line in lines(lock)}
+    assert [line for line in below if line.partition(" ;")[0] not in pins] == []
 
 
 @every_lock

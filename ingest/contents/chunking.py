@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from typing import get_args
 
 import numpy as np
-import numpy.typing as npt
 import polars as pl
 
 import ingest.contents.chunkers
-from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
-from lake.declarations import CHUNKER_ALIASES, Resolved, discover, resolve
+from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
+from ingest.contents.offsets import Integers, Offsets
+from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.tables import table
-
-Integers = npt.NDArray[np.int64]
+from lake.text import listed
 
 
 @cache
@@ -31,12 +32,13 @@ def default_chunkers() -> list[str]:
 
 
 def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
-    """The chunkers that concrete names or their aliases mean, each once, in the order first asked for.
+    """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for.
 
     Raises:
         GoldspanError: A name is unknown ("did you mean"), or its numbers make no sense.
     """
-    wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in names)
+    each = [one for name in names for one in CHUNKER_SETS.get(name, (name,))]
+    wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
     return [_resolve(name) for name in wanted]
 
 
@@ -45,13 +47,29 @@ def _resolve(name: str) -> Resolved[Chunker]:
     try:
         found = resolve(kind, name, known)
     except GoldspanError:
-        raise unknown_name(kind, name, [*known, *default_chunkers(), *CHUNKER_ALIASES]) from None
+        raise unknown_name(kind, name, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
+    if why := absence(found.declaration):
+        message = f"chunker {name!r} cannot cut here: {why}"
+        raise GoldspanError(message, hint=INSTALL, code=Exit.MISSING)
     check = found.declaration.check
     wrong = check(**found.parameters) if check else ""
     if wrong:
         message = f"chunker {name!r}: {wrong}"
         raise GoldspanError(message, code=Exit.USAGE)
     return found
+
+
+INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
+
+
+def absence(chunker: Chunker) -> str:
+    """What a chunker wants that is not installed, or an empty string."""
+    try:
+        if chunker.library:
+            version(chunker.library)
+    except PackageNotFoundError:
+        return f"{chunker.library} is not installed"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -79,48 +97,61 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     Raises:
         GoldspanError: The chunker's answer is not what `Cut` asks for, or a blob's lines are not those of its text.
     """
-    name, cut_file, parameters = chunker.name, chunker.declaration.chunk, chunker.parameters
-    ranges: list[LineRange] = []
-    n_chunks: list[int] = []
+    name, sha256 = chunker.name, blobs["sha256"]
+    cuts: list[Cut] = []
     n_nws: list[Integers] = []
-    fell_back: list[str | None] = []
-    failed: list[str | None] = []
-    for sha256, text, language in blobs.select("sha256", "text", "language").iter_rows():
+    inside: dict[int, Offsets] = {}
+    for number, (one, text, language) in enumerate(blobs.select("sha256", "text", "language").iter_rows()):
         document = Document(text, language)
+        cuts.append(_checked(_cut(chunker, document), name, one))
         n_nws.append(document.n_nws)
-        why = None
-        try:
-            cut = cut_file(document, **parameters)
-        except Exception as error:
-            # One odd file must not cost the others their chunks.
-            cut, why = Cut([]), f"{type(error).__name__}: {error}"
-        found, reason = _read(cut, name, sha256)
-        ranges += found
-        n_chunks.append(len(found))
-        fell_back.append(reason or None)
-        failed.append(why)
+        if cuts[-1].unit != "lines":
+            inside[number] = Offsets.of(text)
     lines = _Lines.of(blobs, n_nws)
+    n_chunks = np.array([len(cut.ranges) for cut in cuts], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
-    line_start, line_end = _pairs(name, blobs["sha256"], blob_no, ranges).T
-    _check_ranges(name, blobs["sha256"], lines, blob_no, line_start, line_end)
-    first = lines.first[blob_no]
-    chunk_no = np.arange(len(ranges)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks)
+    first_row = np.cumsum(n_chunks) - n_chunks
+    given = _pairs(name, sha256, blob_no, [one for cut in cuts for one in cut.ranges])
+    rows_of = {number: slice(first_row[number], first_row[number] + n_chunks[number]) for number in inside}
+    n_units = lines.n.copy()
+    for number, offsets in inside.items():
+        n_units[number] = len(offsets.byte) - 1
+        if cuts[number].unit == "bytes":
+            given[rows_of[number]] = _at_bytes(offsets, given[rows_of[number]], name, sha256[number])
+    _check_ranges(name, sha256, n_units, [cut.unit for cut in cuts], blob_no, *given.T)
+    spans = lines.spans(blob_no, given, {number: (rows_of[number], inside[number]) for number in inside})
+    nws_start, nws_end = spans.pop("nws_start"), spans.pop("nws_end")
     frame = pl.DataFrame(
         {
-            "chunker": pl.repeat(name, len(ranges), dtype=pl.String, eager=True),
-            "sha256": blobs["sha256"].gather(blob_no),
-            "chunk_no": chunk_no,
-            "line_start": line_start,
-            "line_end": line_end,
-            "byte_start": lines.byte[first + line_start],
-            "byte_end": lines.byte[first + line_end],
-            "n_nws": lines.nws[first + line_end] - lines.nws[first + line_start],
+            "chunker": pl.repeat(name, len(blob_no), dtype=pl.String, eager=True),
+            "sha256": sha256.gather(blob_no),
+            "chunk_no": np.arange(len(blob_no)) - np.repeat(first_row, n_chunks),
+            **spans,
+            "n_nws": nws_end - nws_start,
         },
         schema=table("chunks").columns,
     )
-    status = {"sha256": blobs["sha256"], "n_chunks": n_chunks, "fell_back": fell_back, "failed": failed}
-    columns = table("chunk_status").columns
-    return Chunked(frame, pl.DataFrame({"chunker": [name] * blobs.height, **status}, schema=columns))
+    # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
+    covered_to = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), nws_end)))[:-1]
+    added = np.maximum(0, nws_end - np.maximum(nws_start, covered_to))
+    status = {
+        "chunker": [name] * blobs.height,
+        "sha256": sha256,
+        "n_chunks": n_chunks,
+        "fell_back": [cut.fell_back or None for cut in cuts],
+        "failed": [cut.failed or None for cut in cuts],
+        "n_nws": [int(counts.sum()) for counts in n_nws],
+        "n_covered": np.bincount(blob_no, added, blobs.height).astype(np.int64),
+    }
+    return Chunked(frame, pl.DataFrame(status, schema=table("chunk_status").columns))
+
+
+def _cut(chunker: Resolved[Chunker], document: Document) -> object:
+    try:
+        return chunker.declaration.chunk(document, **chunker.parameters)
+    except Exception as error:
+        # One odd file must not cost the others their chunks.
+        return Cut([], failed=f"{type(error).__name__}: {error}")
 
 
 @dataclass(frozen=True)
@@ -158,14 +189,49 @@ class _Lines:
         byte = bounds["byte"].explode().to_numpy()
         return _Lines(n, np.cumsum(n + 1) - (n + 1), byte, nws)
 
+    def spans(self, blob_no: Integers, given: Integers, inside: Mapping[int, tuple[slice, Offsets]]) -> _Spans:
+        """Where chunks lie: lines, bytes, and the non-whitespace characters up to each end.
 
-def _read(cut: object, chunker: str, sha256: str) -> tuple[list[LineRange], str]:
+        Args:
+            blob_no: Each chunk's blob.
+            given: Its ends, in lines, or in characters where the blob is among the next.
+            inside: Blobs that are cut inside lines: the rows of their chunks, and their characters.
+        """
+        line = given.copy()
+        for rows, offsets in inside.values():
+            line[rows, 0] = offsets.line[given[rows, 0]]
+            line[rows, 1] = offsets.line[given[rows, 1] - 1] + 1
+        bound = self.first[blob_no][:, None] + line
+        byte, nws = self.byte[bound], self.nws[bound]
+        for number, (rows, offsets) in inside.items():
+            byte[rows] = offsets.byte[given[rows]]
+            nws[rows] = self.nws[self.first[number]] + offsets.nws[given[rows]]
+        columns = {"line": line, "byte": byte, "nws": nws}
+        return {f"{name}_{side}": each[:, at] for name, each in columns.items() for at, side in enumerate(_SIDES)}
+
+
+_Spans = dict[str, Integers]
+_SIDES = ("start", "end")
+
+
+def _checked(cut: object, chunker: str, sha256: str) -> Cut:
     if not isinstance(cut, Cut):
         raise _invalid(chunker, sha256, f"answered a {type(cut).__name__}, not a Cut")
     ranges: object = cut.ranges
     if not isinstance(ranges, list):
         raise _invalid(chunker, sha256, f"answered a {type(ranges).__name__} of ranges, not a list")
-    return ranges, cut.fell_back
+    if cut.unit not in get_args(Unit):
+        raise _invalid(chunker, sha256, f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}")
+    return cut
+
+
+def _at_bytes(offsets: Offsets, given: Integers, chunker: str, sha256: str) -> Integers:
+    characters = offsets.at_bytes(given)
+    bad = np.flatnonzero((characters < 0).any(axis=1))
+    if bad.size:
+        start, end = given[bad[0]]
+        raise _invalid(chunker, sha256, f"answered the bytes [{start}, {end}): outside the file or inside a character")
+    return characters
 
 
 def _pairs(chunker: str, sha256: pl.Series, blob_no: Integers, ranges: list[LineRange]) -> Integers:
@@ -192,10 +258,16 @@ def _is_line(line: object) -> bool:
 
 
 def _check_ranges(
-    chunker: str, sha256: pl.Series, lines: _Lines, blob_no: Integers, start: Integers, end: Integers
+    chunker: str,
+    sha256: pl.Series,
+    n_units: Integers,
+    units: Sequence[str],
+    blob_no: Integers,
+    start: Integers,
+    end: Integers,
 ) -> None:
-    n_lines = lines.n[blob_no]
-    outside = (start < 0) | (end > n_lines)
+    n = n_units[blob_no]
+    outside = (start < 0) | (end > n)
     empty = start >= end
     same_blob = blob_no[1:] == blob_no[:-1]
     follows = (start[1:] > start[:-1]) | ((start[1:] == start[:-1]) & (end[1:] > end[:-1]))
@@ -203,9 +275,12 @@ def _check_ranges(
     bad = np.flatnonzero(outside | empty | disordered)
     if bad.size:
         at = bad[0]
-        what = "outside the file" if outside[at] else "without a line" if empty[at] else "twice or out of order"
-        message = f"answered the lines [{start[at]}, {end[at]}) of {n_lines[at]}: {what}"
-        raise _invalid(chunker, str(sha256[int(blob_no[at])]), message)
+        number = int(blob_no[at])
+        unit = "lines" if units[number] == "lines" else "characters"
+        without = f"without a {unit[:-1]}"
+        what = "outside the file" if outside[at] else without if empty[at] else "twice or out of order"
+        message = f"answered the {unit} [{start[at]}, {end[at]}) of {n[at]}: {what}"
+        raise _invalid(chunker, str(sha256[number]), message)
 
 
 def _invalid(chunker: str, sha256: str, what: str) -> GoldspanError:

@@ -17,7 +17,7 @@ from lake.naming import SEARCHED
 from lake.rejects import Rejects
 from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import declared_row
-from lake.text import counted
+from lake.text import counted, percent
 
 BLOBS_AT_ONCE = 20_000
 """How many contents are cut between two writes: what a kill can cost, and what memory must hold."""
@@ -32,6 +32,7 @@ def cut_pools(
     holds_files = bool(parts) and not lake.scan_parts(parts, "files").head(1).collect().is_empty()
     if holds_files:
         _cut_new(lake, parts, chunker, stamp, say)
+        result.notes += _left_out(lake, benchmark, parts, chunker.name)
     _count_failures(lake, chunker.name, stamp, result)
 
 
@@ -66,6 +67,16 @@ def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: s
             say(f"{chunker.name}: {start + len(batch):,} of {len(todo):,} files are cut")
 
 
+def _left_out(lake: Lake, benchmark: str, parts: list[Part], chunker: str) -> list[str]:
+    """How much of the benchmark's files lies in no chunk, where that is something."""
+    cut = lake.scan("chunk_status", chunker=chunker).filter(pl.col("failed").is_null())
+    mine = cut.join(lake.scan_parts(parts, "files"), on="sha256", how="semi").select(pl.col("n_nws", "n_covered").sum())
+    n_nws, n_covered = mine.collect().row(0)
+    if n_covered == n_nws:
+        return []
+    return [f"{benchmark}: {percent(n_covered, n_nws)} of its files' text lies in a chunk of {chunker}"]
+
+
 def _todo(lake: Lake, blobs: Sequence[Part], wanted: pl.LazyFrame, done: pl.Series) -> pl.DataFrame:
     """What is to be cut: sha256, and `place`, the blobs' part that holds it; in the order of both."""
     if not blobs:
@@ -81,7 +92,7 @@ def _todo(lake: Lake, blobs: Sequence[Part], wanted: pl.LazyFrame, done: pl.Seri
 def _stamp(chunker: Resolved[Chunker]) -> str:
     """What a chunker's chunks are made by: its rule and version, its code, its grammars."""
     declared = chunker.declaration
-    grammars = [(name, version(name)) for name in declared.grammars]
+    grammars = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
     return fingerprint(
         FORMAT_VERSION, chunker.name, declared.version, code_digest(declared.chunk, chunk_blobs), grammars
     )

@@ -13,7 +13,7 @@ from ingest.runs.chunk_rows import SCOPES, read_rows
 from ingest.runs.documents import written
 from ingest.runs.imported_runs import ImportedRun, count_rows, counts_in
 from ingest.runs.input_file import InputFile
-from ingest.runs.input_rows import refuse
+from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.naming import check_benchmark
 from ingest.runs.resolve_paths import Axis, files_of, pools_of
 from lake.code import code_digest
@@ -21,6 +21,7 @@ from lake.console import Outcome
 from lake.declarations import CHUNKER_ALIASES, resolve
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
+from lake.lines import added_lines
 from lake.naming import SEARCHED
 from lake.parts import PartCounts
 from lake.store import FORMAT_VERSION, Lake
@@ -102,7 +103,8 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
     n_clamped = placed.filter(pl.col("line_end") > pl.col("n_lines"))["position"].n_unique()
     placed = placed.with_columns(line_end=pl.min_horizontal("line_end", "n_lines"))
     _check_twice(input_file, placed)
-    cut = Axis.of(lake, placed["sha256"]).measured(
+    axis = Axis.of(lake, placed["sha256"])
+    cut = axis.measured(
         placed.select("sha256", "line_start", "line_end").unique().sort("sha256", "line_start", "line_end")
     )
     chunk_no = pl.int_range(pl.len(), dtype=pl.Int64).over("sha256")
@@ -119,14 +121,33 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
         # First the row that says that they are there.
         lake.remove(known)
     lake.write("chunks", frame.select(*table("chunks").columns), part=PART, fingerprint=stamp, chunker=name)
-    status = (
-        frame.group_by("sha256")
-        .agg(n_chunks=pl.len().cast(pl.Int64))
-        .with_columns(chunker=pl.lit(name), fell_back=pl.lit(None, pl.String), failed=pl.lit(None, pl.String))
-    )
+    status = _status(name, frame, placed.select("sha256", line_start=0, line_end="n_lines").unique(), axis)
     lake.write("chunk_status", status, part=PART, fingerprint=stamp, chunker=name)
     lake.write("chunkers", _declared(benchmark, input_file, made), part=name, fingerprint=stamp)
     return made
+
+
+def _status(name: str, chunks: pl.DataFrame, contents: pl.DataFrame, axis: Axis) -> pl.DataFrame:
+    """How each content was cut: the rows of `chunk_status`.
+
+    Args:
+        name: The chunker.
+        chunks: The columns of `chunks`.
+        contents: sha256, line_start, line_end: all its lines.
+        axis: The contents' lines.
+    """
+    ranked = chunks.with_columns(pl.col("sha256").cast(NAME), pl.col("chunk_no").alias("rank"), path=pl.lit(""))
+    covered = axis.measured(added_lines(ranked, ["sha256"])).group_by("sha256").agg(n_covered=pl.col("n_nws").sum())
+    counts = ranked.group_by("sha256").agg(n_chunks=pl.len().cast(pl.Int64))
+    none = pl.lit(None, pl.String)
+    return (
+        axis.measured(contents)
+        .select(pl.col("sha256").cast(pl.String), "n_nws")
+        .join(covered.cast({"sha256": pl.String}), on="sha256")
+        .join(counts.cast({"sha256": pl.String}), on="sha256")
+        .with_columns(chunker=pl.lit(name), fell_back=none, failed=none)
+        .select(*table("chunk_status").columns)
+    )
 
 
 def _declared(benchmark: str, input_file: InputFile, made: ImportedChunks) -> pl.DataFrame:

@@ -123,13 +123,18 @@ class Chunks(dy.Schema):
 
 
 class ChunkStatus(dy.Schema):
-    """How cutting a content went: into how many chunks, why not the chunker's own way, and why not at all."""
+    """How cutting a content went: into how many chunks, why not the chunker's own way, and why not at all.
+
+    `n_covered` of its `n_nws` non-whitespace characters lie in some chunk.
+    """
 
     chunker = dy.String(primary_key=True)
     sha256 = dy.String(primary_key=True)
     n_chunks = dy.Int64(min=0)
     fell_back = dy.String(nullable=True)
     failed = dy.String(nullable=True)
+    n_nws = dy.Int64(min=0)
+    n_covered = dy.Int64(min=0)
 
 
 class SymbolStatus(dy.Schema):

@@ -85,6 +85,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "baselines": [each for each in _named(facts, sections, "retriever") if "baseline" in each.tags],
             "retrievers": [each for each in _named(facts, sections, "retriever") if "baseline" not in each.tags],
             "fallbacks": facts.fallbacks,
+            "left_out": facts.left_out,
             "budgets": {name for name, rule in facts.metric_parameters.items() if rule.cut == "budget"},
             "depends_on_cutting": _union(section.board.depends_on_cutting for section in sections),
             "neutral": _union(section.board.neutral for section in sections),

@@ -111,7 +111,7 @@ CHUNKS = {"fixed-nws-1500": 3, "window-20-10": 700}
 """Chunker → the chunks of each content."""
 
 PLAIN = "fixed-nws-1500"
-"""The chunker that cuts three contents the plain way."""
+"""The chunker that cuts three contents the plain way, and leaves out a character of each."""
 
 N_CONTENTS = 4
 """A file of its own for each repository that can be searched, and one that lies in all of them."""
@@ -131,9 +131,10 @@ def write_files(lake: Lake) -> None:
         # Three contents are cut otherwise than the first chunker has it.
         reasons = ["syntax errors" if chunker == PLAIN and place < 3 else None for place in range(len(contents))]
         status: list[dict[str, object]] = [
-            {"chunker": chunker, "sha256": content, "n_chunks": n, "fell_back": reason}
+            {"chunker": chunker, "sha256": content, "n_chunks": n, "fell_back": reason, "n_nws": 2500,
+             "n_covered": 2499 if chunker == PLAIN else 2500}
             for content, reason in zip(contents, reasons, strict=True)
-        ]
+        ]  # fmt: skip
         write(lake, "chunk_status", status, chunker=chunker)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,9 @@ from lake.text import n_nws_per_line, split_lines
 
 LineRange = tuple[int, int]
 """Lines `[start, end)`, 0-based and half-open."""
+
+Unit = Literal["lines", "characters", "bytes"]
+"""What the ends of a chunk count: whole lines, or places in the text or in its UTF-8, which may lie inside a line."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,18 @@ class Cut(NamedTuple):
     """What a chunker answers.
 
     Attributes:
-        ranges: The chunks as line ranges, in the file's order. They may overlap; each must lie inside the file, hold at
-            least one line, and stand there once.
+        ranges: The chunks as ranges `[start, end)` of lines, or of another unit, in the file's order. They may overlap;
+            each must lie inside the file, hold at least one line or character, and stand there once. What begins or
+            ends inside a line counts as its own bytes and characters, and as all the lines that it touches.
         fell_back: Why the chunker's own way could not be taken and a simpler one was, or an empty string; counted.
+        unit: What the ranges count.
+        failed: Why the file could not be cut at all, or an empty string; a reject.
     """
 
     ranges: list[LineRange]
     fell_back: str = ""
+    unit: Unit = "lines"
+    failed: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ class Chunker:
         source: Where the rule comes from.
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.
+        library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
     """
 
@@ -76,4 +85,5 @@ class Chunker:
     source: str = ""
     defaults: tuple[str, ...] = ()
     grammars: tuple[str, ...] = ()
+    library: str = ""
     check: Callable[..., str] | None = None

@@ -181,7 +181,8 @@ def test_another_list_of_the_same_name_takes_the_place_of_the_first(lake: Lake, 
     assert given(lake, put(tmp_path)).code == 0
     assert given(lake, put(tmp_path, LIST[:1])).code == 0
     assert lake.read("chunks", chunker="mine").height == 1
-    assert lake.read("chunk_status", chunker="mine")["n_chunks"].to_list() == [1]
+    status = lake.read("chunk_status", chunker="mine")
+    assert status.select("n_chunks", "n_nws", "n_covered").rows() == [(1, 84, 32)]
 
 
 def test_runs_over_a_list_that_is_replaced_are_taken_away_by_name_and_come_back_when_imported_again(

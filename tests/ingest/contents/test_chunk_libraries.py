@@ -1,0 +1,163 @@
+"""The chunkers of other libraries: what they give is found in the file to the byte, what they cannot cut is said."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from importlib.metadata import PackageNotFoundError
+from pathlib import Path
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ingest.contents import chunking
+from ingest.contents.chunkers import Chunker, Cut, Document, Unit, chonkie_code, llamaindex_code
+from ingest.contents.chunkers._library import by_texts, placed
+from ingest.contents.chunking import absence, chunk_blobs, chunkers, resolve_chunkers
+from lake.declarations import CHUNKER_SETS, Resolved
+from lake.errors import Exit, GoldspanError
+from lake.text import LANGUAGES, decode, n_nws_per_line
+from tests.ingest.contents.test_chunkers_by_name import blobs, chunked
+from tests.tiny import ROOT, command
+
+LIBRARIES = sorted(name for name, chunker in chunkers().items() if chunker.library)
+SMALL = [name.replace("<n>", "60") for name in LIBRARIES]
+NON_ASCII = (
+    '\ufeff"""Döc 😀"""\r\nimport os\r\n\r\nclass Ä:\r\n    def f(self, x):\r\n        return "日本語" * x  # é\r\n'
+    "\r\n    def g(self):\r\n        return '''a\n\n  😀😀😀 b'''\r\n" * 3
+)
+PROGRAM = st.lists(
+    st.sampled_from(
+        ["def f(é):\n", "    return 1\r\n", "class A:\n", "  pass\n", "\n", "x = '😀 ü' * 30\n", "# ß\n", "(", "a; b; "]
+    ),
+    max_size=14,
+).map("".join)
+
+
+def library_texts(name: str, text: str) -> list[str]:
+    """What the library itself gives."""
+    if name.startswith("chonkie-code"):
+        return [one.text for one in chonkie_code._chunker("python", 60).chunk(text)]
+    return list(llamaindex_code._splitter("python", 60).split_text(text))
+
+
+def test_six_are_known_and_none_is_imported_before_it_cuts() -> None:
+    assert [name.removesuffix("-<n>") for name in LIBRARIES] == [
+        "astchunk", "chonkie-code", "chonkie-recursive", "chonkie-token", "langchain-code", "llamaindex-code",
+    ]  # fmt: skip
+    asked = "import sys; from ingest.contents.chunking import chunkers; chunkers(); print(*sys.modules)"
+    imported = set(subprocess.check_output([sys.executable, "-c", asked], cwd=ROOT, text=True).split())
+    assert "ingest.contents.chunkers.astchunk" in imported
+    assert not {"astchunk", "chonkie", "langchain_text_splitters", "llama_index"} & imported
+
+
+def test_a_name_without_a_size_has_the_size_of_the_library_and_one_word_is_all() -> None:
+    named = [name.removesuffix("-<n>") for name in LIBRARIES]
+    found = [one.name for one in resolve_chunkers(named)]
+    assert found == [one.name for one in resolve_chunkers(["libraries"])]
+    assert "chonkie-token-2048" in found
+    sizes = [one.name for one in resolve_chunkers(["sizes", "whole-file"])]
+    assert len(sizes) == 11
+    assert sizes[:2] == ["fixed-nws-300", "fixed-nws-600"]
+    assert set(CHUNKER_SETS) == {"sizes", "libraries"}
+
+
+@pytest.mark.parametrize("name", SMALL)
+@settings(max_examples=25)
+@given(text=st.one_of(PROGRAM, st.text(st.sampled_from("a(\n\r \té\ufeff\U0001f600"), max_size=40)))
+def test_chunks_are_slices_of_the_file_and_touch_the_lines_that_they_say(name: str, text: str) -> None:
+    frame = blobs(text)
+    found, data = chunked(name, frame), text.encode()
+    assert found.status["failed"].to_list() == [None]
+    covered = set[int]()
+    for row in found.frame.to_dicts():
+        start, end = row["byte_start"], row["byte_end"]
+        held = data[start:end].decode()
+        assert row["n_nws"] == n_nws_per_line(held).sum()
+        assert row["line_start"] == data[:start].count(b"\n")
+        assert row["line_end"] == data[: end - 1].count(b"\n") + 1
+        covered |= set(range(len(data[:start].decode()), len(data[:end].decode())))
+    n_covered = sum(n_nws_per_line(text[place]).sum() for place in covered)
+    (status,) = found.status.select("n_nws", "n_covered").rows()
+    assert status == (n_nws_per_line(text).sum(), n_covered)
+
+
+@pytest.mark.parametrize("name", ["chonkie-code-60", "llamaindex-code-60"])
+@settings(max_examples=40)
+@given(text=PROGRAM)
+def test_the_bytes_are_those_of_the_librarys_own_texts(name: str, text: str) -> None:
+    found = chunked(name, blobs(text))
+    if found.status["fell_back"].to_list() == [None]:
+        slices = [
+            text.encode()[start:end].decode() for start, end in found.frame.select("byte_start", "byte_end").rows()
+        ]
+        assert slices == [chunk for chunk in library_texts(name, text) if chunk]
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_file_of_every_kind_of_end_and_character_is_cut_into_small_chunks(name: str) -> None:
+    found = chunked(name, blobs(NON_ASCII))
+    assert found.status["fell_back"].to_list() == [None]
+    assert found.frame.height >= 5
+
+
+def test_what_lies_in_no_chunk_is_counted() -> None:
+    long = f"x = 1\n# {'y' * 500}\n"
+    (row,) = chunked("astchunk-60", blobs(long)).status.select("n_nws", "n_covered").rows()
+    assert row[0] - row[1] > 400
+    (row,) = chunked("chonkie-token-60", blobs(long)).status.select("n_nws", "n_covered").rows()
+    assert row[0] == row[1]
+
+
+def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() -> None:
+    frame = pl.concat([blobs("a\nb\n", language=""), blobs("fn f() {}\n", language="rust")])
+    assert chunked("astchunk-60", frame).status["fell_back"].to_list() == ["language not known", "no way with 'rust'"]
+    for name in ("chonkie-code-60", "langchain-code-60", "llamaindex-code-60"):
+        assert chunked(name, frame).status["fell_back"].to_list() == ["language not known", None]
+        for language in sorted(set(LANGUAGES.values())):
+            assert chunked(name, blobs("int x;\n", language=language)).status["failed"].to_list() == [None]
+    given_up = by_texts(Document("a\nb\n"), 1, lambda text: ["b", "a"])
+    assert given_up == Cut([(0, 1), (1, 2)], "ValueError: chunk 1 is no part of the file")
+    assert placed("ab ab", ["ab", "", "ab"]) == [(0, 2), (3, 5)]
+
+
+def test_a_library_that_is_not_installed_is_one_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    def absent(name: str) -> str:
+        raise PackageNotFoundError(name)
+
+    monkeypatch.setattr(chunking, "version", absent)
+    with pytest.raises(GoldspanError, match="'astchunk-1800' cannot cut here: astchunk is not installed") as refused:
+        resolve_chunkers(["astchunk"])
+    assert refused.value.code == Exit.MISSING
+    assert "make chunkers" in refused.value.hint
+    assert "requirements-chunkers.txt" in refused.value.hint
+    assert absence(chunkers()["syntax-<n>"]) == ""
+    assert "chonkie is not installed: make chunkers" in command("ingest", "list", "chunkers").out
+
+
+@pytest.mark.parametrize("unit", ["characters", "bytes"])
+def test_ranges_inside_lines_are_held_against_the_file(unit: Unit) -> None:
+    def refusal(*ranges: tuple[int, int]) -> str:
+        chunker = Chunker("mine", "Mine", "For a test.", lambda document: Cut(list(ranges), unit=unit))
+        with pytest.raises(GoldspanError) as caught:
+            chunk_blobs(Resolved("mine", chunker, {}), blobs("é\nb"))
+        return str(caught.value)
+
+    assert "twice or out of order" in refusal((2, 3), (0, 2))
+    assert "without a character" in refusal((2, 2))
+    assert "outside the file" in refusal((0, 9))
+    assert "inside a character" in refusal((0, 1)) if unit == "bytes" else "outside" in refusal((-1, 1))
+
+
+def test_every_file_of_the_real_repositories_is_cut(shared: Path) -> None:
+    with zipfile.ZipFile(shared / "repoeval/repositories/function_level.zip") as archive:
+        files = [archive.read(name) for name in archive.namelist() if name.endswith(".py")]
+    frame = blobs(*(decode(data)[0] for data in files))
+    assert frame.height > 300
+    for one in resolve_chunkers(["libraries"]):
+        found = chunk_blobs(one, frame)
+        assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0), one.name
+        assert found.status.select(pl.col("n_covered").sum() / pl.col("n_nws").sum()).item() > 0.9999
