@@ -22,6 +22,14 @@ _LABEL_END, _CHARACTER = -12, 7.2
 _MAX_LABEL = 24
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 420, 300, 16
 _INK, _ACCENT, _PAGE, _LINE, _MUTED = "currentColor", "var(--mark)", "var(--page)", "var(--line)", "var(--muted)"
+_FOREST, _FOREST_NAME = 160, 18
+KINDS = {
+    "retriever": ("var(--retriever)", "circle"),
+    "agent": ("var(--agent)", "square"),
+    "imported": ("var(--agent)", "triangle-up"),
+    "baseline": ("var(--baseline)", "diamond"),
+}
+"""Kind of system → its colour and its shape."""
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
 _FONT = re.compile(r' font-family="[^"]*"')
 _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
@@ -94,6 +102,53 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
             labelColor=_MUTED, titleColor=_INK, gridColor=_LINE, labelFontSize=12, titleFontSize=12, titlePadding=10
         )
         .configure_text(fontSize=12)
+    )
+    return _inline(vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE), name)
+
+
+def forest_chart(points: Sequence[Point], name: str) -> str:
+    """A few systems, one below the other: name, interval and mark on a line of its own, the number to the right.
+
+    Args:
+        points: The systems, in order; `group` is a system's kind, which has one colour and one shape everywhere.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    bottom = min([0.0, *(point.value for point in points)])
+    top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
+    rows = [
+        {
+            "label": _cut(point.label, _FOREST_NAME), "kind": point.group,
+            "value": point.value, "shown": f"{point.value:.2f}",
+            "low": None if point.low is None else max(point.low, bottom), "high": point.high, "y": _ROW * (place + 0.5),
+        }
+        for place, point in enumerate(points)
+    ]  # fmt: skip
+    # Room for a font wider than the one that the picture is laid out with.
+    padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
+    base = alt.Chart(alt.InlineData(values=rows))
+    x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=None)
+    y = alt.Y("y:Q", scale=alt.Scale(domain=[_ROW * len(points), 0]), axis=None)
+    kinds = [kind for kind in KINDS if any(point.group == kind for point in points)]
+    colour = alt.Color("kind:N", scale=alt.Scale(domain=kinds, range=[KINDS[kind][0] for kind in kinds]), legend=None)
+    shape = alt.Shape("kind:N", scale=alt.Scale(domain=kinds, range=[KINDS[kind][1] for kind in kinds]), legend=None)
+    layers = [
+        base.encode(y=y, x=alt.value(0), x2=alt.value(_FOREST)).mark_rule(color=_LINE),
+        base.transform_filter("datum.low !== null")
+        .mark_rule(strokeWidth=3, opacity=0.55)
+        .encode(x=alt.X("low:Q", scale=alt.Scale(domain=[bottom, top]), axis=None), x2="high:Q", y=y, color=colour),
+        base.mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
+        base.mark_text(align="right", color=_INK).encode(x=alt.value(-10), y=y, text="label:N"),
+        base.mark_text(align="left", color=_INK).encode(x=alt.value(_FOREST + 10), y=y, text="shown:N"),
+    ]
+    chart = (
+        alt.layer(*layers)
+        .properties(width=_FOREST, height=_ROW * len(points))
+        .configure(background="transparent", padding=padding, aria=False)
+        .configure_view(stroke=None)
+        .configure_text(fontSize=12.5)
     )
     return _inline(vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE), name)
 
@@ -202,9 +257,9 @@ def _placed(points: Sequence[Point]) -> tuple[list[dict[str, object]], list[dict
     return rows, groups, y
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, most: int = _MAX_LABEL) -> str:
     shown = visible(text)
-    return shown if len(shown) <= _MAX_LABEL else shown[: _MAX_LABEL - 1] + "…"
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
 
 
 def _inline(svg: str, name: str) -> str:

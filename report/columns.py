@@ -25,6 +25,8 @@ class Column:
     micro: str
     of_steps: bool
     declaration: Declaration | None
+    in_characters: bool = False
+    """Its cut-off is a budget of non-whitespace characters."""
 
     @property
     def metric(self) -> str:
@@ -40,6 +42,15 @@ class Column:
     def quantity(self) -> str:
         """What it measures, whatever it counts: `coverage` of `line_coverage`."""
         return self.metric.removeprefix(f"{self.granularity}_")
+
+    @property
+    def title(self) -> str:
+        """The metric as people say it: `Line F1 in 8,000 characters`."""
+        said = self.declaration.title if self.declaration and self.declaration.title else self.metric
+        k = self.measure[2]
+        if not k:
+            return said
+        return f"{said} in {k:,} characters" if self.in_characters else f"{said} at {k:,}"
 
     @property
     def cut(self) -> str:
@@ -67,6 +78,7 @@ def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.Data
                 micro="ratio" if rule is None else rule.micro,
                 of_steps=rule is not None and rule.of_steps,
                 declaration=facts.metrics.get(metric),
+                in_characters=rule is not None and rule.cut == "budget",
             )
         )
     return tuple(columns)

@@ -13,7 +13,7 @@ from lake.store import Lake
 from lake.tables.declared import Declared
 from report.chunk_counts import chunk_counts, fallbacks, left_out
 from report.entities import Benchmark, Declaration, Protocol, Run
-from report.parameters import BenchmarkParameters, MetricParameters, ProtocolParameters
+from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pool_order import PoolOrder, pool_orders
 from report.slices import Sizes, of_the_largest
 from report.steps import coverage_by_step
@@ -32,6 +32,8 @@ class Facts:
         left_out: Chunker whose chunks do not hold all of the files → what share of their text they hold.
         steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
         pool_orders: What the candidates' own order is worth: see :mod:`report.pool_order`.
+        comparisons: Rows of that table by the protocols' primary metrics, over the slices that boards open with.
+        ledger: Rows of `ledger_means` over these slices.
     """
 
     benchmarks: Mapping[str, Benchmark]
@@ -48,6 +50,8 @@ class Facts:
     left_out: Mapping[str, str]
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
+    comparisons: pl.DataFrame
+    ledger: pl.DataFrame
     rejects: pl.DataFrame
     parity: pl.DataFrame
 
@@ -112,9 +116,28 @@ def load(lake: Lake) -> Facts:
         left_out=left_out(lake),
         steps=coverage_by_step(lake),
         pool_orders=pool_orders(lake),
+        comparisons=_of_boards(lake, "comparisons", protocols.values(), is_measured=True),
+        ledger=_of_boards(lake, "ledger_means", protocols.values()),
         rejects=lake.read("rejects").sort("stage", "source", "position"),
         parity=lake.read("parity").sort("reference", "quantity"),
     )
+
+
+def _of_boards(lake: Lake, name: str, protocols: Iterable[Protocol], *, is_measured: bool = False) -> pl.DataFrame:
+    """The rows of a table over the slices that boards open with; where they are of a metric, by the primary one."""
+    opened = pl.LazyFrame(
+        [
+            {
+                "protocol": one.name,
+                **({"metric": one.parameters.primary.metric, "k": one.parameters.primary.k} if is_measured else {}),
+                "slice": slice_,
+            }
+            for one in protocols
+            for slice_ in {one.parameters.headline.slice, WHOLE, "subset"}
+        ]
+    )
+    keys = opened.collect_schema().names()
+    return lake.scan(name).join(opened, on=keys, how="semi").collect()
 
 
 _OTHERS = ("tasks", "metrics", "chunkers", "retrievers")

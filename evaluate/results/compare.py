@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -11,15 +10,16 @@ from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.compared import Compared, Measured
 from evaluate.results.exploring import aggregated, explored, why_not
 from evaluate.runs.comparing import systems_of
-from evaluate.statistics.comparisons import MEASURE, SLICE, mirrored
+from evaluate.statistics.comparisons import MEASURE, SLICE
 from evaluate.statistics.headline import average_of, slice_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named, protocols
-from lake.catalog.references import REFERENCE, REFERENCES, USUAL
+from lake.catalog.references import REFERENCE, reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
+from lake.verdict import mirrored
 
 Asked = tuple[Metric, int]
 
@@ -97,7 +97,7 @@ def run_meant(protocol: Protocol, known: pl.DataFrame, name: str) -> str | None:
     Raises:
         GoldspanError: It means several runs.
     """
-    meant = reference_of(protocol, known["system"]) if name == REFERENCE else name
+    meant = reference_of(protocol.name, known["system"]) if name == REFERENCE else name
     mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
     complete = mine.filter(pl.col("status") == "complete")
     run_ids = (complete if mine.height > 1 and complete.height else mine)["run_id"].to_list()
@@ -105,12 +105,6 @@ def run_meant(protocol: Protocol, known: pl.DataFrame, name: str) -> str | None:
         message = f"{name} means {len(run_ids)} runs"
         raise GoldspanError(message, examples=run_ids, hint="Name one by its id.", code=Exit.USAGE)
     return run_ids[0] if run_ids else None
-
-
-def reference_of(protocol: Protocol, systems: Iterable[str]) -> str:
-    """The system that a protocol's benchmark declares as reference, of those that there are; empty for none."""
-    patterns = REFERENCES.get(protocol.name.partition("@")[0], USUAL)
-    return next((name for one in patterns for name in sorted(systems) if fnmatchcase(name, one)), "")
 
 
 def _under(

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from evaluate.metrics import Metric, parse_metric
 from evaluate.results.compared import Compared
-from evaluate.statistics.comparisons import WORSE
 from lake.errors import Exit, GoldspanError
+from lake.verdict import WORSE
 
 
 @dataclass(frozen=True)

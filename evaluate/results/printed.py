@@ -7,17 +7,9 @@ from collections.abc import Iterator, Sequence
 from evaluate.metrics import metric_named
 from evaluate.results.board import called
 from evaluate.results.compared import Compared
-from evaluate.statistics.comparisons import (
-    BETTER,
-    EQUIVALENT,
-    FEWEST_ITEMS,
-    FEWEST_REPOS,
-    INSEPARABLE,
-    POINT,
-    TOO_FEW,
-    WORSE,
-)
+from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS, POINT
 from lake.text import counted
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 
 
 def comparison(

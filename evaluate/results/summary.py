@@ -1,8 +1,4 @@
-"""What `python -m evaluate` says in the end of a benchmark: a verdict, the first systems, and the baselines.
-
-The verdict is on the system that ranks first, against the reference that the benchmark declares beforehand. Its words
-are fixed, one sentence for each verdict; which one is said follows from table `comparisons` alone.
-"""
+"""What `python -m evaluate` says in the end of a benchmark: a verdict, the first systems, and the baselines."""
 
 from __future__ import annotations
 
@@ -12,32 +8,19 @@ import polars as pl
 
 from evaluate.metrics import metric_named
 from evaluate.results.board import MISSING, best_first, called, group_name, number_of, over_all_items
-from evaluate.results.compare import reference_of
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.selection import edition
-from evaluate.statistics.comparisons import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, mirrored
 from evaluate.statistics.headline import average_of, headline_slice, interval_of
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.protocols import protocols_of
+from lake.catalog.references import reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
 from lake.store import Lake
+from lake.verdict import verdict_on
 
 N_SHOWN = 3
 """How many systems are shown."""
-
-SENTENCES: Mapping[str, str] = {
-    BETTER: "{system}, {place}, beats {reference} by {by}.",
-    WORSE: "No system beats {reference}: {system}, {place}, is behind by {by}.",
-    INSEPARABLE: "{system}, {place}, cannot be told from {reference}: {delta}; {least} or more would be found.",
-    EQUIVALENT: "{system}, {place}, and {reference} are equivalent: {delta}.",
-    TOO_FEW: "Too few items or repositories to say how {system} does against {reference}: {delta}.",
-}
-"""Verdict on the first system → what is said. A comparison outside the declared family says that it is exploratory."""
-
-NOT_RUN = "Nothing to compare: {reference} was not run."
-NO_SYSTEM = "No system was run beside the baselines."
-NONE_WHOLE = "No system has a number over all the items, so none is ranked."
 
 
 def summary(lake: Lake, benchmark: str) -> Iterator[str]:
@@ -96,7 +79,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> It
     over = "all items" if slice_ == value else f"items of {slice_} {value}"
     yield f"{named}: {metric}, {_AVERAGES[primary.aggregate]}, {over} ({protocol.name})"
     systems = rows.filter(~pl.col("is_baseline") & pl.col("is_whole"))
-    yield f"  {_verdict(lake, task, protocol, rows, systems)}"
+    yield f"  {_verdict(lake, protocol, rows)}"
     width = max((len(name) for name in systems["system"].head(N_SHOWN)), default=0)
     for row in systems.head(N_SHOWN).iter_rows(named=True):
         group = (
@@ -118,56 +101,23 @@ _AVERAGES: Mapping[Aggregate, str] = {
 }
 
 
-def _verdict(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, systems: pl.DataFrame) -> str:
-    reference = reference_of(protocol, rows["system"])
-    if systems.is_empty():
-        return NO_SYSTEM if rows["is_baseline"].all() else NONE_WHOLE
-    if not reference:
-        return NOT_RUN.format(reference="the declared reference")
-    first = next((row for row in systems.iter_rows(named=True) if row["system"] != reference), None)
-    if first is None:
-        return NO_SYSTEM
-    other = rows.row(by_predicate=pl.col("run_id") == _run_of(rows, reference), named=True)
-    stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name)
-    pair = (
-        pl.concat([stored, mirrored(stored)])
-        .filter(
-            pl.col("run_a") == other["run_id"],
-            pl.col("run_b") == first["run_id"],
-            pl.col("metric") == protocol.primary.metric,
-            pl.col("k") == protocol.primary.k,
-            pl.col("slice") == first["slice"],
-            pl.col("slice_value") == first["slice_value"],
-        )
-        .collect()
+def _verdict(lake: Lake, protocol: Protocol, rows: pl.DataFrame) -> str:
+    slice_, value = rows.select("slice", "slice_value").row(0)
+    benchmark = protocol.name.partition("@")[0]
+    comparisons = lake.scan("comparisons", benchmark=benchmark, protocol=protocol.name).filter(
+        pl.col("metric") == protocol.primary.metric,
+        pl.col("k") == protocol.primary.k,
+        pl.col("slice") == slice_,
+        pl.col("slice_value") == value,
     )
-    if pair.is_empty() or (found := pair.row(0, named=True))["verdict"] is None:
-        apart = (first["number"] or 0.0) - (other["number"] or 0.0)
-        return SENTENCES[TOO_FEW].format(system=first["system"], reference=reference, delta=f"{apart:+.3f}")
-    by = f"{abs(found['delta']):.3f}{_interval(found, is_size=True)}"
-    sentence = SENTENCES[found["verdict"]].format(
-        system=first["system"],
-        place="ranked first" if first["run_id"] == systems["run_id"][0] else "the next",
-        reference=reference,
-        by=by,
-        delta=f"{found['delta']:+.3f} {_interval(found)}".rstrip(),
-        least=number_of(found["smallest_detectable"]),
-    )
-    return f"{sentence[:-1]} (exploratory)." if found["exploratory"] else sentence
+    verdict = verdict_on(rows, reference_of(protocol.name, rows["system"]), comparisons)
+    return verdict.sentence(dict(rows.select("run_id", "system").iter_rows()).__getitem__)
 
 
-def _run_of(rows: pl.DataFrame, system: str) -> str:
-    return str(rows.filter(pl.col("system") == system).sort("status", "run_id")["run_id"][0])
-
-
-def _interval(row: Mapping[str, object], *, is_size: bool = False) -> str:
+def _interval(row: Mapping[str, object]) -> str:
     low, high = row["low"], row["high"]
-    if not isinstance(low, float) or not isinstance(high, float):
-        return "" if is_size else f"({MISSING})"
-    if is_size:
-        smaller, larger = (low, high) if abs(low) <= abs(high) else (-high, -low)
-        return f" ({smaller:.3f} to {larger:.3f})"
-    return f"({low:.3f} to {high:.3f})"
+    both = isinstance(low, float) and isinstance(high, float)
+    return f"({low:.3f} to {high:.3f})" if both else f"({MISSING})"
 
 
 def _baselines(rows: pl.DataFrame) -> Iterator[str]:

@@ -22,6 +22,7 @@ from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Valu
 from evaluate.statistics.pooling import of_nothing
 from lake.catalog.protocol import Protocol
 from lake.tables import table
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 
 MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
@@ -32,15 +33,6 @@ FEWEST_REPOS, FEWEST_ITEMS = 5, 30
 LEVEL, POWER = 0.05, 0.8
 POINT = 0.01
 """Two systems whose difference surely is within this are equivalent."""
-
-BETTER, WORSE, INSEPARABLE, EQUIVALENT, TOO_FEW = (
-    "better",
-    "worse",
-    "cannot be separated",
-    "equivalent",
-    "too few items",
-)
-"""The verdicts, on the second of two systems."""
 
 
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
@@ -178,21 +170,6 @@ def verdict_of() -> pl.Expr:
         .when("equivalent")
         .then(pl.lit(EQUIVALENT))
         .otherwise(pl.lit(INSEPARABLE))
-    )
-
-
-def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
-    """The same comparisons with first and second exchanged."""
-    other = {BETTER: WORSE, WORSE: BETTER}
-    return comparisons.with_columns(
-        pl.col("run_b").alias("run_a"),
-        pl.col("run_a").alias("run_b"),
-        (0.0 - pl.col("delta")).alias("delta"),
-        (0.0 - pl.col("high")).alias("low"),
-        (0.0 - pl.col("low")).alias("high"),
-        pl.col("losses").alias("wins"),
-        pl.col("wins").alias("losses"),
-        pl.col("verdict").replace(other).alias("verdict"),
     )
 
 

@@ -9,10 +9,11 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics import metric_named
-from evaluate.statistics.comparisons import BETTER, FEWEST_ITEMS, FEWEST_REPOS, MEASURE, SLICE, WORSE, mirrored
+from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS, MEASURE, SLICE
 from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.tables import table
+from lake.verdict import BETTER, WORSE, mirrored
 
 _WHERE = [*MEASURE, *SLICE]
 

@@ -1,42 +1,96 @@
-"""Overview: what is measured, a card per benchmark, and every system on every benchmark."""
+"""Overview: the answer per benchmark with its interval, where the gold went, and every system on every benchmark."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from report.board import AVERAGES, Board, build_board
 from report.entities import Benchmark, Run
 from report.facts import Facts
+from report.gold_ledger import ledger_of
 from report.publisher import Entry, Material, Page, Publisher
+from report.render import markup
 from report.rows import Row
 from report.shown import score, slug
+from report.verdicts import board_verdict, sentence, short_name
 
 PATH = "index.html"
 
 
+FOREST_SYSTEMS = 3
+"""So many systems stand in a card's picture beside the baselines, each retriever once."""
+
+
 @dataclass(frozen=True)
 class Card:
-    """A benchmark at a glance; without a board where it has no protocol yet."""
+    """A benchmark at a glance; without a board where it has no protocol yet.
+
+    Attributes:
+        benchmark: Which.
+        path: Its page.
+        n_systems: How many systems were run on it, baselines left out.
+        board: Its headline's leaderboard.
+        average: How the primary metric is averaged.
+        verdict: The sentence on its first system.
+        forest: The systems that matter with their intervals.
+    """
 
     benchmark: Benchmark
     path: str
     n_systems: int
     board: Board | None
     average: str
+    verdict: str
+    forest: Markup | None
 
 
 def _pages(material: Material) -> Iterator[Page]:
-    cards = [_card(material.facts, name) for name in material.facts.benchmarks]
-    yield Page(PATH, "Overview", "overview.html", {"cards": cards, "matrix": _matrix(material.facts, cards)})
+    facts = material.facts
+    cards = [_card(facts, name) for name in facts.benchmarks]
+    ledgers = [found for card in cards if card.board and (found := ledger_of(facts, card.board, card.path))]
+    # Of a benchmark with agents most can be told: what they saw and did not keep.
+    ledgers.sort(key=lambda one: not any(name == "seen" for name, _ in one.classes))
+    values = {"cards": cards, "ledgers": ledgers, "matrix": _matrix(facts, cards)}
+    yield Page(PATH, "Overview", "overview.html", values)
 
 
 def _card(facts: Facts, name: str) -> Card:
     protocols = facts.boards(name)
     board = build_board(facts, protocols[0]) if protocols else None
     systems = {run.system for run in facts.runs_of(name) if not run.baseline}
-    average = AVERAGES[board.average][1] if board else ""
-    return Card(facts.benchmarks[name], f"{slug(name)}.html", len(systems), board, average)
+    return Card(
+        benchmark=facts.benchmarks[name],
+        path=f"{slug(name)}.html",
+        n_systems=len(systems),
+        board=board,
+        average=AVERAGES[board.average][1] if board else "",
+        verdict=sentence(facts, board_verdict(facts, board)) if board and (board.rows or board.unranked) else "",
+        forest=_forest(facts, board) if board else None,
+    )
+
+
+def _forest(facts: Facts, board: Board) -> Markup | None:
+    """Every baseline and the first systems, each retriever once, over the chunks on which it does best."""
+    first: dict[str, Row] = {}
+    for row in board.rows:
+        if row.value(board.primary, board.average) is not None:
+            first.setdefault(short_name(facts, row.run), row)
+    systems = [name for name, row in first.items() if not row.run.baseline][:FOREST_SYSTEMS]
+    shown = {name: row for name, row in first.items() if row.run.baseline or name in systems}
+    if not shown:
+        return None
+    from report.charts import Point, forest_chart
+
+    points = []
+    for name, row in shown.items():
+        low, high = row.head.interval(board.average) if row.head else (None, None)
+        value = row.value(board.primary, board.average) or 0.0
+        points.append(Point(row.run.kind, name, value, row.run.baseline, low, high))
+    said = "; ".join(f"{point.label} {score(point.value)}" for point in points)
+    return markup(forest_chart(points, f"{board.primary.name} with 95 % intervals: {said}."))
 
 
 def _matrix(facts: Facts, cards: list[Card]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:
@@ -84,7 +138,7 @@ def _cell(board: Board | None, row: Row | None, elsewhere: str) -> tuple[str, st
 PUBLISHER = Publisher(
     name="overview",
     order=0,
-    meaning="What is measured, a card per benchmark, and every system on every benchmark.",
+    meaning="The answer per benchmark with its interval, where the gold went, every system on every benchmark.",
     entries=lambda _: [Entry("Overview", PATH)],
     pages=_pages,
 )

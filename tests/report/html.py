@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-VOID = {"meta", "link", "br", "wbr", "img", "input", "hr"}
+VOID = {"meta", "link", "br", "wbr", "img", "input", "hr", "col"}
 
 
 @dataclass

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from evaluate.results.compare import compare
+from evaluate.results.summary import summary
 from lake.store import Lake
+from report.board import build_board
+from report.facts import load
+from report.verdicts import board_verdict, sentence
 from tests.report.html import Element, parse, table
 from tests.tiny import build, command
 
@@ -111,3 +116,26 @@ def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
 def _is_heat_by_repository(each: Element, short: str) -> bool:
     caption = each.all("caption")[0].text
     return f", {short}: " in caption and ", by repository" in caption
+
+
+def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(home: Path) -> None:
+    lake, page = Lake(home / "lake"), parse((home / "site/index.html").read_text(encoding="utf-8"))
+    facts = load(lake)
+    shown = [each.text for each in page.all("p") if "verdict" in (each.attributes.get("class") or "")]
+    for place, benchmark in enumerate(facts.benchmarks):
+        verdict = board_verdict(facts, build_board(facts, facts.boards(benchmark)[0]))
+        systems = {run.run_id: run.system for run in facts.runs}
+        assert verdict.sentence(systems.__getitem__) == list(summary(lake, benchmark))[1].strip()
+        assert shown[place] == sentence(facts, verdict)
+        assert verdict.nothing or f"{abs(verdict.delta):.2f}" in shown[place]
+    bars = [each for each in page.all("div") if each.attributes.get("class") == "bar"]
+    widths = [
+        [
+            float(re.findall(r"width:([0-9.]+)%", part.attributes.get("style") or "")[0])
+            for part in bar.all("span")
+            if "style" in part.attributes
+        ]
+        for bar in bars
+    ]
+    assert len(widths) > 3
+    assert [round(sum(one), 1) for one in widths] == [100.0] * len(widths)

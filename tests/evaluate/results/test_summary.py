@@ -7,10 +7,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.results.summary import NO_SYSTEM, NONE_WHOLE, NOT_RUN, summary
-from evaluate.statistics.comparisons import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
+from evaluate.results.summary import summary
 from lake.store import Lake
 from lake.tables import table
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NO_SYSTEM, NONE_WHOLE, NOT_RUN, TOO_FEW, WORSE
 from tests.tiny import command
 
 REFERENCE = "whole-file+own-file"
@@ -95,4 +95,4 @@ def test_where_only_baselines_were_run_that_is_said(lake_folder: Path) -> None:
 def test_where_the_reference_was_not_run_that_is_said(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     without(lake, ~pl.col("retriever").is_in(["own-file"]))
-    assert lines(lake)[1].strip() == NOT_RUN.format(reference="the declared reference")
+    assert lines(lake)[1].strip() == NOT_RUN

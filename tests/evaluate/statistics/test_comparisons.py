@@ -9,21 +9,14 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluate.statistics.comparisons import (
-    BETTER,
-    INSEPARABLE,
-    TOO_FEW,
-    compare_runs,
-    mirrored,
-    verdict_of,
-    with_places,
-)
+from evaluate.statistics.comparisons import compare_runs, verdict_of, with_places
 from evaluate.statistics.pooling import pooled
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.store import Lake, check
 from lake.tables import table
+from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, mirrored
 from tests.tiny import command
 
 REPOBENCH = protocol_named("repobench-r@official-v1")

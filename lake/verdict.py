@@ -1,0 +1,147 @@
+"""What is concluded of two systems, and the sentence on a benchmark's first one: fixed words for each conclusion.
+
+The verdict is on the system that ranks first, against the reference that the benchmark declares beforehand. Which
+sentence is said follows from table `comparisons` alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import polars as pl
+
+BETTER, WORSE, INSEPARABLE, EQUIVALENT, TOO_FEW = (
+    "better",
+    "worse",
+    "cannot be separated",
+    "equivalent",
+    "too few items",
+)
+"""The verdicts, on the second of two systems."""
+
+NOT_RUN = "Nothing to compare: the declared reference was not run."
+NO_SYSTEM = "No system was run beside the baselines."
+NONE_WHOLE = "No system has a number over all the items, so none is ranked."
+
+SENTENCES: Mapping[str, str] = {
+    BETTER: "{system}, {place}, beats {reference} by {by}.",
+    WORSE: "No system beats {reference}: {system}, {place}, is behind by {by}.",
+    INSEPARABLE: "{system}, {place}, cannot be told from {reference}: {delta}; {least} or more would be found.",
+    EQUIVALENT: "{system}, {place}, and {reference} are equivalent: {delta}.",
+    TOO_FEW: "Too few items or repositories to say how {system} does against {reference}: {delta}.",
+}
+"""Verdict on the first system → what is said."""
+
+MISSING = "–"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is said of the first system of a benchmark.
+
+    Attributes:
+        nothing: Why there is nothing to say, a whole sentence; empty where there is.
+        run_id: The run of the system.
+        reference: The run that it is held against.
+        kind: One of the verdicts.
+        is_first: The system ranks first; otherwise the reference's own retriever does.
+        delta: How far it is above the reference, and the 95 % interval of that where there is one.
+        low: Its lower end.
+        high: Its upper end.
+        smallest_detectable: The difference that would be found in four of five such samples.
+        exploratory: The pair is outside the family that is tested together.
+    """
+
+    nothing: str = ""
+    run_id: str = ""
+    reference: str = ""
+    kind: str = ""
+    is_first: bool = True
+    delta: float = 0.0
+    low: float | None = None
+    high: float | None = None
+    smallest_detectable: float | None = None
+    exploratory: bool = False
+
+    def sentence(self, called: Callable[[str], str], digits: int = 3) -> str:
+        """The verdict as a sentence.
+
+        Args:
+            called: Run → what its system is called.
+            digits: Decimals of its numbers.
+        """
+        if self.nothing:
+            return self.nothing
+        text = SENTENCES[self.kind].format(
+            system=called(self.run_id),
+            place="ranked first" if self.is_first else "the first that searches otherwise",
+            reference=called(self.reference),
+            by=f"{abs(self.delta):.{digits}f}{self._size(digits)}",
+            delta=f"{self.delta:+.{digits}f}{self._interval(digits)}",
+            least=MISSING if self.smallest_detectable is None else f"{self.smallest_detectable:.{digits}f}",
+        )
+        return f"{text[:-1]} (exploratory)." if self.exploratory else text
+
+    def _interval(self, digits: int) -> str:
+        if self.low is None or self.high is None:
+            return ""
+        return f" ({self.low:.{digits}f} to {self.high:.{digits}f})"
+
+    def _size(self, digits: int) -> str:
+        """The interval of how far apart they are, whichever is above."""
+        if self.low is None or self.high is None:
+            return ""
+        low, high = (self.low, self.high) if abs(self.low) <= abs(self.high) else (-self.high, -self.low)
+        return f" ({low:.{digits}f} to {high:.{digits}f})"
+
+
+def verdict_on(rows: pl.DataFrame, reference: str, comparisons: pl.LazyFrame) -> Verdict:
+    """The verdict on the first of some runs that is no baseline and searches otherwise than the reference does.
+
+    The reference's own retriever over other chunks is passed over, unless there is nothing else.
+
+    Args:
+        rows: run_id, system, retriever (null where nobody knows), number, is_baseline, is_whole (its number is over all
+            the items), best first.
+        reference: The system that it is held against; empty where there is none.
+        comparisons: Rows of that table, of one measure and slice.
+    """
+    systems = rows.filter(~pl.col("is_baseline") & pl.col("is_whole"))
+    if systems.is_empty():
+        return Verdict(NO_SYSTEM if rows["is_baseline"].all() else NONE_WHOLE)
+    if not reference:
+        return Verdict(NOT_RUN)
+    other = rows.filter(pl.col("system") == reference).sort(~pl.col("is_whole"), "run_id").row(0, named=True)
+    others = systems.filter(pl.col("system") != reference)
+    if others.is_empty():
+        return Verdict(NO_SYSTEM)
+    unlike = others.filter(pl.col("retriever").ne_missing(other["retriever"]))
+    first = (unlike if unlike.height else others).row(0, named=True)
+    named = (pl.col("run_a") == other["run_id"]) & (pl.col("run_b") == first["run_id"])
+    pair = pl.concat([comparisons, mirrored(comparisons)]).filter(named).collect()
+    between = {"run_id": first["run_id"], "reference": other["run_id"]}
+    if pair.is_empty() or pair["verdict"][0] is None:
+        return Verdict(kind=TOO_FEW, delta=(first["number"] or 0.0) - (other["number"] or 0.0), **between)
+    row = pair.row(0, named=True)
+    return Verdict(
+        kind=row["verdict"],
+        is_first=first["run_id"] == systems["run_id"][0],
+        **{name: row[name] for name in ("delta", "low", "high", "smallest_detectable", "exploratory")},
+        **between,
+    )
+
+
+def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
+    """The same comparisons with first and second exchanged."""
+    other = {BETTER: WORSE, WORSE: BETTER}
+    return comparisons.with_columns(
+        pl.col("run_b").alias("run_a"),
+        pl.col("run_a").alias("run_b"),
+        (0.0 - pl.col("delta")).alias("delta"),
+        (0.0 - pl.col("high")).alias("low"),
+        (0.0 - pl.col("low")).alias("high"),
+        pl.col("losses").alias("wins"),
+        pl.col("wins").alias("losses"),
+        pl.col("verdict").replace(other).alias("verdict"),
+    )

@@ -1,0 +1,104 @@
+"""Where the gold of a benchmark's headline went, for the systems that matter: shares that add up to all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from report.board import Board
+from report.facts import Facts
+from report.rows import Row
+from report.verdicts import full_name
+
+CLASSES = {
+    "found": "found",
+    "past_budget": "returned past the budget",
+    "seen": "seen, not kept",
+    "other_lines": "right file, other lines",
+    "not_returned": "file never returned",
+    "unreachable": "in nothing that was searched",
+    "no_answer": "no answer",
+}
+"""Class of the ledger → what it is called, in the order in which the bars have them."""
+
+N_RETRIEVERS, N_AGENTS = 2, 3
+"""So many of either are shown, the first of the board."""
+
+NARROW = 0.045
+"""A share below this is too narrow for its number, which the table beside it has."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """One part of a bar."""
+
+    name: str
+    title: str
+    share: float
+
+    @property
+    def percent(self) -> str:
+        """To whole per cent; what is not nothing never reads 0."""
+        return f"{100 * self.share:.0f} %" if self.share >= 0.005 else "< 1 %"
+
+    @property
+    def width(self) -> str:
+        """As a style has it."""
+        return f"{100 * self.share:.3f}%"
+
+    @property
+    def is_narrow(self) -> bool:
+        """Whether its number has no room in it."""
+        return self.share < NARROW
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The bars of a benchmark.
+
+    Attributes:
+        title: The benchmark.
+        path: Its page.
+        n_items: Over how many items the shares are.
+        bars: System → its shares, those of nothing left out.
+        classes: The classes that any bar has: name, title.
+    """
+
+    title: str
+    path: str
+    n_items: int
+    bars: Sequence[tuple[str, Sequence[Share]]]
+    classes: Sequence[tuple[str, str]]
+
+
+def ledger_of(facts: Facts, board: Board, path: str) -> Ledger | None:
+    """The bars of a board's first retrievers and agents; None where the ledger of none is kept."""
+    mine = facts.ledger.filter(
+        pl.col("protocol") == board.protocol.name,
+        pl.col("slice") == board.slice[0],
+        pl.col("slice_value") == board.slice[1],
+    )
+    shares = {
+        str(run_id): dict(rows.select("class", "micro").iter_rows())
+        for (run_id,), rows in mine.group_by("run_id", maintain_order=True)
+    }
+    bars = [
+        (full_name(facts, row.run), [Share(name, title, of[name]) for name, title in CLASSES.items() if of[name] > 0])
+        for row in _shown(board)
+        if (of := shares.get(row.run.run_id)) is not None
+    ]
+    if not bars:
+        return None
+    present = {share.name for _, parts in bars for share in parts}
+    classes = [(name, title) for name, title in CLASSES.items() if name in present]
+    return Ledger(board.benchmark.title, path, int(mine["n"].max() or 0), bars, classes)  # type: ignore[arg-type] # a whole number
+
+
+def _shown(board: Board) -> list[Row]:
+    rows = [row for row in (*board.rows, *board.unranked) if not row.run.baseline and not row.run.limit]
+    agents = [row for row in rows if row.run.has_steps]
+    # Each retriever once, over the chunks on which it does best.
+    retrievers = list({row.run.retriever: row for row in reversed(rows) if not row.run.has_steps}.values())[::-1]
+    return [*retrievers[:N_RETRIEVERS], *agents[:N_AGENTS]]
