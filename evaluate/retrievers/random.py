@@ -23,7 +23,7 @@ RANDOM = Retriever(
     name="random",
     title="Random",
     meaning="The pool in random order: what chance scores. Its numbers are the expectation over all orders, in closed "
-    "form; for sets of lines the mean of 100 seeded orders.",
+    "form; for what a budget pays for, and for ratios of sets of lines, the mean of 100 seeded orders.",
     index=partial(Scan, score=score),
     tags=(BASELINE,),
     is_chance=True,

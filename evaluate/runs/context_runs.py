@@ -55,10 +55,12 @@ def score_runs(
         protocols: The rules, each with rules of contexts.
         runs: The runs.
     """
+    for part in asked:
+        _expect_part(lake, part, protocols, [run for run in runs if run.is_chance])
     for protocol in protocols:
-        mine = [run for run in runs if run.protocol in ("", protocol.name)]
+        mine = _of(protocol, runs)
         for part in asked:
-            _score_part(lake, part, protocol, mine)
+            _score_part(lake, part, protocol, [run for run in mine if not run.is_chance])
         bounds = {run.oracle[protocol.name] for run in mine if protocol.name in run.oracle}
         for wave in (True, False):
             _aggregate(lake, asked, protocol, [run for run in mine if (run.run_id in bounds) == wave])
@@ -68,22 +70,40 @@ def _score_part(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[
     shared = _read_by_all(lake, asked, protocol)
     products = {run: product for run in runs if (product := _product(lake, asked, protocol, run, shared)) is not None}
     todo = [run for run, product in products.items() if not product.is_current]
-    for batch in _batches(lake, asked, [run for run in todo if not run.is_chance]):
+    for batch in _batches(lake, asked, todo):
         scored = _scored(lake, asked, protocol, [run.run_id for run in batch])
         frames = _by_run(scored.steps), _by_run(scored.scores)
         for run in batch:
             _write(products[run], protocol, *(by_run.get(run.run_id) for by_run in frames))
-    for run in [run for run in todo if run.is_chance]:
-        scores = expected_contexts(lake, asked, protocol, run.run_id, run.chunker or "")
-        _write(products[run], protocol, None, scores)
+
+
+def _expect_part(lake: Lake, asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[ContextRun]) -> None:
+    """What stands for every order of its pool, under all protocols at once: they are scored for the same orders."""
+    todo: dict[str, dict[str, Product]] = {}
+    for protocol in protocols:
+        shared = _read_by_all(lake, asked, protocol)
+        products = {run.run_id: _product(lake, asked, protocol, run, shared) for run in _of(protocol, runs)}
+        todo[protocol.name] = {name: one for name, one in products.items() if one is not None and not one.is_current}
+    wanted = [protocol for protocol in protocols if todo[protocol.name]]
+    chunkers = {run.run_id: run.chunker or "" for run in runs if any(run.run_id in of for of in todo.values())}
+    found = expected_contexts(lake, asked, wanted, chunkers)
+    for protocol in wanted:
+        scores = _by_run(found[protocol.name])
+        for run_id, product in todo[protocol.name].items():
+            _write(product, protocol, None, scores.get(run_id))
+
+
+def _of(protocol: Protocol, runs: Sequence[ContextRun]) -> list[ContextRun]:
+    """The runs that a protocol scores."""
+    return [run for run in runs if run.protocol in ("", protocol.name)]
 
 
 def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> list[pl.DataFrame]:
     """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
     batches = _batches(lake, asked, [run for run in runs if not run.is_chance])
     frames = [_scored(lake, asked, protocol, [run.run_id for run in batch]).scores for batch in batches]
-    by_chance = [run for run in runs if run.is_chance]
-    return frames + [expected_contexts(lake, asked, protocol, run.run_id, run.chunker or "") for run in by_chance]
+    chunkers = {run.run_id: run.chunker or "" for run in runs if run.is_chance}
+    return [*frames, expected_contexts(lake, asked, [protocol], chunkers)[protocol.name]]
 
 
 def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:

@@ -11,6 +11,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
+from evaluate.score.contexts.closed import has_closed_form
 from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, judged_items, label, lengthen
 from evaluate.score.random_orders import N_ORDERS, mean_of_orders
 from evaluate.score.scoring import sealed
@@ -63,9 +64,10 @@ def expected_random(
     return sealed(pl.concat(measured), protocol, run_id)
 
 
-def how_expected(metric: str) -> str:
+def how_expected(metric: str, k: int = 0) -> str:
     """How the number of the random order was found, for its label."""
-    return "closed form" if metric in _FORMS else f"mean of {N_ORDERS} seeded orders"
+    is_closed = metric in _FORMS or has_closed_form(metric_named(metric), k)
+    return "closed form" if is_closed else f"mean of {N_ORDERS} seeded orders"
 
 
 @dataclass(frozen=True)

@@ -94,8 +94,9 @@ def draw(
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
         orders = generator.permuted(np.tile(np.arange(n), (N_ORDERS, 1)), axis=1)
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
-        spent, spent_lines = (_before(one[first : first + n][orders]) / _most_at_once(of_pool) for one in (n_nws, n_of))
-        order, place = np.nonzero((np.arange(n) < n_results) | (spent <= most) | (spent_lines <= most_lines))
+        at_once = _most_at_once(of_pool)
+        costs = [(one[first : first + n], most * at_once) for one, most in ((n_nws, most), (n_of, most_lines))]
+        order, place = np.nonzero(_heads(orders, n_results, costs))
         heads.append(of_pool[orders[order, place]].with_columns(order=pl.Series(order), rank=pl.Series(place + 1)))
         first += n
     return pl.concat(heads)
@@ -105,9 +106,25 @@ _ASKED = ["item_id", "order"]
 _CHUNK = ["pool_id", "path", "chunk_no", "line_start", "line_end"]
 
 
-def _before(costs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    before: npt.NDArray[np.int64] = costs.cumsum(axis=1) - costs
-    return before
+def _heads(
+    orders: npt.NDArray[np.int64], n_results: int, costs: Sequence[tuple[npt.NDArray[np.int64], float]]
+) -> npt.NDArray[np.bool_]:
+    """Which places belong to the head of each order, in as many columns as the longest head has, or some more.
+
+    Args:
+        orders: A row per order.
+        n_results: So many places always do.
+        costs: What each chunk costs, and how much may be spent before a place that does.
+    """
+    n, width = orders.shape[1], max(64, n_results)
+    while True:
+        is_head = np.tile(np.arange(min(n, width)) < n_results, (len(orders), 1))
+        for cost, most in costs:
+            drawn = cost[orders[:, :width]]
+            is_head |= drawn.cumsum(axis=1) - drawn <= most
+        if width >= n or not is_head[:, -1].any():
+            return is_head
+        width *= 4
 
 
 def _columns(requested: Requested) -> list[str]:

@@ -28,7 +28,7 @@ SWITCHES = (
     ("evaluate/score/metric_values.py", '"n_returned") < pl.min', '"n_returned") <= pl.min', "repobench-r@official-v1"),
     ("evaluate/metrics/pooled.py", '"n_relevant") > 0', '"n_relevant") > 1', "repobench-r@identifier-v1"),
     ("evaluate/score/contexts/budgets.py", 'left, side="right")', 'left, side="left")', "contextbench@docs-v1"),
-    ("evaluate/score/contexts/budgets.py", "where(left >= 0,", "where(left > 0,", "contextbench@docs-v1"),
+    ("evaluate/score/contexts/budgets.py", "has_left = left >= 0", "has_left = left > 0", "contextbench@docs-v1"),
     ("evaluate/score/contexts/gathering.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),
     ("evaluate/score/contexts/definitions.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
     ("evaluate/score/contexts/edits.py", '"line") < pl', '"line") <= pl', "contextbench@official-v1"),

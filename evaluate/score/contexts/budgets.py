@@ -50,8 +50,10 @@ def _paid(
     held: Spans, offset: Integers, before: Integers, left: Integers, files: Files, axis: Axis, item: Integers
 ) -> Rows:
     """Of each piece the lines that what is left pays for."""
+    has_left = left >= 0
+    held, offset, left = held.where(has_left), offset[has_left], left[has_left]
     affordable = np.searchsorted(before, before[offset + held.start] + left, side="right") - 1 - offset
-    end = np.where(left >= 0, np.minimum(held.end, affordable), held.start)
+    end = np.minimum(held.end, affordable)
     paid = held._replace(end=end).where(end > held.start)
     # The files of an item lie one behind the other on its axis, as its files do among all.
     base = np.concatenate(([0], np.cumsum(axis.length)))
@@ -63,11 +65,7 @@ def _paid(
 
 def _spent_before(files: Files, axis: Axis) -> Integers:
     """The non-whitespace characters before each place of all items' axes laid end to end, and before their end."""
-    spent = np.zeros(int(axis.length.sum()) + 1, np.int64)
-    there = np.flatnonzero(files.is_there)
-    row, line = ranges(np.zeros_like(there), files.n_lines[there])
-    file = there[row]
-    base = np.concatenate(([0], np.cumsum(axis.length)))
-    place = base[files.item[file]] + axis.first[file] + line
-    spent[place + 1] = files.nws[files.first_start[files.text[file]] + line]
-    return np.cumsum(spent)
+    # The axes end to end are the files end to end, each with a place behind its last line, which costs nothing.
+    _, line = ranges(files.first_start[files.text], files.first_start[files.text] + files.n_lines + 1)
+    cost = np.where(np.repeat(files.is_there, files.n_lines + 1), files.nws[line], 0)
+    return np.concatenate(([0], np.cumsum(cost)))

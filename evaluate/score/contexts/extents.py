@@ -121,6 +121,10 @@ class Files:
         """The byte at which a line starts; that of the line after the last is the file's length."""
         return self.starts[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
 
+    def nws_of(self, file: Integers, line: Integers) -> Integers:
+        """The non-whitespace characters of a line of a file that is there; 0 of the line after the last."""
+        return self.nws[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
+
 
 class Axis(NamedTuple):
     """The files of each item, end to end and a place apart.

@@ -65,16 +65,8 @@ def gather(
         n_lines: At which they are measured in lines.
     """
     numbered = number(material, runs)
-    cases, item = numbered.cases, numbered.cases["item"].to_numpy()
-    files = Files.of(numbered.files, numbered.texts)
-    ground = Ground(
-        rules=rules,
-        files=files,
-        definitions=Definitions.of(material.definitions, numbered.texts, rules),
-        gold=rows_of(numbered.gold, "item"),
-        item=item,
-        n_items=material.items.height,
-    )
+    ground = ground_of(material, numbered, rules)
+    cases, item, files = numbered.cases, ground.item, ground.files
     ends = rows_of(_ends(numbered, rules), "case")
     is_ranking = cases["is_ranking"].to_numpy()
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
@@ -102,6 +94,18 @@ def gather(
         at_budget={
             name: ground.sizes("line", Answers(one_each, _at_once(rows), nothing)) for name, rows in cut.items()
         },
+    )
+
+
+def ground_of(material: Material, numbered: Numbered, rules: ContextRules) -> Ground:
+    """What the cases are held against."""
+    return Ground(
+        rules=rules,
+        files=Files.of(numbered.files, numbered.texts),
+        definitions=Definitions.of(material.definitions, numbered.texts, rules),
+        gold=rows_of(numbered.gold, "item"),
+        item=numbered.cases["item"].to_numpy(),
+        n_items=material.items.height,
     )
 
 

@@ -113,8 +113,7 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
     # A piece for every cut; the one after the last cut is empty.
     length = np.diff(cuts, append=cuts[-1:])
-    n_open = np.bincount(gold_start, minlength=len(cuts)) - np.bincount(gold_end, minlength=len(cuts))
-    gold_length = length * (np.cumsum(n_open) > 0)
+    gold_length = length * (_n_open(gold_start, gold_end, len(cuts)) > 0)
     gold_before = np.concatenate(([0], np.cumsum(gold_length)))
     walk = _walk_at(walks, cuts)
     first = _first(start, end, spans.step, len(cuts))
@@ -128,6 +127,28 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
         n_cumulative=walks.up_to(walks.by_slot(new_in, length[held])),
         n_cumulative_hit=walks.up_to(walks.by_slot(new_in, gold_length[held])),
     )
+
+
+def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Integers, Integers, Integers, Integers]:
+    """The pieces of every walk's gold, and how many of its steps hold each.
+
+    Args:
+        walks: The walks.
+        spans: What they hold.
+        gold: What they should hold.
+        marked: By slot, whether to count it on its own as well.
+
+    Returns:
+        Of each piece the walk, the length, the number of steps and of the marked ones among them.
+    """
+    spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
+    cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
+    slot, begin, stop = _disjoint(walks.slot(spans.walk, spans.step), start, end, len(cuts))
+    piece = np.flatnonzero(_n_open(gold_start, gold_end, len(cuts)) > 0)
+    n_holding, n_marked = (
+        _n_open(begin[counted], stop[counted], len(cuts))[piece] for counted in (slot >= 0, marked[slot])
+    )
+    return _walk_at(walks, cuts[piece]), np.diff(cuts, append=cuts[-1:])[piece], n_holding, n_marked
 
 
 def held_since(walks: Walks, spans: Spans, walk: Integers, place: Integers) -> Integers:
@@ -181,6 +202,11 @@ def _cut(walks: Walks, *several: Spans) -> tuple[Integers, list[Integers]]:
 
 def _walk_at(walks: Walks, places: Integers) -> Integers:
     return np.searchsorted(walks.first_place, places, side="right") - 1
+
+
+def _n_open(start: Integers, end: Integers, n_pieces: int) -> Integers:
+    """How many intervals hold each piece."""
+    return np.cumsum(np.bincount(start, minlength=n_pieces) - np.bincount(end, minlength=n_pieces))
 
 
 def _summed(group: Integers, amount: Integers, n_groups: int) -> Integers:

@@ -52,7 +52,15 @@ class Ground:
     n_items: int
 
     def sizes(self, granularity: str, answers: Answers) -> Sizes:
-        """The sizes of what the walks hold, as sets of files, symbols, bytes or lines.
+        """The sizes of what the walks hold; arguments as for :meth:`laid`."""
+        walks, spans, gold = self.laid(granularity, answers)
+        found = sizes(walks, spans, gold)
+        if granularity == "line" and self.rules.ranges == "published":
+            found = _with_reversed(walks, spans, found)
+        return found
+
+    def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
+        """What the walks hold and what they should, as sets of files, symbols, bytes or lines.
 
         Args:
             granularity: One of GRANULARITIES.
@@ -69,10 +77,7 @@ class Ground:
         spans = _placed(answers.rows, held, axis)
         if granularity == "symbol":
             spans = self._with_named(walks, spans, answers.named, axis)
-        found = sizes(walks, spans, self._gold_of_walks(_placed(self.gold, should, axis)))
-        if granularity == "line" and self.rules.ranges == "published":
-            found = _with_reversed(walks, spans, found)
-        return found
+        return walks, spans, self._gold_of_walks(_placed(self.gold, should, axis))
 
     def _extent(self, granularity: str, rows: Rows, *, is_gold: bool = False) -> Extent:
         if granularity == "file":

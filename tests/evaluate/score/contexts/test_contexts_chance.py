@@ -1,0 +1,101 @@
+"""What a random order covers of a context: closed forms against every order of a small pool, drawn ones of a large."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import permutations
+
+import polars as pl
+import pytest
+
+from evaluate.metrics import metrics_of
+from evaluate.score.chance import how_expected
+from evaluate.score.contexts.closed import expected_coverage, has_closed_form
+from evaluate.score.contexts.gathered import RANKING, Material, Runs
+from evaluate.score.contexts.scoring import rules_of
+from lake.catalog.protocol import Protocol
+from tests.evaluate.score.contexts.contexts_world import CONTEXTS, PUBLISHED, View, ranking, scored, world
+
+KEY = ["granularity", "metric", "k"]
+# A file that begins with a line which no budget pays for, as minified ones do.
+WIDE = f"{'x' * 9_000}\n" + "".join(f"line {number}\n" for number in range(9))
+DEFINITIONS = (
+    ("a.py", 0, 45, "class", "A", "A"),
+    ("a.py", 9, 40, "method", "f", "A.f"),
+    ("a.py", 60, 80, "method", "f", "A.f"),
+    ("wide.py", 9_001, 9_030, "function", "g", "g"),
+)
+GOLD = (("a.py", 2, 8), ("wide.py", 1, 4), ("gone.py", 1, 2))
+MIXED = world({"a.py": "12345678\n" * 10, "wide.py": WIDE}, GOLD, DEFINITIONS)
+# Windows that overlap, more of one file than of the other.
+WINDOWS = [View("a.py", 1, 4), View("a.py", 3, 7), View("a.py", 6, 10), View("wide.py", 1, 2), View("wide.py", 2, 10)]
+
+
+def all_at(protocol: Protocol, *ks: int) -> Protocol:
+    """A protocol with everything that has a closed form, cut off early enough for a small pool."""
+    sets = [(f"{of}_coverage", ks) for of in ("file", "symbol", "span")]
+    return replace(protocol, metrics=(*sets, *((f"{of}_auc", (0,)) for of in ("file", "symbol", "span", "line"))))
+
+
+def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_first: int) -> pl.DataFrame:
+    gold = set(material.gold["path"])
+    rows = [(one.path, (one.start or 0) - 1, one.end) for one in chunks if one.path in gold]
+    hits = pl.DataFrame(rows, schema=["path", "line_start", "line_end"], orient="row").with_columns(
+        *(pl.lit(None, pl.String).alias(name) for name in ("path_given", "symbol")),
+        run_id=pl.lit("any"),
+        item_id=pl.lit("item"),
+        part=pl.lit(RANKING),
+        step=pl.lit(0, pl.Int64),
+        rank=pl.int_range(1, pl.len() + 1),
+    )
+    answered = pl.DataFrame({"run_id": "any", "item_id": "item", "status": "done"}).with_columns(
+        n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
+    )
+    sizes = pl.DataFrame({"run_id": "any", "item_id": "item", "n": len(chunks), "n_first": n_first})
+    return expected_coverage(
+        protocol, rules_of(protocol), material, Runs(("any",), answered, hits, hits.clear()), sizes
+    )
+
+
+def drawn(protocol: Protocol, material: Material, orders: Sequence[Sequence[View]]) -> pl.DataFrame:
+    scores = scored(protocol, material, *(ranking(order) for order in orders)).scores
+    numbers = pl.col("value", "numerator")
+    return scores.group_by(KEY).agg(numbers.mean(), error=pl.col("value").std() / pl.col("value").count().sqrt())
+
+
+@pytest.mark.parametrize(("protocol", "n_first"), [(CONTEXTS, 5), (PUBLISHED, 4)], ids=["docs", "official"])
+def test_coverage_in_closed_form_is_the_mean_of_every_order(protocol: Protocol, n_first: int) -> None:
+    protocol = all_at(protocol, 1, 2, 4)
+    every = list(permutations(WINDOWS))
+    both = closed(protocol, MIXED, WINDOWS, n_first).join(drawn(protocol, MIXED, every), on=KEY, suffix="_drawn")
+    assert both.height == 3 * 3 + 4
+    for ours, theirs in (("value", "value_drawn"), ("numerator", "numerator_drawn")):
+        assert both.select((pl.col(ours) - pl.col(theirs)).abs().max()).item() < 1e-12
+    # The published rules leave out the orders that begin with what no budget pays for.
+    left_out = drawn(protocol, MIXED, [order for order in every if order[0] == WINDOWS[3]])
+    assert left_out["value"].null_count() == (0 if protocol.name == CONTEXTS.name else left_out.height)
+
+
+def test_coverage_in_closed_form_is_within_the_error_of_drawn_orders() -> None:
+    files = {f"{name}.py": "12345678\n" * 60 for name in "abcdef"}
+    material = world(files, [("a.py", 3, 17), ("b.py", 40, 60)], [("a.py", 90, 200, "function", "f", "f")])
+    chunks = [View(path, start, start + 14) for path in files for start in range(1, 46, 5)]
+    draw = random.Random(7)
+    orders = [draw.sample(chunks, 20) for _ in range(2_000)]
+    both = closed(CONTEXTS, material, chunks, len(chunks)).join(
+        drawn(CONTEXTS, material, orders), on=KEY, suffix="_drawn"
+    )
+    assert both.height == 3 * 3 + 4
+    assert both.select(((pl.col("value") - pl.col("value_drawn")).abs() / pl.col("error")).max()).item() < 5
+    assert both["error"].min() > 0  # type: ignore[operator] # a float
+
+
+def test_a_label_says_which_numbers_of_contexts_need_no_drawing() -> None:
+    exact = {(metric.name, k) for metric, k in metrics_of(CONTEXTS) if has_closed_form(metric, k)}
+    assert exact == {(f"{of}_coverage", k) for of in ("file", "symbol", "span") for k in (5, 10, 20)} | {
+        (f"{of}_auc", 0) for of in ("file", "symbol", "span", "line")
+    }
+    assert {how_expected(*one) for one in exact} == {"closed form"}
+    assert how_expected("file_coverage") == how_expected("file_f1", 5) == "mean of 100 seeded orders"
