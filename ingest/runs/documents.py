@@ -6,9 +6,13 @@ import polars as pl
 
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?$"
 _ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
+_SYMBOL = r"^(.*?)::(.*)$"
 _CONTROL = r"[\x00-\x1f\x7f]"
 
-HELP = "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file) or cand:3."
+HELP = (
+    "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
+    "or cand:3."
+)
 
 
 def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
@@ -18,14 +22,17 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         documents: document, and whatever goes with it.
 
     Returns:
-        The same with path_given, line_start, line_end (null for a whole file) and `fault`, null where there is none.
+        The same with path_given, symbol (the definition that is named; null for none), line_start, line_end (null for a
+        whole file and for a definition) and `fault`, null where there is none.
     """
-    document = pl.col("document")
+    document, symbol = pl.col("document"), pl.col("symbol")
     groups = document.str.extract_groups(_RANGE)
     first, last = (groups.struct.field(number).cast(pl.Int64, strict=False) for number in ("2", "3"))
     is_range = pl.col("path_given").is_not_null()
     ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
     parsed = documents.with_columns(groups.struct.field("1").alias("path_given"), first=first, last=ends)
+    named = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
+    parsed = parsed.with_columns(file=named.struct.field("1"), symbol=named.struct.field("2"))
     # Numbers that no Int64 holds are null here.
     unread = pl.col("first").is_null() | pl.col("last").is_null()
     fault = (
@@ -41,12 +48,16 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("its range is reversed"))
         .when(~is_range & document.str.contains(_ALMOST_A_RANGE))
         .then(pl.lit("its range is not #L10 or #L10-L20"))
-        .when(pl.coalesce("path_given", "document").str.contains("::", literal=True))
-        .then(pl.lit("symbols, path::name, are not read yet; give the symbol's lines"))
+        .when(is_range & symbol.is_not_null())
+        .then(pl.lit("it names lines and a definition"))
+        .when((symbol == "") | (pl.col("file") == ""))
+        .then(pl.lit("it is not path::Qualified.name"))
     )
     return parsed.with_columns(fault=fault).select(
         *documents.columns,
-        pl.coalesce("path_given", "document").alias("path_given"),
+        pl.coalesce("path_given", "file", "document").alias("path_given"),
+        # As the lake has it, whatever the language writes between the names.
+        symbol.str.replace_all("::", ".", literal=True),
         (pl.col("first") - 1).alias("line_start"),
         pl.col("last").alias("line_end"),
         "fault",

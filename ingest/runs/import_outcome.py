@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -37,6 +38,27 @@ class Wanted:
     chunker: str = ""
 
 
+@dataclass(frozen=True)
+class Made:
+    """How answers were made that were made here, by a program.
+
+    Attributes:
+        format: What kind of program it is.
+        name: What it is called.
+        parameters: What it was told, and what it was made of.
+        versions: Program → version.
+        limit: How many items of each part it was asked, where that is not all.
+        cost: What it cost, as columns of `costs`.
+    """
+
+    format: str
+    name: str
+    parameters: Mapping[str, object]
+    versions: Mapping[str, str]
+    limit: int | None = None
+    cost: Mapping[str, object] = field(default_factory=dict)
+
+
 @dataclass
 class Imported:
     """What an import did.
@@ -48,6 +70,7 @@ class Imported:
         n_rejected: What was refused, a row of `rejects` each.
         n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
         is_current: Whether the run was there already.
+        read_as: What was read: the format by its title, and of a search the program.
         notes: Sentences for the last block.
         parts: The parts of the items that the file touches.
     """
@@ -58,6 +81,7 @@ class Imported:
     n_rejected: int = 0
     n_unknown: int = 0
     is_current: bool = False
+    read_as: str = ""
     notes: list[str] = field(default_factory=list)
     parts: list[str] = field(default_factory=list)
 
@@ -76,7 +100,7 @@ class Imported:
             rejected=self.n_rejected,
             tally=parts or PartCounts(),
             tied=tally.n_tied,
-            notes=[f"run {self.run_id}", *self.notes, *self.summary()],
+            notes=[f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary()],
             hint=hint,
         )
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import Found, called, found_in
-from ingest.runs.import_outcome import Imported, Wanted
+from ingest.runs.import_outcome import Imported, Made, Wanted
 from ingest.runs.imported_runs import ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
@@ -21,6 +21,7 @@ from ingest.runs.one_per_item import chosen
 from ingest.runs.rankings import Rankings, Tally
 from ingest.runs.read_trajectories import Ids, Read
 from ingest.runs.read_trajectories import read as trajectories_read
+from ingest.runs.registry import AUTO
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
@@ -60,27 +61,6 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
         return stood
     say(f"{input_file.name}: {importer.title} for {task.name}")
     return job.run(rejects, write=write)
-
-
-@dataclass(frozen=True)
-class Made:
-    """How answers were made that were made here, by a program.
-
-    Attributes:
-        format: What kind of program it is.
-        name: What it is called.
-        parameters: What it was told, and what it was made of.
-        versions: Program → version.
-        limit: How many items of each part it was asked, where that is not all.
-        cost: What it cost, as columns of `costs`.
-    """
-
-    format: str
-    name: str
-    parameters: Mapping[str, object]
-    versions: Mapping[str, str]
-    limit: int | None = None
-    cost: Mapping[str, object] = field(default_factory=dict)
 
 
 @dataclass
@@ -144,11 +124,13 @@ class Import:
         vars(tally).update(counts)
         if isinstance(tally, TrajectoryTally):
             tally.unread = Unread(counts_in(row, "unread"))
-        return Imported(self.run_id, row["n_items"].item(), tally, n_rejected, n_unknown, is_current=True)
+        return Imported(
+            self.run_id, row["n_items"].item(), tally, n_rejected, n_unknown, is_current=True, read_as=self._read_as
+        )
 
     def run(self, rejects: Rejects, *, write: bool) -> Imported:
         """Check every row and, if that is wanted, store what they say: the run's own row last."""
-        result = Imported(self.run_id, tally=self._tally()())
+        result = Imported(self.run_id, tally=self._tally()(), read_as=self._read_as)
         began = False
         try:
             for asked, tables in self._parts(rejects, result):
@@ -170,6 +152,13 @@ class Import:
             replaced = self.stored.replace(self.wanted.system, self.task.name)
             result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
         return result
+
+    @property
+    def _read_as(self) -> str:
+        if self.made is not None:
+            return f"the answers of `{self.made.name}`"
+        said = "as was asked" if self.wanted.format != AUTO else "by its content"
+        return f"{self.input_file.name}, {self.importer.title} ({said}: --format {self.importer.name})"
 
     def _tally(self) -> type[Tally]:
         return TrajectoryTally if self.importer.kind == "trajectory" else Tally

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import IO, ClassVar
 
 import polars as pl
@@ -153,6 +154,22 @@ class InputFile:
             hint = "Is it cut off? Unpack it with the tool that packed it, or write it again." if packed else ""
             kind = f"the {packed} file" if packed else "the file"
             raise self.wrong(what=f"{kind} cannot be read to its end: {said}", hint=hint) from error
+
+    @contextmanager
+    def sought(self) -> Iterator[IO[bytes]]:
+        """The file, unpacked, read from any place: what is packed is unpacked whole first.
+
+        Raises:
+            GoldspanError: What is packed is cut off or damaged.
+        """
+        with self.path.open("rb") as plain, TemporaryFile() as whole:
+            if packing(plain.read(MAGIC_BYTES)):
+                for block in self.blocks():
+                    whole.write(block)
+                whole.seek(0)
+                yield whole
+            else:
+                yield plain
 
 
 def _lines(text: str, position: int) -> pl.DataFrame:

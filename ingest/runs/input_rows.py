@@ -20,6 +20,7 @@ RANKING: Mapping[str, pl.DataType] = {
     "position": pl.Int64(),
     "item_id": NAME,
     "path_given": NAME,
+    "symbol": NAME,
     "document": NAME,
     "line_start": pl.Int64(),
     "line_end": pl.Int64(),

@@ -17,6 +17,9 @@ from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
 
+_DEFINITIONS = "docs"
+"""The rules by which a definition that a document names is found."""
+
 
 @dataclass
 class Tally:
@@ -31,6 +34,7 @@ class Tally:
         n_clamped: Ranges that ended one line past their file.
         n_renumbered: Lists whose ranks were not 1, 2, 3, …
         n_no_chunk: Documents that are no chunk of the declared chunker.
+        n_ambiguous: Documents that name a definition of which their file has several.
         n_tied: Lists with a tie at a cut-off.
         n_other_prompt: Completions of another prompt than the item's.
         n_unanswered: Items of which a program says why it gives no list.
@@ -45,6 +49,7 @@ class Tally:
     n_clamped: int = 0
     n_renumbered: int = 0
     n_no_chunk: int = 0
+    n_ambiguous: int = 0
     n_tied: int = 0
     n_other_prompt: int = 0
     n_unanswered: int = 0
@@ -63,6 +68,7 @@ class Tally:
             (self.n_clamped, "clamped", "range", " that ended one line past their file"),
             (self.n_renumbered, "numbered anew in their order", "list", " whose ranks were not 1, 2, 3, …"),
             (self.n_unscorable, "left out", "answer", " to items that cannot be scored in this lake"),
+            (self.n_ambiguous, "the first taken", "name", " that its file defines several times"),
             (self.n_no_chunk, "no chunk of the chunker that was named", "document", ""),
             (self.n_unanswered, "failed", "item", ", each with the reason in the table run_items"),
             (self.n_other_prompt, "of a prompt that starts at another line than the item's", "completion", ""),
@@ -173,7 +179,7 @@ class Rankings:
         rows = rows.join(pool_of, on="item", how="left", maintain_order="left")
         wanted = rows.select("pool", "path_given").unique()
         files = resolved(wanted, files_of(self.lake, self.task.benchmark, pools, paths=wanted["path_given"]))
-        found = rows.join(files, on=["pool", "path_given"], how="left", maintain_order="left")
+        found = self._defined(rows.join(files, on=["pool", "path_given"], how="left", maintain_order="left"), tally)
         lost = found.filter(pl.col("path").is_null())
         tally.n_hits += found.height
         tally.n_unresolved += lost.height
@@ -195,6 +201,27 @@ class Rankings:
         added = axis.added(clamped.filter(pl.col("sha256").is_not_null()))
         measured = axis.measured(clamped).join(added, on=["item", "rank"], how="left", maintain_order="left")
         return self._numbered(measured, tally)
+
+    def _defined(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+        """The rows, those that name a definition with its lines; one that its file does not have is in no file."""
+        key = ["sha256", "symbol"]
+        wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
+        if wanted.is_empty():
+            return rows.drop("symbol")
+        known = self.lake.scan("symbols", rules=_DEFINITIONS).rename({"qualified_name": "symbol"})
+        first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
+        defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
+        found = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")
+        tally.n_ambiguous += found.filter(pl.col("n") > 1).height
+        named = pl.col("symbol").is_not_null()
+        is_lost = named & pl.col("n").is_null()
+        given = pl.format("{}::{}", pl.col("path_given").cast(pl.String), pl.col("symbol").cast(pl.String)).cast(NAME)
+        return found.with_columns(
+            pl.when(~is_lost).then(pl.col("path", "sha256", "n_lines")),
+            path_given=pl.when(named).then(given).otherwise("path_given"),
+            line_start=pl.when(named).then("of_line_start").otherwise("line_start"),
+            line_end=pl.when(named).then("of_line_end").otherwise("line_end"),
+        ).drop("symbol", "n", "of_line_start", "of_line_end")
 
     def _check_duplicates(self, rows: pl.DataFrame) -> None:
         key = ["item", "place", "line_start", "line_end"]

@@ -90,14 +90,17 @@ def resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
 
 
 def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a ranking in which a document that is a file's whole name means that file, though it ends in `#L1-L2`."""
-    documents = rows.select(pl.col("document").unique().cast(pl.String)).filter(pl.col("document").str.contains("#L"))
+    """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
+    documents = rows.select(pl.col("document").unique().cast(pl.String)).filter(
+        pl.col("document").str.contains("#L|::")
+    )
     files = lake.scan("files", benchmark=benchmark).select(document="path")
     names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
     is_file = pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False)
     whole = pl.when(is_file)
     return rows.with_columns(
         path_given=whole.then("document").otherwise("path_given"),
+        symbol=whole.then(None).otherwise("symbol"),
         line_start=whole.then(None).otherwise("line_start"),
         line_end=whole.then(None).otherwise("line_end"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -13,8 +14,8 @@ import numpy as np
 
 from ingest.runs.find_trajectories import Found, found_in
 from ingest.runs.formats.answers import ANSWERS
-from ingest.runs.import_outcome import Imported, Wanted
-from ingest.runs.importing import Import, Made
+from ingest.runs.import_outcome import Imported, Made, Wanted
+from ingest.runs.importing import Import
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import item_parts, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
@@ -68,22 +69,27 @@ def import_search(
         parts = [replace(one, items=stratified(one.scorable, limit)) for one in parts]
     search = asking.search
     stamp = fingerprint(search.fingerprint, wanted.system, task.name, chunker, limit)
+    told = {"search": search.what, "files": dict(search.files)}
+    made = Made(search.kind, search.what, told, search.versions, limit)
     # What was answered before is known by its digest alone: the same answers would make the same run.
     before = _answers_of(lake, wanted.benchmark, run_id_of(task.name, wanted.system, stamp))
-    kept = Import(lake, wanted, InputFile(wanted.file), Found(ANSWERS, [], sha256=before), task, parts, stamp, chunker)
+    found = Found(ANSWERS, [], sha256=before)
+    kept = Import(lake, wanted, InputFile(wanted.file), found, task, parts, stamp, chunker, made)
     if before and not asking.again and (stood := kept.stands()) is not None:
         stood.notes.append(f"`{search.what}` and the files it names are what they were; --again asks it again")
         return stood
     items = items_of(lake, task, parts)
     say(f"{search.what}: {counted(items.height, 'item')} of {task.name}")
     folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
-    answers = folder / "answers.jsonl"
-    asked = ask(lake, task, items, search, answers, track=track, say=say)
+    answers = InputFile(folder / "answers.jsonl")
+    try:
+        asked = ask(lake, task, items, search, answers.path, track=track, say=say)
+    except BaseException:
+        shutil.rmtree(folder)
+        raise
     rejects = Rejects()
-    found = found_in(InputFile(answers), ANSWERS.name, rejects)
-    told = {"search": search.what, "files": dict(search.files)}
-    made = Made(search.kind, search.what, told, search.versions, limit, _cost(asked))
-    job = replace(kept, input_file=InputFile(answers), found=found, made=made)
+    found = found_in(answers, ANSWERS.name, rejects)
+    job = replace(kept, input_file=answers, found=found, made=replace(made, cost=_cost(asked)))
     try:
         done = job.run(rejects, write=write)
     except GoldspanError as error:
@@ -91,8 +97,7 @@ def import_search(
         raise GoldspanError(
             error.what, where=error.where, examples=error.examples, hint=hint.strip(), code=error.code
         ) from error
-    answers.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder)
     done.notes += _notes(asked)
     return done
 

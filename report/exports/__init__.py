@@ -18,7 +18,7 @@ from report.exports.beir_folder import beir_folder
 from report.exports.bundle import bundled
 from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
-from report.exports.rankings import qrels, ranx, trec
+from report.exports.rankings import answers, beir_results, qrels, ranx, trec, tsv
 from report.exports.wide import MAX_COLUMNS, latex, markdown
 from report.exports.writing import check_output, write, write_folder
 from report.facts import load
@@ -228,6 +228,21 @@ FORMATS: Mapping[str, Format] = {
         "JSON, {query: {document: score}}",
         "a run",
         of_run=lambda lake, run_id, _: _ranking(lake, run_id, ranx),
+    ),
+    "tsv": Format(
+        "tab-separated columns: item_id, document, rank, score",
+        "a run",
+        of_run=lambda lake, run_id, _: _ranking(lake, run_id, tsv),
+    ),
+    "answers": Format(
+        "JSON lines as a program answers `ingest run --search`",
+        "a run",
+        of_run=lambda lake, run_id, _: _ranking(lake, run_id, answers),
+    ),
+    "beir-results": Format(
+        "BEIR's table of results: query-id, corpus-id, score",
+        "a run",
+        of_run=lambda lake, run_id, _: _ranking(lake, run_id, beir_results),
     ),
     "beir": Format(
         "a folder in BEIR's layout: the run's documents and queries with their texts, judgements, run.trec; needs -o",

@@ -1,4 +1,4 @@
-"""A run's rankings and what is relevant to its items as other tools read them: TREC's lines, and the JSON of ranx."""
+"""A run's rankings and what is relevant to its items as other tools read them: lines, tables, the JSON of ranx."""
 
 from __future__ import annotations
 
@@ -25,6 +25,33 @@ def ranx(ranking: pl.DataFrame) -> bytes:
     lists = _falling(ranking).group_by("item_id", maintain_order=True).agg("document", "falling")
     found = {item: dict(zip(documents, scores, strict=True)) for item, documents, scores in lists.iter_rows()}
     return (json.dumps(found, ensure_ascii=False) + "\n").encode()
+
+
+def tsv(ranking: pl.DataFrame) -> bytes:
+    """Tab-separated columns under a header: item_id, document, rank, score."""
+    return _table(ranking, item_id="item_id", document="document", rank="rank", score="falling")
+
+
+def beir_results(ranking: pl.DataFrame) -> bytes:
+    """BEIR's table of results: query-id, corpus-id, score."""
+    return _table(ranking, **{"query-id": "item_id", "corpus-id": "document", "score": "falling"})
+
+
+def answers(ranking: pl.DataFrame) -> bytes:
+    """JSON Lines as programs answer them: id, and results with path, start and end (from 1, inclusive) and score."""
+    has_lines = pl.col("line_end") > pl.col("line_start")
+    span = pl.when(has_lines).then(pl.col("line_start") + 1).alias("start"), pl.when(has_lines).then("line_end")
+    results = pl.struct("path", *span, score="falling").alias("results")
+    lists = _falling(ranking).group_by("item_id", maintain_order=True).agg(results.struct.rename_fields(_RESULT))
+    return lists.rename({"item_id": "id"}).write_ndjson().encode()
+
+
+_RESULT = ["path", "start", "end", "score"]
+
+
+def _table(ranking: pl.DataFrame, **columns: str) -> bytes:
+    named = _falling(ranking).select(pl.col(column).alias(name) for name, column in columns.items())
+    return named.write_csv(separator="\t", quote_style="never").encode()
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:

@@ -40,20 +40,21 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what="this is no Parquet file")
     try:
         position, runs = 0, set[str]()
-        for frame in read_batches(input_file.path, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
-            _check_kinds(input_file, frame)
-            count = pl.int_range(position + 1, position + frame.height + 1, dtype=pl.Int64, eager=True)
-            frame = frame.with_columns(position=count)
-            position += frame.height
-            if "run_id" in frame.columns:
-                runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
-                if len(runs) > 1:
-                    raise input_file.wrong(
-                        what="the file holds several runs", hint="Import them one by one: a file each."
-                    )
-            rows = _rows(frame)
-            if rows.height:
-                yield rows
+        with input_file.sought() as stream:
+            for frame in read_batches(stream, partial(_wanted, input_file), max_rows=MAX_RUN_ROWS):
+                _check_kinds(input_file, frame)
+                count = pl.int_range(position + 1, position + frame.height + 1, dtype=pl.Int64, eager=True)
+                frame = frame.with_columns(position=count)
+                position += frame.height
+                if "run_id" in frame.columns:
+                    runs |= set(frame["run_id"].cast(pl.String).drop_nulls().unique())
+                    if len(runs) > 1:
+                        raise input_file.wrong(
+                            what="the file holds several runs", hint="Import them one by one: a file each."
+                        )
+                rows = _rows(frame)
+                if rows.height:
+                    yield rows
     except UnreadableParquetError as error:
         raise input_file.wrong(what=str(error)) from error
     except pl.exceptions.PolarsError as error:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, LAST, hits, imported, lake, once, one, refused, trec
+from tests.tiny import CATS, REPOSITORIES, build, ingested
 
 __all__ = ["lake", "once"]
 
@@ -75,13 +78,39 @@ def test_an_end_further_past_the_file_is_refused(lake: Lake) -> None:
         ("rockets/orbit.py#L5-9", "its range is not #L10 or #L10-L20"),
         ("rockets/orbit.py#L-5", "its range is not #L10 or #L10-L20"),
         ("rockets/orbit.py#L99999999999999999999", "its line numbers are too large"),
-        ("rockets/orbit.py::transfer", "symbols, path::name, are not read yet; give the symbol's lines"),
+        ("rockets/orbit.py::", "it is not path::Qualified.name"),
+        ("::transfer", "it is not path::Qualified.name"),
+        ("rockets/orbit.py::transfer#L1-L3", "it names lines and a definition"),
     ],
 )
 def test_a_document_that_cannot_be_read_is_refused_with_the_reason(lake: Lake, document: str, why: str) -> None:
     error = refused(lake, one(document))
     assert error.what == "a document that cannot be read: 1 line"
     assert error.examples == (f"line 1: {document}: {why}",)
+
+
+@pytest.mark.parametrize("document", ["rockets/engine.py::Engine.burn", "/testbed/rockets/engine.py::Engine::burn"])
+def test_a_definition_is_its_lines(lake: Lake, document: str) -> None:
+    result = imported(lake, trec([(FIRST, document, 1, 2), (FIRST, "rockets/engine.py::Engine.land", 2, 1)]))
+    columns = ("path", "line_start", "line_end", "path_given")
+    given = document.replace("Engine::", "Engine.")
+    assert hits(lake, *columns) == [
+        ("rockets/engine.py", 7, 10, given),
+        (None, None, None, "rockets/engine.py::Engine.land"),
+    ]
+    assert result.tally.n_unresolved == 1
+
+
+def test_of_several_definitions_of_a_name_the_first_is_taken_and_counted(tmp_path: Path) -> None:
+    twice = CATS + "\n\ndef purr(volume, length):\n    return volume * length\n"
+    ingested(
+        tmp_path / "lake",
+        build(tmp_path / "source", repositories={**REPOSITORIES, "zoo_animals/cats.py": twice.encode()}),
+    )
+    lake = Lake(tmp_path / "lake")
+    result = imported(lake, one("cats.py::purr", LAST))
+    assert hits(lake, item=LAST) == [("cats.py", 0, 2)]
+    assert "the first taken: 1 name that its file defines several times" in result.tally.said()
 
 
 @pytest.mark.parametrize(

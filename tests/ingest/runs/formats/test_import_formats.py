@@ -111,9 +111,9 @@ def test_a_format_can_be_named(lake: Lake, name: str) -> None:
     assert found_in(lake) == FOUND
 
 
-@pytest.mark.parametrize("name", ["trec", "json", "tsv", "beir", "answers"])
+@every_format
 @pytest.mark.parametrize("pack", [gzip.compress, zstd])
-def test_text_may_be_packed(lake: Lake, name: str, pack: Callable[[bytes], bytes]) -> None:
+def test_a_file_may_be_packed(lake: Lake, name: str, pack: Callable[[bytes], bytes]) -> None:
     imported(lake, pack(WRITERS[name](ROWS)))
     assert found_in(lake) == FOUND
 
