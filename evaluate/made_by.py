@@ -8,6 +8,7 @@ from evaluate.metrics import metrics_of
 from evaluate.query_forms import QUERY_FORMS
 from evaluate.rank.hit_rows import hit_rows
 from evaluate.rank.pair_ranking import rank_pairs
+from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.pools import relevance_rows
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Retriever
@@ -37,13 +38,16 @@ def ranking_code(retriever: Retriever) -> str:
 
 def _functions_of(retriever: Retriever) -> Iterator[Callable[..., object]]:
     """What a retriever and those that it calls run."""
-    yield retriever.index
-    if retriever.pairs:
-        yield retriever.pairs
-    if retriever.query_form:
-        yield QUERY_FORMS[retriever.query_form].rewrite
-    for component in retriever.components:
-        yield from _functions_of(component)
+    for one in retriever.parts():
+        yield one.index
+        if one.pairs:
+            yield one.pairs
+        if one.with_arguments:
+            yield one.with_arguments
+        if one.query_form:
+            yield QUERY_FORMS[one.query_form].rewrite
+        if one.needs in ("files", "definitions"):
+            yield LakePools
 
 
 def scoring_code(protocol: Protocol) -> Code:

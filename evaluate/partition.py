@@ -5,7 +5,7 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
@@ -15,6 +15,7 @@ from evaluate.metrics import metrics_of
 from evaluate.query_forms import rewritten
 from evaluate.rank.hit_rows import Cost, hit_rows, run_item_rows
 from evaluate.rank.pair_ranking import rank_pairs
+from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.pools import (
     ChunkedPools,
     load_axis,
@@ -160,9 +161,10 @@ class Partition:
                 return ranked
         vectors = load_vectors(self.lake) if retriever.needs == "vectors" else None
         queries = queries_by_pool(texts, pools, gold=gold, gains=gains, vectors=vectors)
+        contents = LakePools(self.lake, asked.pool_ids, asked.files)
         return rank(
             retriever,
-            queries,
+            ((replace(pool, contents=contents), some) for pool, some in queries),
             tie=task.tie,
             depth=task.depth,
             cut_offs=CUT_OFFS,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from evaluate.retrievers import Answer, Floats, Integers, Pool, Queries, Retriever
+from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever, answer_of
 from lake.catalog.task import TieRule
 from lake.sampling import seeded_hash
 from lake.text import is_blank
@@ -83,8 +83,7 @@ def rank(
         try:
             index = retriever.index(pool)
             indexed = time.perf_counter()
-            answer = index.search(queries)
-            answer = answer if isinstance(answer, Answer) else Answer(answer)
+            answer = answer_of(index, queries)
             scores = _checked(answer.scores, pool, queries)
             lines = None if answer.lines is None else _checked(answer.lines, pool, queries)
             n_bytes = int(index.n_bytes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
@@ -37,6 +37,22 @@ class Vectors:
     matrix: Floats
 
 
+class PoolContents(Protocol):
+    """What the lake holds of pools beside their chunks; read when it is asked for."""
+
+    def files(self, pool: Pool) -> Mapping[str, str]:
+        """The text of every file of a pool, by path."""
+        ...
+
+    def definitions(self, pool: Pool) -> Counted:
+        """How often each chunk of a pool holds the first line of a definition of each name.
+
+        Raises:
+            GoldspanError: Some files of the pool were not looked through.
+        """
+        ...
+
+
 @dataclass(frozen=True)
 class Pool:
     """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
@@ -59,6 +75,7 @@ class Pool:
         n_file_lines: How many lines the chunk's file has.
         text: Text of each chunk.
         vectors: Vectors given by hand, for retrievers that need them.
+        contents: The pools' files and definitions, for retrievers that need them.
     """
 
     pool_id: str
@@ -69,6 +86,7 @@ class Pool:
     n_file_lines: Integers
     text: Sequence[str]
     vectors: Vectors | None = None
+    contents: PoolContents | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, Texts):
@@ -81,6 +99,30 @@ class Pool:
         """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
         texts = self.text
         return (texts if isinstance(texts, Texts) else Texts(texts)).counted(tokens)
+
+    def files(self) -> Mapping[str, str]:
+        """The text of every file of the pool, by path."""
+        return self._contents().files(self)
+
+    def definitions(self) -> Counted:
+        """How often each chunk holds the first line of a definition of each name.
+
+        Raises:
+            GoldspanError: Some files of the pool were not looked through.
+        """
+        return self._contents().definitions(self)
+
+    def _contents(self) -> PoolContents:
+        if self.contents is None:
+            raise NoContentsError
+        return self.contents
+
+
+class NoContentsError(ValueError):
+    """A pool was given without the lake's files and definitions."""
+
+    def __init__(self) -> None:
+        super().__init__("the pool's files and definitions are not at hand")
 
 
 @dataclass(frozen=True)
@@ -175,6 +217,12 @@ class Index(Protocol):
         ...
 
 
+def answer_of(index: Index, queries: Queries) -> Answer:
+    """What an index answers, with the failures of single queries beside it."""
+    answer = index.search(queries)
+    return answer if isinstance(answer, Answer) else Answer(answer)
+
+
 @dataclass(frozen=True)
 class Scan:
     """An index that is nothing but the pool: for retrievers that have nothing to prepare."""
@@ -202,7 +250,8 @@ class Retriever:
         tags: `baseline` for what stands beside the systems to be measured.
         parameters: Its settings, as the pages say them.
         needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it runs
-            only when asked for by name, on vectors that the lake was given.
+            only when asked for by name, on vectors that the lake was given; `files`, `definitions`: it asks the
+            pool for them.
         is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
         runs: When it runs: `always`, also where no system is asked for; `asked`, where `--systems` picks it, by a glob
             too; `named`, where `--systems` has its exact name.
@@ -226,7 +275,7 @@ class Retriever:
     source: str = ""
     tags: tuple[str, ...] = ()
     parameters: Mapping[str, object] = field(default_factory=dict)
-    needs: Literal["", "gold", "vectors"] = ""
+    needs: Literal["", "gold", "vectors", "files", "definitions"] = ""
     is_chance: bool = False
     runs: Literal["always", "asked", "named"] = "always"
     tasks: tuple[str, ...] = ()
@@ -236,6 +285,12 @@ class Retriever:
     with_arguments: Callable[[str], Retriever] | None = None
     components: tuple[Retriever, ...] = ()
     query_form: str = ""
+
+    def parts(self) -> Iterator[Retriever]:
+        """It and those that it calls."""
+        yield self
+        for component in self.components:
+            yield from component.parts()
 
     @property
     def is_at_hand(self) -> bool:

@@ -31,6 +31,19 @@ def retriever_named(name: str) -> Retriever:
     return _asking(found, form) if tilde else found
 
 
+def component_named(caller: str, name: str) -> Retriever:
+    """The retriever that another one calls by a name.
+
+    Raises:
+        GoldspanError: There is none, or it ranks by the gold or stands for every order: no ranking to build on.
+    """
+    found = retriever_named(name)
+    if found.needs == "gold" or found.is_chance:
+        message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
+        raise GoldspanError(message, hint=f"Write {caller}:bm25-okapi, for example.", code=Exit.USAGE)
+    return found
+
+
 def _asking(retriever: Retriever, name: str) -> Retriever:
     """A retriever that is asked a part of each query."""
     if name not in QUERY_FORMS:

@@ -16,6 +16,7 @@ from evaluate.made_by import AGGREGATING_CODE
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.rank.hit_rows import Cost, cost_row
+from evaluate.rank.pool_contents import RULES
 from evaluate.rank.pools import is_complete
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.runs.context_runs import ContextRun, score_runs
@@ -139,8 +140,11 @@ class Work:
 
     def stamp(self, system: System) -> str:
         """What a run is made from, but for the data."""
-        vectors = self.lake.state("vectors") if system.retriever.needs == "vectors" else ""
-        return fingerprint(FORMAT_VERSION, system.fingerprint(self.task, self.label, self.selection.said()), vectors)
+        needs = {one.needs for one in system.retriever.parts()}
+        vectors = self.lake.state("vectors") if "vectors" in needs else ""
+        rules = self.lake.part("symbol_rules", RULES) if "definitions" in needs else None
+        of_system = system.fingerprint(self.task, self.label, self.selection.said())
+        return fingerprint(FORMAT_VERSION, of_system, vectors, rules.fingerprint if rules else "")
 
     def run_id(self, system: System) -> str:
         """What a run is called."""

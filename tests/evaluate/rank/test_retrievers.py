@@ -15,49 +15,11 @@ from rank_bm25 import BM25Okapi
 
 from evaluate.made_by import ranking_code
 from evaluate.rank.ranking import rank
-from evaluate.retrievers import Answer, Floats, Pool, Queries, Retriever, Span, retrievers
-from evaluate.retrievers.bm25_okapi import index
+from evaluate.retrievers import Floats, Pool, Queries, Retriever, Span, retrievers
 from lake import code
 from lake.text import words
+from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 from tests.tiny import CATS, DOGS, ENGINE, ORBIT
-
-Chunk = tuple[str, int, int]
-"""Path, first line, line after the last."""
-
-
-def _pool(chunks: Sequence[Chunk] = (), texts: Sequence[str] = ()) -> Pool:
-    chunks = chunks or [(f"{n}.py", 0, 1) for n in range(len(texts))]
-    paths = [path for path, _, _ in chunks]
-    return Pool(
-        pool_id="pool",
-        path=paths,
-        chunk_no=np.array([paths[:n].count(path) for n, path in enumerate(paths)], dtype=np.int64),
-        line_start=np.array([start for _, start, _ in chunks], dtype=np.int64),
-        line_end=np.array([end for _, _, end in chunks], dtype=np.int64),
-        n_file_lines=np.array([end for _, _, end in chunks], dtype=np.int64),
-        text=texts or [""] * len(chunks),
-    )
-
-
-def _queries(
-    texts: Sequence[str] = ("",),
-    *,
-    targets: Sequence[tuple[str | None, int]] = (),
-    gold: Sequence[Sequence[Span]] = (),
-) -> Queries:
-    n = max(len(texts), len(targets), len(gold))
-    return Queries(
-        item_id=[f"item/{row}" for row in range(n)],
-        text=[*texts, *[""] * (n - len(texts))],
-        target_path=[path for path, _ in targets] or [None] * n,
-        target_line=np.array([line for _, line in targets] or [-1] * n, dtype=np.int64),
-        gold=gold,
-    )
-
-
-def _scores(name: str, pool: Pool, queries: Queries) -> Floats:
-    found = retrievers()[name].index(pool).search(queries)
-    return found.scores if isinstance(found, Answer) else found
 
 
 def _ranked(name: str, pool: Pool, queries: Queries) -> list[list[int]]:
@@ -78,8 +40,8 @@ def _peer(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) 
 
 
 def _okapi(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> Floats:
-    pool = _pool(texts=[" ".join(document) for document in documents])
-    return index(pool).search(_queries([" ".join(query) for query in queries]))
+    pool = pool_of(texts=[" ".join(document) for document in documents])
+    return scores_of("bm25-okapi", pool, queries_of([" ".join(query) for query in queries]))
 
 
 def _agrees(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]) -> None:
@@ -113,8 +75,8 @@ def test_bm25_is_rank_bm25s_okapi_in_the_corners(documents: list[list[str]], que
 def test_bm25_is_rank_bm25s_okapi_on_code() -> None:
     documents = [line for text in (ENGINE, ORBIT, CATS, DOGS) for line in text.split("\n\n")]
     queries = [ENGINE[:120], ORBIT, "def purr(volume): purr purr", "", "nothing_of_this"]
-    pool = _pool(texts=documents)
-    found = _scores("bm25-okapi", pool, _queries(queries))
+    pool = pool_of(texts=documents)
+    found = scores_of("bm25-okapi", pool, queries_of(queries))
     peer = _peer([words(document) for document in documents], [words(query) for query in queries])
     np.testing.assert_allclose(found, peer, rtol=0, atol=1e-9)
 
@@ -132,8 +94,8 @@ def test_bm25_of_documents_without_a_word_is_nought() -> None:
 
 
 def test_bm25_reads_words_in_lower_case() -> None:
-    pool = _pool(texts=["class FooBar:", "pass", "pass"])
-    assert _ranked("bm25-okapi", pool, _queries(["foobar"]))[0][0] == 0
+    pool = pool_of(texts=["class FooBar:", "pass", "pass"])
+    assert _ranked("bm25-okapi", pool, queries_of(["foobar"]))[0][0] == 0
 
 
 @given(st.lists(st.text("ab1_. \n", max_size=12), min_size=1, max_size=6), st.text("ab1_. \nZ", max_size=12))
@@ -145,7 +107,7 @@ def test_jaccard_is_tokens_in_both_over_tokens_in_either(texts: list[str], query
         len(tokens(query) & tokens(text)) / len(tokens(query) | tokens(text)) if tokens(query) | tokens(text) else 0.0
         for text in texts
     ]
-    found = _scores("jaccard-regex", _pool(texts=texts), _queries([query]))
+    found = scores_of("jaccard-regex", pool_of(texts=texts), queries_of([query]))
     np.testing.assert_allclose(found, [expected], rtol=1e-12)
 
 
@@ -165,12 +127,12 @@ OWN = [("a.py", 0, 4), ("a.py", 4, 8), ("a.py", 8, 12), ("a.py", 12, 16), ("b.py
     ],
 )
 def test_own_file_walks_back_from_the_hole(target: tuple[str | None, int], chunks: list[int]) -> None:
-    assert _ranked("own-file", _pool(OWN), _queries(targets=[target])) == [chunks]
+    assert _ranked("own-file", pool_of(OWN), queries_of(targets=[target])) == [chunks]
 
 
 def test_own_file_answers_each_query_for_itself() -> None:
     targets: list[tuple[str | None, int]] = [("a.py", 5), ("b.py", 1), (None, -1)]
-    assert _ranked("own-file", _pool(OWN), _queries(targets=targets)) == [[1, 0], [4], []]
+    assert _ranked("own-file", pool_of(OWN), queries_of(targets=targets)) == [[1, 0], [4], []]
 
 
 SPANS = st.lists(
@@ -183,28 +145,28 @@ SPANS = st.lists(
 
 @given(SPANS)
 def test_the_oracle_puts_every_chunk_that_shares_a_line_with_the_gold_first(spans: list[Span]) -> None:
-    pool = _pool(OWN)
+    pool = pool_of(OWN)
     relevant = {
         row
         for row, (path, start, end) in enumerate(OWN)
         if any(span.path == path and max(start, span.line_start) < min(end, span.line_end) for span in spans)
     }
-    (order,) = _ranked("oracle", pool, _queries(gold=[spans]))
+    (order,) = _ranked("oracle", pool, queries_of(gold=[spans]))
     assert set(order[: len(relevant)]) == relevant
     assert sorted(order) == list(range(len(OWN)))
 
 
 def test_the_oracle_orders_by_lines_in_both_over_lines_in_either() -> None:
     # Gold [2, 9) of a.py, 7 lines: chunk 0 shares 2 of 9, chunk 1 4 of 7, chunk 2 1 of 10.
-    pool, queries = _pool(OWN), _queries(gold=[[Span("a.py", 2, 9)]])
-    np.testing.assert_allclose(_scores("oracle", pool, queries), [[2 / 9, 4 / 7, 1 / 10, 0, 0, 0]])
+    pool, queries = pool_of(OWN), queries_of(gold=[[Span("a.py", 2, 9)]])
+    np.testing.assert_allclose(scores_of("oracle", pool, queries), [[2 / 9, 4 / 7, 1 / 10, 0, 0, 0]])
 
 
 def test_the_oracle_counts_a_line_of_two_overlapping_spans_once() -> None:
-    pool = _pool(OWN)
-    twice = _queries(gold=[[Span("a.py", 2, 6), Span("a.py", 4, 9)]])
-    once = _queries(gold=[[Span("a.py", 2, 9)]])
-    np.testing.assert_array_equal(_scores("oracle", pool, twice), _scores("oracle", pool, once))
+    pool = pool_of(OWN)
+    twice = queries_of(gold=[[Span("a.py", 2, 6), Span("a.py", 4, 9)]])
+    once = queries_of(gold=[[Span("a.py", 2, 9)]])
+    np.testing.assert_array_equal(scores_of("oracle", pool, twice), scores_of("oracle", pool, once))
 
 
 @given(
@@ -214,7 +176,7 @@ def test_the_oracle_counts_a_line_of_two_overlapping_spans_once() -> None:
 @settings(max_examples=30)
 def test_what_scores_by_words_scores_every_chunk_and_never_nan(texts: list[str], queries: list[str]) -> None:
     for name in ("bm25-okapi", "jaccard-regex", "random"):
-        found = _scores(name, _pool(texts=texts), _queries(queries))
+        found = scores_of(name, pool_of(texts=texts), queries_of(queries))
         assert found.shape == (len(queries), len(texts))
         assert np.isfinite(found).all()
 
@@ -226,14 +188,14 @@ def _every() -> list[Retriever]:
 @pytest.mark.parametrize("retriever", _every(), ids=lambda one: str(one.name))
 def test_a_query_is_answered_alike_alone_and_among_others(retriever: Retriever) -> None:
     texts = [f"{path} {start} word{start % 3}" for path, start, _ in OWN]
-    pool = _pool(OWN, texts)
+    pool = pool_of(OWN, texts)
     targets: list[tuple[str | None, int]] = [("a.py", 9), ("b.py", 3), ("a.py", 1)]
     gold = [[Span("a.py", 1, 3)], [Span("b.py", 0, 2)], [Span("a.py", 9, 10), Span("b.py", 0, 1)]]
     words_of = ["word1 a", "py word2", ""]
-    together = _scores(retriever.name, pool, _queries(words_of, targets=targets, gold=gold))
+    together = scores_of(retriever.name, pool, queries_of(words_of, targets=targets, gold=gold))
     for row in range(3):
-        alone = _queries(words_of[row : row + 1], targets=targets[row : row + 1], gold=gold[row : row + 1])
-        np.testing.assert_array_equal(_scores(retriever.name, pool, alone), together[row : row + 1])
+        alone = queries_of(words_of[row : row + 1], targets=targets[row : row + 1], gold=gold[row : row + 1])
+        np.testing.assert_array_equal(scores_of(retriever.name, pool, alone), together[row : row + 1])
 
 
 @pytest.mark.parametrize("retriever", retrievers().values(), ids=retrievers())

@@ -1,0 +1,88 @@
+"""Reciprocal rank fusion: several retrievers over the same chunks, by the ranks that each gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from scipy.stats import rankdata
+
+from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, answer_of, retrievers
+from evaluate.retrievers.bm25_okapi import BM25_OKAPI
+from evaluate.retrievers.naming import component_named
+from evaluate.retrievers.symbols import SYMBOLS
+from lake.errors import Exit, GoldspanError
+
+NAME = "hybrid"
+K = 60
+"""What is added to every rank, as in the paper."""
+
+
+@dataclass(frozen=True)
+class Fused:
+    """A pool as several retrievers index it."""
+
+    indexes: Sequence[Index]
+
+    @property
+    def n_bytes(self) -> int:
+        """Bytes of all the indexes."""
+        return sum(index.n_bytes for index in self.indexes)
+
+    def search(self, queries: Queries) -> Answer:
+        """The sum over the retrievers of 1 / (60 + rank); a chunk that none of them returns is not returned."""
+        answers = [answer_of(index, queries) for index in self.indexes]
+        failed = {row: why for answer in answers for row, why in answer.failed.items()}
+        return Answer(fused([answer.scores for answer in answers]), failed)
+
+
+def fused(scores: Sequence[Floats]) -> Floats:
+    """Scores of several retrievers, each of shape (queries, chunks), as one; equal scores share their mean rank."""
+    total = np.zeros(scores[0].shape)
+    for one in scores:
+        rank = rankdata(-one, axis=-1, nan_policy="omit")
+        total += np.where(np.isnan(one), 0.0, 1 / (K + rank))
+    return np.where(np.all(np.isnan(scores), axis=0), np.nan, total)
+
+
+def index(pool: Pool, *, each: Sequence[Retriever]) -> Fused:
+    """The pool as each of the retrievers indexes it."""
+    return Fused([one.index(pool) for one in each])
+
+
+def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
+    """A retriever that fuses the rankings of others."""
+    names = " and ".join(one.name for one in each)
+    return Retriever(
+        name=name,
+        title=f"{' + '.join(one.title for one in each)}, fused",
+        meaning=f"The rankings of {names} over the same chunks, fused by reciprocal rank: the sum of 1 / (60 + rank), "
+        "where equal scores share their mean rank and what one of them does not return gets nothing from it.",
+        index=partial(index, each=tuple(each)),
+        source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
+        "Learning Methods, SIGIR 2009",
+        parameters={"k": K, "fused": {one.name: dict(one.parameters) for one in each}},
+        runs="named" if any(one.runs == "named" for one in each) else "asked",
+        arguments=":RETRIEVER:RETRIEVER…",
+        with_arguments=_named,
+        components=tuple(each),
+    )
+
+
+def _named(arguments: str) -> Retriever:
+    """Fuse what is named: what is behind a retriever's name and is none itself is that retriever's argument."""
+    known, names = retrievers(), list[str]()
+    for piece in arguments.split(":"):
+        if piece.partition("~")[0] in known or not names:
+            names.append(piece)
+        else:
+            names[-1] += f":{piece}"
+    if len(names) < 2 or len(set(names)) < len(names):
+        message = f"{NAME}:{arguments} is to fuse different retrievers, two or more"
+        raise GoldspanError(message, hint=f"Write {NAME}:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
+    return fusing(f"{NAME}:{arguments}", [component_named(NAME, name) for name in names])
+
+
+HYBRID = fusing(NAME, (BM25_OKAPI, SYMBOLS))

@@ -1,0 +1,64 @@
+"""Pools and queries made by hand, as retrievers take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evaluate.retrievers import Floats, Pool, Queries, Span, answer_of
+from evaluate.retrievers.naming import retriever_named
+from evaluate.tokens import Counted, by_spelling
+
+Chunk = tuple[str, int, int]
+"""Path, first line, line after the last."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The files of a pool, and the names that each of its chunks defines."""
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    names: Sequence[Sequence[str]] = ()
+
+    def files(self, _: Pool) -> Mapping[str, str]:
+        return self.texts
+
+    def definitions(self, pool: Pool) -> Counted:
+        return by_spelling(self.names or [()] * len(pool))
+
+
+def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), contents: Contents | None = None) -> Pool:
+    chunks = chunks or [(f"{n}.py", 0, 1) for n in range(len(texts))]
+    paths = [path for path, _, _ in chunks]
+    return Pool(
+        pool_id="pool",
+        path=paths,
+        chunk_no=np.array([paths[:n].count(path) for n, path in enumerate(paths)], dtype=np.int64),
+        line_start=np.array([start for _, start, _ in chunks], dtype=np.int64),
+        line_end=np.array([end for _, _, end in chunks], dtype=np.int64),
+        n_file_lines=np.array([end for _, _, end in chunks], dtype=np.int64),
+        text=texts or [""] * len(chunks),
+        contents=contents or Contents(),
+    )
+
+
+def queries_of(
+    texts: Sequence[str] = ("",),
+    *,
+    targets: Sequence[tuple[str | None, int]] = (),
+    gold: Sequence[Sequence[Span]] = (),
+) -> Queries:
+    n = max(len(texts), len(targets), len(gold))
+    return Queries(
+        item_id=[f"item/{row}" for row in range(n)],
+        text=[*texts, *[""] * (n - len(texts))],
+        target_path=[path for path, _ in targets] or [None] * n,
+        target_line=np.array([line for _, line in targets] or [-1] * n, dtype=np.int64),
+        gold=gold,
+    )
+
+
+def scores_of(name: str, pool: Pool, queries: Queries) -> Floats:
+    return answer_of(retriever_named(name).index(pool), queries).scores

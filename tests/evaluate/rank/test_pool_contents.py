@@ -1,0 +1,55 @@
+"""What the lake holds of pools beside their chunks: files, and the definitions that begin in each chunk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from evaluate.rank.pool_contents import LakePools
+from evaluate.rank.pools import load_pools
+from lake.errors import GoldspanError
+from lake.store import Lake
+from tests.tiny import CATS, DOGS, command
+
+
+def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    pool_ids = lake.read("pools").filter(pl.col("repo") == "zoo_animals")["pool_id"]
+    contents = LakePools(lake, pool_ids)
+    (pool,) = load_pools(lake, "window-4-2", pool_ids).by_pool.values()
+    assert contents.files(pool) == {"cats.py": CATS, "copy/cats.py": CATS, "dogs.py": DOGS}
+    found = contents.definitions(pool)
+    named = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
+    assert sorted(found.vocabulary) == sorted(named)
+    for name, head in named.items():
+        column = found.counts[:, [found.vocabulary[name]]].toarray().ravel()
+        assert column.tolist() == [head in text for text in pool.text]
+
+
+def test_definitions_that_were_not_looked_for_are_an_error_and_not_none(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    for part in lake.parts("symbol_status"):
+        lake.remove(part)
+    pool_ids = lake.read("pools")["pool_id"].unique().sort()
+    pools = load_pools(lake, "whole-file", pool_ids).by_pool
+    for pool in pools.values():
+        with pytest.raises(GoldspanError, match=r"the lake has no definitions of .* files? of repoeval/"):
+            LakePools(lake, pool_ids).definitions(pool)
+
+
+def test_a_run_by_definitions_is_made_again_when_these_are_found_by_other_rules(lake_folder: Path) -> None:
+    systems = ("--systems", "whole-file+symbols,whole-file+hybrid,whole-file+imports,whole-file+tfidf~no-comments")
+    said = command("evaluate", "--lake", lake_folder, *systems)
+    assert said.code == 0, said.err
+    lake = Lake(lake_folder)
+    before = dict(lake.read("runs").select("system", "run_id").rows())
+    assert lake.read("run_items").filter(pl.col("status") != "done").is_empty()
+    (rules,) = (part for part in lake.parts("symbol_rules") if part.name == "docs")
+    row = lake.scan_parts([rules], "symbol_rules").collect()
+    lake.write("symbol_rules", row.with_columns(fingerprint=pl.lit("other")), part="docs", fingerprint="other")
+    assert command("evaluate", "--lake", lake_folder, *systems).code == 0
+    after = dict(lake.read("runs").select("system", "run_id").rows())
+    changed = {system for system, run_id in after.items() if before[system] != run_id}
+    assert changed == {"whole-file+symbols", "whole-file+hybrid"}

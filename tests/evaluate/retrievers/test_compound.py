@@ -1,0 +1,87 @@
+"""Retrievers that call others: reciprocal rank fusion, and a second pass with what the first one found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluate.made_by import ranking_code
+from evaluate.retrievers.hybrid import fused
+from evaluate.retrievers.naming import retriever_named
+from lake.errors import Exit, GoldspanError
+from tests.evaluate.hand_made import Contents, pool_of, queries_of, scores_of
+
+NAN = float("nan")
+TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", ""]
+
+
+def test_reciprocal_ranks_are_added_up_and_ties_share_their_mean_rank() -> None:
+    found = fused([np.array([[3.0, 1.0, 1.0, NAN]]), np.array([[NAN, 5.0, NAN, NAN]])])
+    np.testing.assert_allclose(found, [[1 / 61, 1 / 62.5 + 1 / 61, 1 / 62.5, NAN]])
+
+
+@given(st.lists(st.lists(st.one_of(st.integers(-2, 2), st.just(NAN)), min_size=4, max_size=4), min_size=1, max_size=3))
+def test_fusion_is_the_sum_over_rankings_of_one_over_sixty_and_the_rank(rankings: list[list[float]]) -> None:
+    def vote(ranking: list[float], chunk: int) -> float:
+        better = sum(other > ranking[chunk] for other in ranking)
+        equal = sum(other == ranking[chunk] for other in ranking)
+        return 1 / (60 + better + (equal + 1) / 2) if equal else 0.0
+
+    expected = [sum(vote(one, chunk) for one in rankings) or NAN for chunk in range(4)]
+    np.testing.assert_allclose(fused([np.array([one]) for one in rankings]), [expected])
+
+
+def test_a_hybrid_fuses_what_its_name_says_over_the_same_chunks() -> None:
+    pool = pool_of(texts=TEXTS, contents=Contents(names=[["burn"], [], ["thrust"], []]))
+    queries = queries_of(["burn engine"])
+    one, other = (scores_of(name, pool, queries) for name in ("bm25-code:k1=1.2", "symbols"))
+    np.testing.assert_array_equal(scores_of("hybrid:bm25-code:k1=1.2:symbols", pool, queries), fused([one, other]))
+    named = retriever_named("hybrid:bm25-code:k1=1.2:symbols")
+    assert [part.name for part in named.components] == ["bm25-code:k1=1.2", "symbols"]
+    assert retriever_named("hybrid").components == retriever_named("hybrid:bm25-okapi:symbols").components
+    assert len({ranking_code(retriever_named(f"hybrid:bm25-okapi:{other}")) for other in ("symbols", "tfidf")}) == 2
+
+
+def test_a_second_pass_asks_for_the_best_chunk_outside_the_querys_own_file_too() -> None:
+    pool = pool_of([("own.py", 0, 1), ("a.py", 0, 1), ("b.py", 0, 1), ("c.py", 0, 1)], TEXTS)
+    queries = queries_of(["burn fuel"], targets=[("own.py", 3)])
+    longer = queries_of([f"burn fuel\n{TEXTS[1]}"])
+    for name in ("jaccard-regex", "bm25-lucene"):
+        np.testing.assert_array_equal(scores_of(f"repocoder:{name}", pool, queries), scores_of(name, pool, longer))
+    plain = scores_of("repocoder", pool, queries)
+    np.testing.assert_array_equal(plain, scores_of("repocoder:jaccard-regex", pool, queries))
+    assert plain[0, 2] > scores_of("jaccard-regex", pool, queries)[0, 2] == 0
+
+
+@pytest.mark.parametrize("name", ["repocoder", "hybrid"])
+def test_an_empty_query_or_pool_is_answered_as_by_the_parts(name: str) -> None:
+    pool, plain = pool_of(texts=TEXTS), "jaccard-regex" if name == "repocoder" else "bm25-okapi"
+    empty = scores_of(name, pool, queries_of([""]))
+    np.testing.assert_array_equal(np.ptp(empty), np.ptp(scores_of(plain, pool, queries_of([""]))))
+    assert scores_of(name, pool_of(texts=[]), queries_of(["a"])).shape == (1, 0)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("hybrid:bm25-okapi", "different retrievers, two or more"),
+        ("hybrid:tfidf:tfidf", "different retrievers, two or more"),
+        ("hybrid:tfidf:oracle", "'hybrid' cannot call 'oracle'"),
+        ("hybrid:bm26:tfidf", "unknown retriever 'bm26'"),
+        ("repocoder:random", "'repocoder' cannot call 'random'"),
+        ("repocoder:", "unknown retriever ''"),
+    ],
+)
+def test_what_cannot_be_called_is_an_error_that_says_what_to_write(name: str, says: str) -> None:
+    with pytest.raises(GoldspanError, match=says) as caught:
+        retriever_named(name)
+    assert caught.value.code == Exit.USAGE
+    assert caught.value.hint
+
+
+def test_no_second_pass_calls_itself_repocoders_search() -> None:
+    said = retriever_named("repocoder").source
+    assert "no model is called" in said
+    assert "not RepoCoder's own search" in said
