@@ -9,8 +9,8 @@ from functools import partial
 import numpy as np
 
 from evaluate.retrievers import Floats, Integers, Pairs, Pool, Retriever
+from evaluate.retrievers._arguments import numbers_in
 from evaluate.retrievers._weights import TokenWeights, n_holding
-from evaluate.retrievers.naming import numbers_in
 from evaluate.tokens import Met, Tokenizer, meetings
 from lake.errors import Exit, GoldspanError
 

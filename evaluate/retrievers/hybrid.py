@@ -10,8 +10,8 @@ import numpy as np
 from scipy.stats import rankdata
 
 from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, answer_of, retrievers
+from evaluate.retrievers._arguments import component
 from evaluate.retrievers.bm25_okapi import BM25_OKAPI
-from evaluate.retrievers.naming import component_named
 from evaluate.retrievers.symbols import SYMBOLS
 from lake.errors import Exit, GoldspanError
 
@@ -75,14 +75,14 @@ def _named(arguments: str) -> Retriever:
     """Fuse what is named: what is behind a retriever's name and is none itself is that retriever's argument."""
     known, names = retrievers(), list[str]()
     for piece in arguments.split(":"):
-        if piece.partition("~")[0] in known or not names:
+        if piece in known or not names:
             names.append(piece)
         else:
             names[-1] += f":{piece}"
     if len(names) < 2 or len(set(names)) < len(names):
         message = f"{NAME}:{arguments} is to fuse different retrievers, two or more"
         raise GoldspanError(message, hint=f"Write {NAME}:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
-    return fusing(f"{NAME}:{arguments}", [component_named(NAME, name) for name in names])
+    return fusing(f"{NAME}:{arguments}", [component(NAME, name) for name in names])
 
 
 HYBRID = fusing(NAME, (BM25_OKAPI, SYMBOLS))

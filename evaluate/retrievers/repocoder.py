@@ -8,8 +8,8 @@ from functools import partial
 import numpy as np
 
 from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, answer_of
+from evaluate.retrievers._arguments import component
 from evaluate.retrievers.jaccard_regex import JACCARD_REGEX
-from evaluate.retrievers.naming import component_named
 
 NAME = "repocoder"
 
@@ -73,7 +73,7 @@ def in_two_passes(name: str, both: Retriever) -> Retriever:
 
 
 def _named(arguments: str) -> Retriever:
-    return in_two_passes(f"{NAME}:{arguments}", component_named(NAME, arguments))
+    return in_two_passes(f"{NAME}:{arguments}", component(NAME, arguments))
 
 
 REPOCODER = in_two_passes(NAME, JACCARD_REGEX)

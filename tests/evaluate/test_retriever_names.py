@@ -13,7 +13,8 @@ import evaluate.commands
 from evaluate.made_by import ranking_code
 from evaluate.query_forms import QUERY_FORMS, rewritten
 from evaluate.retrievers import Retriever, retrievers
-from evaluate.retrievers.naming import numbers_in, retriever_named
+from evaluate.retrievers._arguments import numbers_in
+from evaluate.retrievers.naming import retriever_named
 from evaluate.systems import chosen, known_retrievers
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.errors import Exit, GoldspanError
