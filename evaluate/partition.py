@@ -13,7 +13,7 @@ import polars as pl
 from evaluate.made_by import RELEVANCE_CODE, scoring_code
 from evaluate.metrics import metrics_of
 from evaluate.query_forms import rewritten
-from evaluate.rank.hit_rows import Cost, hit_rows, run_item_rows
+from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
 from evaluate.rank.pair_ranking import rank_pairs
 from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.pools import (
@@ -80,14 +80,13 @@ class Partition:
         self.lake, self.task, self.asked, self.cache = lake, task, asked, cache
         self.protocols = protocols_of(task.name)
 
-    def run(self, system: System, run_id: str, stamp: str) -> Cost | None:
-        """Rank and score the part for one system; what ranking cost, or None where the ranking is current."""
-        cost = self._rank(system, run_id, stamp)
+    def run(self, system: System, run_id: str, stamp: str) -> None:
+        """Rank and score the part for one system, as far as it is not done."""
+        self._rank(system, run_id, stamp)
         for protocol in self._scored_by(system):
             # Made again where it was damaged, though the scores may be there.
             self._relevance(protocol, system.chunker)
             self.score(run_id, protocol, system.chunker, is_chance=system.retriever.is_chance)
-        return cost
 
     def is_current(self, system: System, run_id: str, stamp: str) -> bool:
         """Whether there is nothing to do for a system."""
@@ -129,15 +128,15 @@ class Partition:
             without_own_file=self.task.without_own_file,
         )
 
-    def _rank(self, system: System, run_id: str, stamp: str) -> Cost | None:
+    def _rank(self, system: System, run_id: str, stamp: str) -> None:
         ranking = self._ranking(run_id, stamp)
         if ranking.is_current:
-            return None
+            return
         pools = self._pools(system.chunker)
         ranked = self._ranked(system, pools)
         hits = hit_rows(run_id, ranked, pools, partial(self.cache.axis, self.lake, self.task, self.asked))
-        ranking.write(hits, run_item_rows(run_id, self.asked.items, ranked, pools))
-        return Cost(ranked.index_seconds, ranked.index_bytes, ranked.query_seconds)
+        items = run_item_rows(run_id, self.asked.items, ranked, pools)
+        ranking.write(cost_row(run_id, self.asked.part, ranked), hits, items)
 
     def _ranked(self, system: System, pools: ChunkedPools) -> Ranked:
         asked, task, retriever, protocol = self.asked, self.task, system.retriever, system.protocol
@@ -210,7 +209,7 @@ class Partition:
         """The part's ranking, for a run of that stamp, which has the digest of the code."""
         folders, asked = self._folders(run_id), self.asked
         # The items last, so that a part of them means that its hits are there.
-        tables = ("hits", "run_items")
+        tables = ("costs", "hits", "run_items")
         return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=stamp, code=(), **folders)
 
     def _scores(self, run_id: str, ranking: Input, protocol: Protocol) -> Product:

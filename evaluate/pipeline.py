@@ -9,7 +9,6 @@ from pathlib import Path
 from evaluate.declared import declare
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_stale
-from evaluate.rank.hit_rows import Cost
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Evaluated, Work
@@ -53,9 +52,9 @@ class Runner:
     chunkers: Mapping[str, Mapping[str, str]]
     cache: PoolCache = field(default_factory=PoolCache)
 
-    def run(self, job: Job) -> tuple[PartCounts, list[tuple[str, Cost]]]:
-        """Rank and score the job's systems, as far as they are not done: the parts, and each ranking's cost by run."""
-        lake, costs = Lake(self.lake), list[tuple[str, Cost]]()
+    def run(self, job: Job) -> PartCounts:
+        """Rank and score the job's systems, as far as they are not done; how many parts that made."""
+        lake = Lake(self.lake)
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
@@ -63,10 +62,8 @@ class Runner:
                 part = Partition(lake, task, asked, self.cache)
                 for system in work.plan(self.patterns):
                     if system.chunker == job.chunker:
-                        run_id = work.run_id(system)
-                        cost = part.run(system, run_id, work.stamp(system))
-                        costs += [(run_id, cost)] if cost else []
-        return lake.tally, costs
+                        part.run(system, work.run_id(system), work.stamp(system))
+        return lake.tally
 
 
 def evaluate(
@@ -105,17 +102,14 @@ def evaluate(
         for system in plan:
             # First, so that nothing of what is gone is counted.
             work.remove_parts(work.run_id(system))
-    costs: dict[str, list[Cost]] = {}
     jobs = _jobs(plans)
     chunkers = {work.task.name: work.chunkers() for work, plan in plans if plan}
     runner = Runner(lake.root, held.label, selection, tuple(patterns), chunkers)
-    for tally, done in console.track(engine.map(runner.run, jobs), f"evaluating {benchmark}", total=len(jobs)):
+    for tally in console.track(engine.map(runner.run, jobs), f"evaluating {benchmark}", total=len(jobs)):
         lake.tally.add(tally)
-        for run_id, cost in done:
-            costs.setdefault(run_id, []).append(cost)
     runs = [(work, system) for work, plan in plans for system in plan]
     for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):
-        work.conclude(system, costs.get(work.run_id(system), []))
+        work.conclude(system)
     for work, plan in plans:
         result.news += remove_stale(work)
         work.score_contexts(plan, patterns)

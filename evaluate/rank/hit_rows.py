@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
@@ -14,6 +15,7 @@ from evaluate.rank.ranking import RANKING, Ranked
 from lake.lines import LineAxis, added_lines
 from lake.naming import DONE
 from lake.tables import table
+from lake.text import counted
 
 
 def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
@@ -91,31 +93,34 @@ def run_item_rows(run_id: str, items: pl.DataFrame, ranked: Ranked, pools: Chunk
     )
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What ranking one part cost.
-
-    Attributes:
-        index_seconds: Time spent making indexes.
-        index_bytes: Their size in all.
-        query_seconds: Time per query, one number per item.
-    """
-
-    index_seconds: float
-    index_bytes: int
-    query_seconds: list[float]
-
-
-def cost_row(run_id: str, parts: Sequence[Cost | Ranked]) -> pl.DataFrame:
-    """What a run cost: seconds to index in all, seconds per query, bytes of the indexes, and where."""
-    seconds = [second for one in parts for second in one.query_seconds]
+def cost_row(run_id: str, part: str, ranked: Ranked) -> pl.DataFrame:
+    """What ranking a part cost, as a row of `costs`."""
     row = {
         "run_id": run_id,
-        "index_seconds": sum(one.index_seconds for one in parts),
-        # Nothing was timed where every query failed, or where a run that was cut short had its rankings already.
-        "query_p50": float(np.median(seconds)) if seconds else None,
-        "query_p95": float(np.quantile(seconds, 0.95)) if seconds else None,
-        "index_bytes": sum(one.index_bytes for one in parts),
-        "hardware": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
+        "part": part,
+        "index_seconds": ranked.index_seconds,
+        "index_bytes": ranked.index_bytes,
+        "query_seconds": ranked.query_seconds,
+        "hardware": hardware(),
     }
     return pl.DataFrame([row], schema=table("costs").columns)
+
+
+@cache
+def hardware() -> str:
+    """The processor, how many of it this process may use, the memory, and what runs on them."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(named, "") or platform.processor() or platform.machine()
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{processor}, {counted(n_cores, 'core')}, {_memory()}{where}"
+
+
+def _memory() -> str:
+    try:
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # Nobody says so there.
+        return ""
+    return f"{n_bytes / 2**30:.0f} GB, "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.retrievers import BASELINE, retrievers
+from evaluate.statistics.characters import characters_of
 from evaluate.statistics.comparisons import compare_runs, with_places
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
@@ -33,7 +34,7 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
 
 
 def compare_task(lake: Lake, task: Task) -> None:
-    """Write the task's parts of `comparisons` and `ranks`, as far as they are not current, under the lake's lock."""
+    """Write the task's parts of what systems are compared by, as far as they are not current, under the lake's lock."""
     systems = systems_of(lake, task)
     for protocol in protocols_of(task.name):
         _compare(lake, task, protocol, systems)
@@ -50,12 +51,13 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
     product = product_of(
         lake,
+        "characters",
         "comparisons",
         "ranks",
         part=task.name.replace("/", "."),
         inputs=[*aggregated, *scored, *items],
         parameters=systems.rows(),
-        code=[compare_runs, rank_runs],
+        code=[characters_of, compare_runs, rank_runs],
         **folders,
     )
     if not aggregated:
@@ -72,6 +74,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
             for run_id in wanted["run_id"].unique().sort()
         }
         comparisons = compare_runs(protocol, wanted, lake.scan_parts(items, "items"), scores)
-        return [comparisons, rank_runs(protocol, rows, comparisons)]
+        read = characters_of(protocol, rows, lake.scan_parts(items, "items"), lake)
+        return [read, comparisons, rank_runs(protocol, rows, comparisons)]
 
     product.make(make)

@@ -15,7 +15,6 @@ import polars as pl
 from evaluate.made_by import AGGREGATING_CODE
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
-from evaluate.rank.hit_rows import Cost, cost_row
 from evaluate.rank.pool_contents import RULES
 from evaluate.rank.pools import is_complete
 from evaluate.retrievers import BASELINE, retrievers
@@ -150,18 +149,12 @@ class Work:
         """What a run is called."""
         return run_id_of(self.task, system, self.stamp(system))
 
-    def conclude(self, system: System, costs: Sequence[Cost]) -> None:
-        """Write the run's own row and its aggregates, all its parts being there, and count its items.
-
-        Args:
-            system: Whose run.
-            costs: What ranking its parts cost, as far as they were ranked just now.
-        """
+    def conclude(self, system: System) -> None:
+        """Write the run's own row and its aggregates, all its parts being there, and count its items."""
         stamp = self.stamp(system)
         run_id = run_id_of(self.task, system, stamp)
         n, n_failed = self._count(run_id, counts_ties=BASELINE not in system.retriever.tags)
-        self._of_the_run("costs", stamp, run_id).make(lambda: cost_row(run_id, costs))
-        self._of_the_run("runs", stamp, run_id).make(lambda: self._row(system, run_id, stamp, n, n_failed))
+        self._run_product(stamp, run_id).make(lambda: self._row(system, run_id, stamp, n, n_failed))
         for protocol in [system.protocol] if system.protocol else self.protocols:
             if protocol.context is None:
                 self._aggregate(run_id, protocol, self._oracle(system, protocol))
@@ -213,12 +206,12 @@ class Work:
 
     def is_current(self, system: System) -> bool:
         """Whether a run's row is there, and would be made just so again."""
-        return self._of_the_run("runs", self.stamp(system), self.run_id(system)).is_current
+        return self._run_product(self.stamp(system), self.run_id(system)).is_current
 
-    def _of_the_run(self, name: str, stamp: str, run_id: str) -> Product:
-        """What there is one of for all parts of a run: its stamp has the digest of the code."""
+    def _run_product(self, stamp: str, run_id: str) -> Product:
+        """A run's row; its stamp has the digest of the code."""
         folders = {"benchmark": self.task.benchmark, "run_id": run_id}
-        return product_of(self.lake, name, part="all", inputs=self.asked, parameters=stamp, code=(), **folders)
+        return product_of(self.lake, "runs", part="all", inputs=self.asked, parameters=stamp, code=(), **folders)
 
     def _row(self, system: System, run_id: str, stamp: str, n_items: int, n_failed: int) -> pl.DataFrame:
         status = "complete" if self.selection.is_whole else "partial"

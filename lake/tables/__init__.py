@@ -90,6 +90,7 @@ TABLES: Mapping[str, Table] = {
         Table("parity", evaluated.Parity, (), "evaluate"),
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("characters", compared.Characters, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", compared.Comparisons, ("benchmark", "protocol"), "evaluate"),
         Table("ranks", compared.Ranks, ("benchmark", "protocol"), "evaluate"),
         Table("rejects", Rejects),

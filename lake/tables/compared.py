@@ -1,9 +1,27 @@
-"""What `evaluate` says of systems beside one another: ranks and comparisons."""
+"""What `evaluate` says of systems beside one another: what one reads of them, ranks and comparisons."""
 
 from __future__ import annotations
 
 import dataframely as dy
 import polars as pl
+
+
+class Characters(dy.Schema):
+    """How much one reads of a run: non-whitespace characters per item, over the slice that is shown first.
+
+    `read` is what stands down to the cut-off `k` of the protocol's primary metric: in the first results, or of a budget
+    what was returned as far as it goes; k 0 is the whole answer, of a ranking held against contexts the context that it
+    gives. `returned` is all that was returned. Lines that were returned before are not counted again.
+    """
+
+    protocol = dy.String(primary_key=True)
+    k = dy.Int64(primary_key=True, min=0)
+    slice = dy.String(primary_key=True)
+    slice_value = dy.String(primary_key=True)
+    run_id = dy.String(primary_key=True)
+    read = dy.Float64(min=0)
+    returned = dy.Float64(min=0)
+    n_items = dy.Int64(min=1)
 
 
 class Ranks(dy.Schema):

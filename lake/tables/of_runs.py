@@ -36,13 +36,16 @@ class Runs(dy.Schema):
 
 
 class Costs(dy.Schema):
-    """What a run cost where it was made: seconds and bytes. The one table that differs between equal runs."""
+    """What ranking a part of a run's items cost where it was made. The one table that differs between equal runs.
+
+    `query_seconds` holds a number per query, but for those that failed.
+    """
 
     run_id = dy.String(primary_key=True)
-    index_seconds = dy.Float64(nullable=True)
-    query_p50 = dy.Float64(nullable=True)
-    query_p95 = dy.Float64(nullable=True)
-    index_bytes = dy.Int64(nullable=True)
+    part = dy.String(primary_key=True)
+    index_seconds = dy.Float64(min=0)
+    index_bytes = dy.Int64(min=0)
+    query_seconds = dy.List(dy.Float32())
     hardware = dy.String()
 
 
