@@ -21,8 +21,8 @@ def run_costs(lake: Lake) -> pl.LazyFrame:
         .group_by("benchmark", "run_id")
         .agg(
             pl.col("index_seconds").sum(),
-            queries.median().cast(pl.Float64).alias("query_p50"),
-            queries.quantile(0.95, "linear").cast(pl.Float64).alias("query_p95"),
+            queries.median().alias("query_p50"),
+            queries.quantile(0.95, "linear").alias("query_p95"),
             pl.col("index_bytes").sum(),
             pl.col("query_seconds").list.len().sum().cast(pl.Int64).alias("n_queries"),
             pl.col("hardware").unique().sort().str.join("; ").alias("hardware"),

@@ -6,6 +6,7 @@ Vega's own accessibility attributes are left out: the page gives the whole pictu
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -21,6 +22,7 @@ _WIDTH, _ROW, _GAP = 360, 21, 6
 _LABEL_END, _CHARACTER = -12, 7.2
 _MAX_LABEL = 24
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 420, 300, 16
+_FRONTIER_HIGH, _MOST_MARKS = 240, 8
 _INK, _ACCENT, _PAGE, _LINE, _MUTED = "currentColor", "var(--mark)", "var(--page)", "var(--line)", "var(--muted)"
 _FOREST, _FOREST_NAME = 160, 18
 KINDS = {
@@ -225,6 +227,82 @@ def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
         .configure_text(fontSize=12)
     )
     return _inline(vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE), name)
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A system between what it costs and what it is worth.
+
+    Attributes:
+        cost: Above 0.
+        value: Its number.
+        number: Its place on the frontier, from 1; None off it.
+    """
+
+    cost: float
+    value: float
+    number: int | None = None
+
+
+def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
+    """Each system by its cost, on a scale of powers, and its number; those on the frontier are numbered and joined.
+
+    Args:
+        spots: The systems.
+        titles: What the two axes show, that of the cost first.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    rows = [asdict(spot) for spot in spots]
+    costs, edge = [spot.cost for spot in spots], sorted((one for one in spots if one.number), key=_number)
+    low, high = min(costs) / 1.25, max(costs) * 1.25
+    # What the best system costs buys its number, and more money buys no more.
+    line = [{"cost": one.cost, "value": one.value} for one in edge] + [{"cost": high, "value": edge[-1].value}] * bool(
+        edge
+    )
+    x = alt.X(
+        "cost:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(title=titles[0], values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False),
+    )  # fmt: skip
+    top = max(0.1, *(spot.value for spot in spots))
+    y = alt.Y(
+        "value:Q", scale=alt.Scale(domain=[0, top * 1.06], nice=False),
+        axis=alt.Axis(title=titles[1], tickCount=5, grid=True, domain=False, ticks=False),
+    )  # fmt: skip
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
+    numbered = base.transform_filter("datum.number !== null")
+    layers = [
+        alt.Chart(alt.InlineData(values=line)).encode(x=x, y=y).mark_line(
+            color=_INK, strokeWidth=1.5, opacity=0.6, interpolate="step-after"
+        ),
+        base.transform_filter("datum.number === null").mark_point(filled=True, size=36, fill=_MUTED, opacity=0.75),
+        numbered.mark_point(filled=True, size=80, fill=_ACCENT, stroke=_INK, strokeWidth=1, opacity=1),
+        numbered.mark_text(dx=-9, dy=-9, color=_INK, fontWeight="bold").encode(text="number:Q"),
+    ]  # fmt: skip
+    chart = (
+        alt.layer(*layers)
+        .properties(width=_WIDTH, height=_FRONTIER_HIGH)
+        .configure(background="transparent", padding={"left": 4, "top": 14, "bottom": 4, "right": 14}, aria=False)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=_MUTED, titleColor=_INK, gridColor=_LINE, labelFontSize=12, titleFontSize=12, titlePadding=10
+        )
+        .configure_text(fontSize=12)
+    )
+    return _inline(vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE), name)
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """The round numbers between two: 1, 2, 5, 10, … where they are few, else powers of 10."""
+    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    marks = [power * digit for power in powers for digit in (1, 2, 5) if low <= power * digit <= high]
+    return marks if len(marks) <= _MOST_MARKS else [power for power in powers if low <= power <= high]
+
+
+def _number(spot: Spot) -> int:
+    return spot.number or 0
 
 
 def _spread(ends: Sequence[float]) -> list[tuple[int, float]]:

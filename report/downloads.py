@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.costs import run_costs
 from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from lake.tables import table
@@ -61,6 +62,7 @@ class Download:
 
 
 _LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."
+_SUMMED = "A run's parts are summed up here, its queries as their median and 95th percentile."
 _NO_TEXT = "Queries and answers as text are not published here."
 _TEXTS = ("patch", "target_text")
 
@@ -76,7 +78,8 @@ DOWNLOADS: Sequence[Download] = (
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
     Download("runs", "runs"),
-    Download("costs", "costs", of_runs=True),
+    Download("characters", "characters", of_runs=True, if_any=True),
+    Download("costs", "costs", of_runs=True, note=_SUMMED),
     Download("items", "items", about="benchmark", without=_TEXTS, note=_NO_TEXT),
     Download("queries", "queries", about="benchmark", without=("text",), note=_NO_TEXT),
     Download("gold_spans", "gold_spans", about="benchmark", note=_LINES),
@@ -140,7 +143,7 @@ def _depth(ranked: pl.LazyFrame, max_rows: int) -> int | None:
 
 
 def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.LazyFrame:
-    frame = lake.scan(download.table).drop(download.without)
+    frame = run_costs(lake) if download.table == "costs" else lake.scan(download.table).drop(download.without)
     if not download.of_runs:
         return frame
     named = [

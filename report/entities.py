@@ -113,8 +113,19 @@ class Protocol:
 
 
 @dataclass(frozen=True)
+class Cost:
+    """What ranking cost where a run was made: seconds, of queries the median and the 95th percentile, and bytes."""
+
+    index_seconds: float
+    index_bytes: int
+    query_p50: float | None
+    query_p95: float | None
+    hardware: str
+
+
+@dataclass(frozen=True)
 class Run:
-    """A system's answers to one task, and what they cost."""
+    """A system's answers to one task, and what they cost if it was run here."""
 
     run_id: str
     system: str
@@ -131,8 +142,7 @@ class Run:
     notes: tuple[str, ...]
     baseline: bool
     has_steps: bool
-    index_seconds: float | None
-    query_p50: float | None
+    cost: Cost | None
 
     @property
     def comparable(self) -> bool:

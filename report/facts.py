@@ -8,11 +8,12 @@ from functools import cached_property
 
 import polars as pl
 
+from lake.costs import run_costs
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.tables.declared import Declared
 from report.chunk_counts import chunk_counts, fallbacks, left_out
-from report.entities import Benchmark, Declaration, Protocol, Run
+from report.entities import Benchmark, Cost, Declaration, Protocol, Run
 from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pool_order import PoolOrder, pool_orders
 from report.slices import Sizes, of_the_largest
@@ -30,6 +31,7 @@ class Facts:
         chunk_counts: Task and chunker → into how many chunks the files are cut that the task searches.
         fallbacks: Chunker → why files were cut the plain way → how many of the whole lake.
         left_out: Chunker whose chunks do not hold all of the files → what share of their text they hold.
+        characters: Rows of that table.
         steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
         pool_orders: What the candidates' own order is worth: see :mod:`report.pool_order`.
         comparisons: Rows of that table by the protocols' primary metrics, over the slices that boards open with.
@@ -48,6 +50,7 @@ class Facts:
     chunk_counts: Mapping[tuple[str, str], int]
     fallbacks: Mapping[str, Mapping[str, int]]
     left_out: Mapping[str, str]
+    characters: pl.DataFrame
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
     comparisons: pl.DataFrame
@@ -114,6 +117,7 @@ def load(lake: Lake) -> Facts:
         chunk_counts=chunk_counts(lake, [tasks[name] for name in sorted({run.task for run in runs} & set(tasks))]),
         fallbacks=fallbacks(lake),
         left_out=left_out(lake),
+        characters=lake.read("characters"),
         steps=coverage_by_step(lake),
         pool_orders=pool_orders(lake),
         comparisons=_of_boards(lake, "comparisons", protocols.values(), is_measured=True),
@@ -186,10 +190,11 @@ def _benchmarks(lake: Lake, declared: Mapping[str, Declaration]) -> dict[str, Be
 
 
 def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
-    costs = lake.read("costs").select("run_id", "index_seconds", "query_p50")
+    fields = list(Cost.__dataclass_fields__)
+    costs = {row["run_id"]: Cost(*(row[name] for name in fields)) for row in run_costs(lake).collect().to_dicts()}
     steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
     agents = set(steps["run_id"])
-    rows = lake.read("runs").join(costs, on="run_id", how="left").sort("benchmark", "system", "run_id")
+    rows = lake.read("runs").sort("benchmark", "system", "run_id")
     return tuple(
         Run(
             run_id=row["run_id"],
@@ -207,8 +212,7 @@ def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
             notes=tuple(row["notes"] or ()),
             baseline=row["retriever"] in retrievers and "baseline" in retrievers[row["retriever"]].tags,
             has_steps=row["run_id"] in agents,
-            index_seconds=row["index_seconds"],
-            query_p50=row["query_p50"],
+            cost=costs.get(row["run_id"]),
         )
         for row in rows.iter_rows(named=True)
     )

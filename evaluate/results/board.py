@@ -96,7 +96,7 @@ def board(
     named = runs.select("run_id", "retriever", is_whole=is_whole, name="system", system=_SYSTEM)
     rows = aggregates.filter(of_slice).join(named, on="run_id").collect()
     if systems:
-        rows = rows.filter(pl.col("name").map_elements(lambda name: _is_any(name, systems), pl.Boolean))
+        rows = rows.filter(pl.col("name").map_elements(lambda name: is_any(name, systems), pl.Boolean))
     if rows.is_empty():
         return None
     ranks = lake.scan("ranks", benchmark=benchmark, protocol=protocol.name).filter(of_slice).collect()
@@ -104,7 +104,7 @@ def board(
         ranks.select("run_id", "rank_low", "rank_high", "tie_group", "too_few"), on="run_id", how="left"
     )
     if top is not None:
-        is_baseline = pl.col("retriever").is_in(_baselines()).fill_null(value=False)
+        is_baseline = pl.col("retriever").is_in(baseline_names()).fill_null(value=False)
         table = table.filter(is_baseline | ((~is_baseline).cum_sum() <= top))
     label = edition(lake, benchmark).label
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
@@ -153,11 +153,13 @@ def number_of(value: object) -> str:
     return f"{value:.3f}" if isinstance(value, float) else MISSING
 
 
-def _is_any(name: str, patterns: Sequence[str]) -> bool:
+def is_any(name: str, patterns: Sequence[str]) -> bool:
+    """Whether one of some patterns is a name's."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def _baselines() -> list[str]:
+def baseline_names() -> list[str]:
+    """The retrievers that are baselines."""
     return [name for name, retriever in retrievers().items() if BASELINE in retriever.tags]
 
 
@@ -198,6 +200,6 @@ def over_all_items() -> pl.Expr:
 
 def _beside(table: pl.DataFrame, task: Task, metric: Metric) -> list[str]:
     """What is to be known where no system is above a baseline."""
-    baselines = set(_baselines())
+    baselines = set(baseline_names())
     rows = ((name, name in baselines, value) for name, value in table.select("retriever", "0").iter_rows())
     return unbeaten_baselines(task.name, rows, lower_is_better=metric.direction == "lower")

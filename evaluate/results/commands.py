@@ -15,6 +15,7 @@ from evaluate.metrics import parse_metric
 from evaluate.results.across import compare_across
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare
+from evaluate.results.costs import cost_table
 from evaluate.results.gate import parse_gate
 from evaluate.results.printed import comparison
 from evaluate.results.published import source_at
@@ -47,6 +48,9 @@ def table_of_systems(
     metrics: Annotated[str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list of what is shown.")] = "",
     systems: Annotated[str, typer.Option(envvar="GOLDSPAN_SYSTEMS", help="Comma list of names, globs allowed.")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="So many systems at most, and the baselines.")] = None,
+    costs: Annotated[
+        bool, typer.Option("--costs", help="What each system costs too, and who is beaten by none.")
+    ] = False,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
@@ -70,7 +74,8 @@ def table_of_systems(
     if not any(boards):
         message = "no run in the lake is on such a board"
         raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
-    print_tables(filter(None, boards))
+    beside = [cost_table(store, *one, names) for one in which] if costs else []
+    print_tables(filter(None, [*boards, *beside]))
 
 
 @commands.command("compare")

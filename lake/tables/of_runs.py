@@ -45,7 +45,7 @@ class Costs(dy.Schema):
     part = dy.String(primary_key=True)
     index_seconds = dy.Float64(min=0)
     index_bytes = dy.Int64(min=0)
-    query_seconds = dy.List(dy.Float32())
+    query_seconds = dy.List(dy.Float64())
     hardware = dy.String()
 
 

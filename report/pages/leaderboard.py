@@ -11,6 +11,7 @@ from lake.catalog.baselines import unbeaten_baselines
 from lake.catalog.interval_coverage import coverage_note
 from report.board import AVERAGES, Board, build_board
 from report.columns import Column
+from report.cost_quality import CostQuality, cost_quality
 from report.entities import IMPORTED, Declaration
 from report.facts import Facts
 from report.heats import Heat
@@ -61,6 +62,7 @@ class Section:
     board: Board
     rules: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    costs: CostQuality | None
     steps: Steps | None
     heats: tuple[tuple[Heat, tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]], ...]
 
@@ -109,6 +111,7 @@ def _section(facts: Facts, board: Board) -> Section:
         board=board,
         rules=tuple((key, value) for key, value in rules if value),
         tables=tuple(_table(facts, board, average) for average in _averages(board)),
+        costs=cost_quality(facts, board),
         steps=step_picture(facts, board),
         heats=tuple((heat, _heat(heat)) for heat in board.heats),
     )

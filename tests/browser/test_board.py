@@ -61,7 +61,7 @@ def test_what_is_missing_stays_last_both_ways_and_what_is_not_compared_stays_apa
 
 def test_equal_numbers_keep_their_order(opened: Opened) -> None:
     page = opened("repoeval.html")
-    page.locator(f"{TABLE} th[data-key='query'] button").click()
+    page.locator(f"{TABLE} th[data-key='n'] button").click()
     assert names(page) == by(0, falling=True)
 
 

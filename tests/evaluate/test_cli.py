@@ -75,6 +75,22 @@ def test_a_table_can_be_of_a_protocol_a_slice_some_systems_and_the_first_of_them
     assert "repo=zoo_animals" in unknown.err
 
 
+def test_costs_stand_below_the_boards_by_choice(lake_folder: Path) -> None:
+    options = ("--protocol", "repoeval@chunking-v1", "--lake", lake_folder)
+    boards = command("evaluate", "table", *options).out
+    with_costs = command("evaluate", "table", *options, "--costs").out
+    assert with_costs.startswith(boards)
+    title, head, *rows = with_costs.removeprefix(boards).strip().splitlines()
+    assert title == "# repoeval@chunking-v1, subset function-2k: cost"
+    assert head.split("\t")[2:] == ["read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"]
+    cells = {row.split("\t")[0]: row.split("\t")[1:] for row in rows if not row.startswith("#")}
+    assert all(float(number) >= 0 for row in cells.values() for number in row[:-1])
+    # Every system here reads all there is: the best of them is on the frontier, and no baseline is.
+    best = next(name for name in cells if not name.endswith(("oracle", "own-file", "random")))
+    assert "characters" in cells[best][-1]
+    assert {row[-1] for name, row in cells.items() if name.endswith(("oracle", "own-file", "random"))} == {""}
+
+
 def test_json_is_exactly_one_object_on_stdout(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--json", "--quiet")
     found = json.loads(said.out)

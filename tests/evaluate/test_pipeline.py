@@ -16,6 +16,7 @@ import pytest
 import evaluate.retrievers
 from evaluate.retrievers import retrievers
 from lake.catalog.protocols import protocols_of
+from lake.costs import run_costs
 from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import table
@@ -238,7 +239,7 @@ def test_a_limit_marks_its_runs_and_is_the_same_sample_everywhere(one_chunker: P
 
 def _of_runs(parts: dict[str, bytes]) -> dict[str, bytes]:
     """Those that are of one run: compared and ranked are all that there are."""
-    return {path: data for path, data in parts.items() if not path.startswith(("comparisons", "ranks"))}
+    return {path: data for path, data in parts.items() if not path.startswith(("characters", "comparisons", "ranks"))}
 
 
 def test_limited_runs_stand_beside_whole_ones_until_those_are_made_again(one_chunker: Path) -> None:
@@ -376,7 +377,7 @@ def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
     _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
     run = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
     assert (run["status"], run["n_items"]) == ("failed", 5)
-    costs = Lake(one_chunker).read("costs").filter(pl.col("run_id") == run["run_id"]).row(0, named=True)
+    costs = run_costs(Lake(one_chunker)).filter(pl.col("run_id") == run["run_id"]).collect().row(0, named=True)
     assert (costs["query_p50"], costs["index_seconds"]) == (None, 0.0)
     _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
 

@@ -32,7 +32,14 @@ def _chunks(lake: Lake, part: str = "p", *, chunker: str = "c", n: int = 3) -> P
     return lake.write("chunks", frame, part=part, fingerprint="f", chunker=chunker)
 
 
-FILLED = {pl.Int64(): 1, pl.Float64(): 1.0, pl.Boolean(): True, pl.String(): "x", pl.List(pl.Int64()): [1]}
+FILLED = {
+    pl.List(pl.Float64): [],
+    pl.Int64(): 1,
+    pl.Float64(): 1.0,
+    pl.Boolean(): True,
+    pl.String(): "x",
+    pl.List(pl.Int64()): [1],
+}
 
 
 def _row(lake: Lake, name: str, part: str = "items", *, run_id: str = "r", origin: str = "x") -> Part:

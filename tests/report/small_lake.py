@@ -57,6 +57,8 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
             write_run(lake, system)
             write_scores(lake, system, CHUNKING, chunking)
             write_scores(lake, system, TARGET, target)
+        for protocol_name in PROTOCOLS:
+            write_characters(lake, protocol_name, systems)
         write_run(lake, FAILED, status="failed")
         write_run(lake, LIMITED, limit=2)
         write_scores(lake, LIMITED, CHUNKING, 0.9911)
@@ -185,7 +187,8 @@ def write_run(lake: Lake, system: str, *, status: str = "complete", limit: int |
     write(lake, "runs", [run], **folders)
     if status == "failed":
         return
-    cost = {"run_id": name, "index_seconds": 0.1234, "query_p50": 0.0042, "hardware": "2 cores"}
+    cost = {"run_id": name, "part": "0", "index_seconds": 0.1234, "index_bytes": 5_600_000, "hardware": "2 cores",
+            "query_seconds": [0.0042, 0.0042, 0.0042, 0.0042, 0.0042]}  # fmt: skip
     write(lake, "costs", [cost], **folders)
     items = [
         {"run_id": name, "item_id": f"item/{number}", "status": "done", "n_returned": 2, "n_nws": 100, "ties": []}
@@ -222,6 +225,17 @@ def write_scores(lake: Lake, system: str, protocol_name: str, primary: float, *,
         for place, repo in enumerate(REPOS)
     ]
     write(lake, "aggregates", rows, fingerprint=fingerprint, **folders)
+
+
+def write_characters(lake: Lake, protocol_name: str, systems: Iterable[str]) -> None:
+    """How much is read of each system; the least of the one with windows."""
+    rows = [
+        {"run_id": run_id(system), "protocol": protocol_name, "k": 10, "slice": HEADLINE[0],
+         "slice_value": HEADLINE[1], "read": 1_200.25 if system.startswith("window") else 1_900.0 + place,
+         "returned": 2_345.0, "n_items": 5}
+        for place, system in enumerate(systems)
+    ]  # fmt: skip
+    write(lake, "characters", rows, benchmark="repoeval", protocol=protocol_name)
 
 
 def aggregate(

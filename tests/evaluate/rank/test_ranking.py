@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -225,16 +226,14 @@ def test_the_retrievers_own_array_is_not_written_into() -> None:
     assert scores.tolist() == [[1.0, 2.0]]
 
 
-def test_costs_of_a_run_in_which_nothing_was_timed_are_unknown() -> None:
-    row = check(table("costs"), cost_row("r", [])).row(0, named=True)
-    assert (row["query_p50"], row["query_p95"]) == (None, None)
-    failed = _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries())
-    assert check(table("costs"), cost_row("r", [failed]))["query_p50"].to_list() == [None]
-
-
-def test_costs_are_seconds_per_query_over_all_parts() -> None:
-    one, other = (_rank(_given([[1.0]]), _pool(1), _queries()) for _ in range(2))
-    one.query_seconds, other.query_seconds = [1.0, 2.0], [3.0]
-    one.index_seconds, other.index_seconds = 1.5, 2.5
-    row = check(table("costs"), cost_row("r", [one, other])).row(0, named=True)
-    assert (row["index_seconds"], row["query_p50"], row["query_p95"]) == (4.0, 2.0, pytest.approx(2.9))
+def test_a_part_costs_what_ranking_it_took_and_nothing_was_timed_of_a_query_that_failed() -> None:
+    timed, failed = (
+        _rank(_given([[1.0]]), _pool(1), _queries()),
+        _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries()),
+    )
+    for ranked, n in ((timed, 1), (failed, 0)):
+        row = check(table("costs"), cost_row("r", "items", ranked)).row(0, named=True)
+        assert (row["run_id"], row["part"], row["index_bytes"]) == ("r", "items", ranked.index_bytes)
+        assert row["query_seconds"] == pytest.approx(ranked.query_seconds)
+        assert len(row["query_seconds"]) == n
+        assert re.search(r", [0-9]+ cores?, [0-9]+ GB, .+, Python 3", row["hardware"])

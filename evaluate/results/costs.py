@@ -1,0 +1,87 @@
+"""What `python -m evaluate table --costs` prints: what the runs of a board cost, and which of them none beats."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from evaluate.metrics import Metric, metric_named
+from evaluate.results.board import MISSING, baseline_names, best_first, called, is_any, number_of, over_all_items
+from evaluate.statistics.headline import average_of, headline_slice
+from lake.catalog.protocol import Protocol
+from lake.catalog.task import Task
+from lake.costs import on_frontier, run_costs
+from lake.printed_table import PrintedTable
+from lake.store import Lake
+
+RULE = (
+    "frontier: no other system has at least its {metric} for no more of the cost and is better in one of the two; "
+    "baselines, and means over fewer items, are left out; by characters at every cut-off of {metric}"
+)
+
+
+def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
+    """A task's runs in the slice that a protocol shows first, best first, with what they cost; None where none has any.
+
+    Args:
+        lake: Where the numbers are.
+        task: Whose runs.
+        protocol: Under which they were scored.
+        systems: Names, globs allowed; all without any.
+    """
+    metric, k, benchmark = metric_named(protocol.primary.metric), protocol.primary.k, task.benchmark
+    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("task") == task.name)
+    is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
+    is_baseline = pl.col("retriever").is_in(baseline_names()).fill_null(value=False)
+    named = runs.select("run_id", "system", is_baseline=is_baseline, is_whole=is_whole)
+    aggregates = lake.scan("aggregates", benchmark=benchmark, protocol=protocol.name).join(named, on="run_id")
+    slice_, value = headline_slice(protocol, aggregates)
+    where = {"slice": slice_, "slice_value": value}
+    known = lake.scan("characters", benchmark=benchmark, protocol=protocol.name).filter(**where)
+    rows = (
+        aggregates.filter(metric=metric.name, **where)
+        .with_columns(value=pl.col(average_of(protocol, metric)), is_compared=over_all_items() & ~pl.col("is_baseline"))
+        .join(known.select("run_id", "k", "read", "returned"), on=["run_id", "k"], how="left")
+        .join(run_costs(lake).drop("benchmark"), on="run_id", how="left")
+        .filter(pl.col("read").is_not_null() | pl.col("hardware").is_not_null())
+        .sort(*best_first(pl.col("value"), metric), nulls_last=True)
+        .collect()
+    )
+    if systems:
+        rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
+    shown = rows.filter(k=k)
+    if shown.is_empty():
+        return None
+    frontiers = {"characters": _on_frontier(rows, "read", metric), "time": _on_frontier(shown, "query_p50", metric)}
+    cells = []
+    for row in shown.iter_rows(named=True):
+        on = [name for name, run_ids in frontiers.items() if row["run_id"] in run_ids]
+        cells.append([
+            row["system"], number_of(row["value"]), *(_whole(row[name]) for name in ("read", "returned")),
+            _scaled(row["index_seconds"]), _scaled(row["index_bytes"], 1e-6), _scaled(row["query_p50"], 1e3),
+            _scaled(row["query_p95"], 1e3), ", ".join(on),
+        ])  # fmt: skip
+    hardware = shown["hardware"].drop_nulls().unique().sort()
+    return PrintedTable(
+        f"{protocol.name}, {slice_} {value}: cost",
+        ["system", called(metric, k), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
+        cells,
+        [RULE.format(metric=metric.name), *(f"measured on {one}" for one in hardware)],
+    )
+
+
+def _on_frontier(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
+    """The runs on the frontier."""
+    compared = rows.filter("is_compared", pl.col(cost) > 0, pl.col("value").is_not_null())
+    lower = metric.direction == "lower"
+    kept = on_frontier(compared[cost].to_list(), compared["value"].to_list(), lower_is_better=lower)
+    return set(compared["run_id"].filter(pl.Series(kept, dtype=pl.Boolean)))
+
+
+def _whole(value: float | None) -> str:
+    return MISSING if value is None else f"{value:.0f}"
+
+
+def _scaled(value: float | None, scale: float = 1.0) -> str:
+    return MISSING if value is None else f"{value * scale:.4g}"
