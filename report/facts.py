@@ -129,19 +129,14 @@ def load(lake: Lake) -> Facts:
 
 def _of_boards(lake: Lake, name: str, protocols: Iterable[Protocol], *, is_measured: bool = False) -> pl.DataFrame:
     """The rows of a table over the slices that boards open with; where they are of a metric, by the primary one."""
-    opened = pl.LazyFrame(
-        [
-            {
-                "protocol": one.name,
-                **({"metric": one.parameters.primary.metric, "k": one.parameters.primary.k} if is_measured else {}),
-                "slice": slice_,
-            }
-            for one in protocols
-            for slice_ in {one.parameters.headline.slice, WHOLE, "subset"}
-        ]
-    )
-    keys = opened.collect_schema().names()
-    return lake.scan(name).join(opened, on=keys, how="semi").collect()
+    measured = {"metric": pl.String(), "k": pl.Int64()} if is_measured else {}
+    keys = {"protocol": pl.String(), **measured, "slice": pl.String()}
+    opened = [
+        {"protocol": one.name, "metric": one.parameters.primary.metric, "k": one.parameters.primary.k, "slice": slice_}
+        for one in protocols
+        for slice_ in {one.parameters.headline.slice, WHOLE, "subset"}
+    ]
+    return lake.scan(name).join(pl.LazyFrame(opened, keys), on=list(keys), how="semi").collect()
 
 
 _OTHERS = ("tasks", "metrics", "chunkers", "retrievers")
