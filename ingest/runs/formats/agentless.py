@@ -25,6 +25,11 @@ _ELEMENTS, _SAMPLES, _PATCH = "4_related_elements", "5_sampled_edit_locs_and_pat
 _LINES = re.compile(r"lines?\s*:\s*([0-9]+)(?:\s*-\s*([0-9]+))?(?:\s*\(.*)?")
 _PUBLISHED = re.compile(r"line\s*:\s*([0-9]+)|lines\s*:\s*([0-9]+)\s*-\s*([0-9]+)")
 _PATCHES = ("all_preds.jsonl", "all_preds_filtered.jsonl")
+_STAGES = (
+    "file_level_irrelevant", "retrievel_embedding", "retrieval_embedding", "file_level", "file_level_combined",
+    "related_elements", "edit_location_individual", "location_merged", "edit_location_samples", "location",
+)  # fmt: skip
+"""The folders of a whole run: each holds all that those before it do, `edit_location_samples` every sample in one."""
 _ELEMENT = re.compile(r"(?:function|class|variable)\s*:\s*(?P<name>\S.*)")
 _OF_TRAJ = re.compile(r"(?P<item>[^/]+)_traj\.json(?:\.gz|\.zst)?")
 
@@ -36,12 +41,15 @@ def recognise(head: bytes, name: str) -> bool:
 
 
 def companions(path: str) -> Sequence[str]:
-    """The patches beside locations: `…_repair.jsonl` beside `…_loc.jsonl`, and `all_preds.jsonl` there or above."""
+    """The patches beside locations, `…_repair.jsonl` of `…_loc.jsonl` and `all_preds.jsonl`, and the stages before."""
     folder, name = posixpath.split(path)
     own = re.sub(r"loc(?:s|ations?)?(?=[_.-]|$)", "repair", name)
     folders = dict.fromkeys((folder, posixpath.dirname(folder)))
     beside = [posixpath.join(folder, own)] if own != name else []
-    return beside + [posixpath.join(one, preds) for one in folders for preds in _PATCHES]
+    above, stage = posixpath.split(folder)
+    earlier = _STAGES[: _STAGES.index(stage)] if stage in _STAGES else ()
+    stages = [posixpath.join(above, one, "") for one in earlier]
+    return [*beside, *(posixpath.join(one, preds) for one in folders for preds in _PATCHES), *stages]
 
 
 def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from ingest.runs.find_trajectories import found_in
 from ingest.runs.formats.agentless import recognise, trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.trajectory import View
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from lake.rejects import Rejects
 from tests.ingest.runs.formats.recorded_sessions import one, read, rows
 from tests.tiny import put
 
@@ -110,6 +112,29 @@ def test_patches_are_of_the_same_instance_in_a_file_beside_or_above(tmp_path: Pa
     above = rows({"instance_id": "x", "model_patch": "second"}, {"instance_id": "y", "model_patch": "third"})
     files = opened(tmp_path, run__base_loc=locations, run__base_repair=beside, all_preds=above)
     assert [one.patch for one in trajectories(files["run/base_loc.jsonl"])] == ["first", "third"]
+
+
+def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
+    found, related = {"instance_id": "x", "found_files": ["a.py"]}, {"a.py": ["class: A"]}
+    folder = tmp_path / "results"
+    for path, row in {
+        "file_level/loc_outputs": found,
+        "file_level_combined/combined_locs": found,
+        "related_elements/loc_outputs": {**found, "found_related_locs": related},
+        "edit_location_samples/loc_outputs": {
+            **found,
+            "found_edit_locs": [{"a.py": ["line: 1"]}, {"a.py": ["line: 9"]}],
+        },
+        "edit_location_individual/loc_merged_0-0_outputs": {**found, "found_edit_locs": {"a.py": ["line: 1"]}},
+        "edit_location_individual/loc_merged_1-1_outputs": {**found, "found_edit_locs": {"a.py": ["line: 9"]}},
+        "repair_sample_1/output": {"instance_id": "x", "raw_output": ["…"], "try_count": [1]},
+        "all_preds": {"instance_id": "x", "model_patch": "diff"},
+    }.items():
+        put(folder / f"swe-bench-lite/{path}.jsonl", rows(row))
+    (file,) = found_in(InputFile.at(folder), "auto", Rejects()).files
+    assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
+    (read_,) = trajectories(file)
+    assert (read_.final, read_.patch) == ((View("a.py"), View("a.py", 1, 1), View("a.py", 9, 9)), "diff")
 
 
 def test_patches_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
