@@ -31,15 +31,14 @@ def block(after: str) -> str:
     return fence[1]
 
 
-def test_the_chunker_of_the_readme_works_as_one_file(tmp_path: Path) -> None:
+def test_the_chunker_and_the_retriever_of_the_readme_work_as_a_file_each(tmp_path: Path) -> None:
     checkout = tmp_path / "checkout"
     for folder in ("lake", "ingest", "evaluate"):
         ignored = shutil.ignore_patterns("data", "cache", "__pycache__")
         shutil.copytree(ROOT / folder, checkout / folder, ignore=ignored)
     shutil.copy(ROOT / "pyproject.toml", checkout)
-    path = re.search(r"`(ingest/contents/chunkers/\w+\.py)`:", README)
-    assert path is not None
-    (checkout / path[1]).write_text(block("## Add a chunker in one file"))
+    for path in ("ingest/contents/chunkers/halves.py", "evaluate/retrievers/shared_words.py"):
+        (checkout / path).write_text(block(f"`{path}`:"))
     lake = tmp_path / "lake"
     told = {
         **os.environ,
@@ -55,7 +54,7 @@ def test_the_chunker_of_the_readme_works_as_one_file(tmp_path: Path) -> None:
     chunks = pl.read_parquet(lake / "chunks/chunker=halves/part-*.parquet")
     assert chunks.group_by("sha256").len()["len"].max() == 2
     runs = pl.read_parquet(lake / "runs/**/*.parquet")
-    assert "halves+bm25-okapi" in runs["system"].to_list()
+    assert {"halves+bm25-okapi", "halves+shared-words"} <= set(runs["system"])
 
 
 def test_the_programs_of_the_readme_become_runs_by_its_commands(
