@@ -10,8 +10,9 @@ import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
-from ingest.contents.chunking import absence, default_chunkers, resolve_chunkers
+from ingest.contents.chunking import absence
 from ingest.contents.chunking import chunkers as known_chunkers
+from ingest.contents.own_chunkers import given_before, wanted_chunkers
 from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
 from ingest.outcome import Ingested, outcome_of
 from ingest.pipeline import ingest as ingest_benchmark
@@ -58,6 +59,9 @@ def read(
     source: Annotated[str, typer.Option(envvar="GOLDSPAN_SOURCE", help="sample, hub, or a folder.")] = "sample",
     subsets: Annotated[str, typer.Option(envvar="GOLDSPAN_SUBSETS", help="Comma list of subsets.")] = "",
     chunkers: Annotated[str, typer.Option(envvar="GOLDSPAN_CHUNKERS", help="Comma list of chunker names.")] = "",
+    chunker: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=COMMAND", help="One of your own: a command, or module:function.")
+    ] = None,
     limit: LimitOption = None,
     config: Annotated[
         str, typer.Option(envvar="GOLDSPAN_CONFIG", help="FILE.yaml, which declares data of your own.")
@@ -90,13 +94,15 @@ def read(
             kind = "benchmark"
             raise unknown_name(kind, name, declared)
     wanted = known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
-    resolved = resolve_chunkers(split_names(chunkers) or default_chunkers())
     store = Lake(lake)
+    resolved = wanted_chunkers(split_names(chunkers), chunker or [], store)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with locked(store, console, {"ingest", "runs"}), console.downloads() as told:
         done: dict[str, Ingested] = {}
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
-        unchanged.note_read(read_beside(source, own, clones=bool(base)))
+        beside = read_beside(source, own, clones=bool(base))
+        programs = [file for one in resolved if (cuts := one.declaration.command) for file in cuts.files]
+        unchanged.note_read(None if beside is None else [*beside, *programs])
         sources = own_source or open_sources(source, asked, declared, store, console, told)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
@@ -198,15 +204,7 @@ def list_(
             for benchmark in declared.values()
             for subset in benchmark.subsets
         ],
-        "chunkers": [
-            {
-                "name": chunker.name,
-                "meaning": chunker.meaning,
-                "defaults": list(chunker.defaults),
-                "missing": (why := absence(chunker)) and f"{why}: make chunkers",
-            }
-            for chunker in known_chunkers().values()
-        ],
+        "chunkers": _chunkers(Lake(lake)),
         "formats": [
             {
                 "name": one.name,
@@ -223,6 +221,23 @@ def list_(
         kind = "listing"
         raise unknown_name(kind, what, listings)
     print_listing(listings[what], format)
+
+
+def _chunkers(store: Lake) -> list[dict[str, object]]:
+    """Those that are declared, and those that were given to a lake."""
+    declared: list[dict[str, object]] = [
+        {
+            "name": chunker.name,
+            "meaning": chunker.meaning,
+            "defaults": list(chunker.defaults),
+            "missing": (why := absence(chunker)) and f"{why}: make chunkers",
+        }
+        for chunker in known_chunkers().values()
+    ]
+    given = given_before(store).items()
+    return declared + [
+        {"name": name, "meaning": f"Given as {what}", "defaults": [], "missing": ""} for name, what in given
+    ]
 
 
 def _labelled(source: Source) -> str:

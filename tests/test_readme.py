@@ -18,7 +18,8 @@ from typer.main import get_command
 import evaluate.commands
 import ingest.commands
 import report.commands
-from tests.tiny import ROOT, build, command
+from lake.fingerprint import sha256_of
+from tests.tiny import CATS, ROOT, build, command
 
 README = (ROOT / "README.md").read_text()
 STAGES = {"ingest": ingest.commands.app, "evaluate": evaluate.commands.app, "report": report.commands.app}
@@ -77,6 +78,18 @@ def test_the_programs_of_the_readme_become_runs_by_its_commands(
     assert sorted(runs["system"]) == ["my-names", "my-words", "ripgrep"]
     scores = pl.scan_parquet(lake_folder / "scores/**/*.parquet", hive_partitioning=True)
     assert runs.join(scores.select("run_id").unique().collect(), on="run_id").height == 3
+
+
+def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> None:
+    script, lake = tmp_path / "chunk.js", tmp_path / "lake"
+    script.write_text(block("`chunk.js`"))
+    assert len(script.read_text().splitlines()) <= 20
+    given = f"margin=node {script}"
+    said = command("ingest", "repoeval", "--source", build(tmp_path / "source"), "--chunker", given, "--lake", lake)
+    assert said.code == 0, said.err
+    chunks = pl.read_parquet(lake / "chunks/chunker=margin/part-*.parquet")
+    of_cats = chunks.filter(sha256=sha256_of(CATS.encode())).select("line_start", "line_end").rows()
+    assert of_cats == [(0, 4), (4, 7)]
 
 
 def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import platform
+import shlex
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -100,7 +102,7 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
     of_ingest = {
         "--source": source if source in {"sample", "hub"} else FOLDER,
         "--subsets": ",".join(subsets),
-        "--chunkers": "" if is_imported else run["chunker"],
+        **_cut_by(lake, "" if is_imported else str(run["chunker"])),
         "--limit": edition(lake, benchmark).limit,
     }
     made = [["ingest", benchmark, *_options(of_ingest)]]
@@ -121,6 +123,13 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
         "--vectors": VECTORS if run["retriever"] == "recorded" else "",
     }
     return [*made, ["evaluate", *_options(of_evaluate)]]
+
+
+def _cut_by(lake: Lake, chunker: str) -> dict[str, str]:
+    """How a chunker is asked for: by its name, or with the command or function that it was given by."""
+    rows = lake.scan("chunkers").filter(name=chunker).select("parameters").collect()["parameters"]
+    given = json.loads(rows[0]).get("command") if len(rows) else None
+    return {"--chunker": f"{chunker}={given}"} if given else {"--chunkers": chunker}
 
 
 def _options(values: Mapping[str, object]) -> Iterator[str]:
@@ -149,7 +158,7 @@ def lines(of: Provenance) -> Iterator[str]:
     yield from (f"{name:{width}}{value}" for name, value in facts.items())
     yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of.protocols.items())
     yield "made again by"
-    yield from (f"  python -m {' '.join(command)}" for command in of.commands)
+    yield from (f"  python -m {shlex.join(command)}" for command in of.commands)
 
 
 def make_again(

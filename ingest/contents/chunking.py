@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -13,7 +15,8 @@ import polars as pl
 
 import ingest.contents.chunkers
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
-from ingest.contents.offsets import Integers, Offsets
+from ingest.contents.chunks_by_command import cut_by_command
+from ingest.contents.offsets import Integers, Lines, Offsets
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.tables import table
@@ -59,6 +62,20 @@ def _resolve(name: str) -> Resolved[Chunker]:
     return found
 
 
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def name_fault(name: str) -> str:
+    """Why a chunker made elsewhere cannot be called so, or an empty string."""
+    if _NAME.fullmatch(name) is None:
+        return "is to be letters, digits, dots, dashes and underscores, at most 80"
+    with suppress(GoldspanError):
+        if name not in CHUNKER_SETS:
+            resolve("chunker", CHUNKER_ALIASES.get(name, name), chunkers())
+        return "is a chunker of Goldspan's own"
+    return ""
+
+
 INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
 
 
@@ -101,13 +118,14 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     cuts: list[Cut] = []
     n_nws: list[Integers] = []
     inside: dict[int, Offsets] = {}
-    for number, (one, text, language) in enumerate(blobs.select("sha256", "text", "language").iter_rows()):
-        document = Document(text, language)
-        cuts.append(_checked(_cut(chunker, document), name, one))
+    texts = blobs.select("text", "language").iter_rows()
+    documents = (Document(text, language) for text, language in texts)
+    for number, (document, cut) in enumerate(_cut_all(chunker, documents, sha256)):
+        cuts.append(_checked(cut, name, sha256[number]))
         n_nws.append(document.n_nws)
         if cuts[-1].unit != "lines":
-            inside[number] = Offsets.of(text)
-    lines = _Lines.of(blobs, n_nws)
+            inside[number] = Offsets.of(document.text)
+    lines = Lines.of(blobs, n_nws)
     n_chunks = np.array([len(cut.ranges) for cut in cuts], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
     first_row = np.cumsum(n_chunks) - n_chunks
@@ -146,72 +164,20 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     return Chunked(frame, pl.DataFrame(status, schema=table("chunk_status").columns))
 
 
-def _cut(chunker: Resolved[Chunker], document: Document) -> object:
-    try:
-        return chunker.declaration.chunk(document, **chunker.parameters)
-    except Exception as error:
-        # One odd file must not cost the others their chunks.
-        return Cut([], failed=f"{type(error).__name__}: {error}")
-
-
-@dataclass(frozen=True)
-class _Lines:
-    """The line bounds of all blobs in a row, each blob's end among them: a blob of n lines has n + 1.
-
-    Attributes:
-        n: Lines of each blob.
-        first: Where each blob's bounds begin.
-        byte: The byte each bound stands at, from the start of its blob.
-        nws: Non-whitespace characters up to each bound, from any fixed point before its blob.
-    """
-
-    n: Integers
-    first: Integers
-    byte: Integers
-    nws: Integers
-
-    @staticmethod
-    def of(blobs: pl.DataFrame, n_nws: Sequence[Integers]) -> _Lines:
-        n = np.array([len(counts) for counts in n_nws], np.int64)
-        bounds = blobs.select(
-            "sha256",
-            n=pl.col("line_starts").list.len().cast(pl.Int64),
-            byte=pl.concat_list("line_starts", pl.col("text").str.len_bytes().cast(pl.Int64)),
-        )
-        wrong = bounds.with_columns(has=pl.Series(n, dtype=pl.Int64)).filter(pl.col("n") != pl.col("has"))
-        if wrong.height:
-            sha256, said, _, has = wrong.row(0)
-            message = f"blob {sha256} says it has {said} lines, its text has {has}"
-            raise GoldspanError(message, where="blobs", hint="Ingest it again.", code=Exit.INVALID)
-        zero = np.zeros(1, np.int64)
-        counts = [part for counts in n_nws for part in (counts, zero)]
-        nws = np.cumsum(np.concatenate([zero, *counts]))[:-1]
-        byte = bounds["byte"].explode().to_numpy()
-        return _Lines(n, np.cumsum(n + 1) - (n + 1), byte, nws)
-
-    def spans(self, blob_no: Integers, given: Integers, inside: Mapping[int, tuple[slice, Offsets]]) -> _Spans:
-        """Where chunks lie: lines, bytes, and the non-whitespace characters up to each end.
-
-        Args:
-            blob_no: Each chunk's blob.
-            given: Its ends, in lines, or in characters where the blob is among the next.
-            inside: Blobs that are cut inside lines: the rows of their chunks, and their characters.
-        """
-        line = given.copy()
-        for rows, offsets in inside.values():
-            line[rows, 0] = offsets.line[given[rows, 0]]
-            line[rows, 1] = offsets.line[given[rows, 1] - 1] + 1
-        bound = self.first[blob_no][:, None] + line
-        byte, nws = self.byte[bound], self.nws[bound]
-        for number, (rows, offsets) in inside.items():
-            byte[rows] = offsets.byte[given[rows]]
-            nws[rows] = self.nws[self.first[number]] + offsets.nws[given[rows]]
-        columns = {"line": line, "byte": byte, "nws": nws}
-        return {f"{name}_{side}": each[:, at] for name, each in columns.items() for at, side in enumerate(_SIDES)}
-
-
-_Spans = dict[str, Integers]
-_SIDES = ("start", "end")
+def _cut_all(
+    chunker: Resolved[Chunker], documents: Iterator[Document], sha256: pl.Series
+) -> Iterator[tuple[Document, object]]:
+    """Each document with the chunker's answer to it."""
+    command, cut = chunker.declaration.command, chunker.declaration.chunk
+    if command is not None:
+        every = list(documents)
+        yield from zip(every, cut_by_command(command, every, sha256.to_list()), strict=True)
+    for document in documents:
+        try:
+            yield document, cut(document, **chunker.parameters)
+        except Exception as error:
+            # One odd file must not cost the others their chunks.
+            yield document, Cut([], failed=f"{type(error).__name__}: {error}")
 
 
 def _checked(cut: object, chunker: str, sha256: str) -> Cut:

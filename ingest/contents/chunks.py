@@ -9,6 +9,7 @@ import polars as pl
 
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunking import chunk_blobs
+from ingest.contents.own_chunkers import COMMAND
 from ingest.outcome import Ingested
 from lake.code import code_digest
 from lake.declarations import Resolved
@@ -90,12 +91,12 @@ def _todo(lake: Lake, blobs: Sequence[Part], wanted: pl.LazyFrame, done: pl.Seri
 
 
 def _stamp(chunker: Resolved[Chunker]) -> str:
-    """What a chunker's chunks are made by: its rule and version, its code, its grammars."""
+    """What a chunker's chunks are made by: its rule and version, its code, its packages; of a command its files."""
     declared = chunker.declaration
     grammars = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
-    return fingerprint(
-        FORMAT_VERSION, chunker.name, declared.version, code_digest(declared.chunk, chunk_blobs), grammars
-    )
+    given = [declared.given, declared.command.digest] if declared.command else declared.given
+    code = code_digest(declared.chunk, chunk_blobs)
+    return fingerprint(FORMAT_VERSION, chunker.name, declared.version, code, grammars, given)
 
 
 def _note_failures(lake: Lake, part: Part, stamp: str) -> None:
@@ -112,11 +113,12 @@ def _note_failures(lake: Lake, part: Part, stamp: str) -> None:
 
 def _count_failures(lake: Lake, chunker: str, stamp: str, result: Ingested) -> None:
     """Say how many files a chunker could not cut, now or in an earlier run; forget what another version could not."""
-    parts = [part for part in lake.parts("rejects") if part.name.startswith(f"chunks-{chunker}-")]
-    for stale in parts:
-        if stale.fingerprint != stamp:
-            lake.remove(stale)
-    current = [part for part in parts if part.fingerprint == stamp]
+    current = []
+    for part in [part for part in lake.parts("rejects") if part.name.startswith(f"chunks-{chunker}-")]:
+        if part.fingerprint == stamp:
+            current.append(part)
+        else:
+            lake.remove(part)
     n_failed = lake.scan_parts(current, "rejects").collect().height if current else 0
     if n_failed:
         result.n_rejected += n_failed
@@ -132,7 +134,7 @@ def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None
         meaning=declared.meaning,
         version=declared.version,
         source=declared.source,
-        parameters=canonical_json(chunker.parameters),
+        parameters=canonical_json({**chunker.parameters, **({COMMAND: declared.given} if declared.given else {})}),
         fingerprint=stamp,
     )
     if not lake.is_current("chunkers", chunker.name, stamp):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from ingest.contents.chunking import chunkers
+from ingest.contents.chunking import name_fault
 from ingest.runs.chunk_rows import SCOPES, read_rows
 from ingest.runs.documents import written
 from ingest.runs.imported_runs import ImportedRun, count_rows, counts_in
@@ -18,7 +17,6 @@ from ingest.runs.naming import check_benchmark
 from ingest.runs.resolve_paths import Axis, files_of, pools_of
 from lake.code import code_digest
 from lake.console import Outcome
-from lake.declarations import CHUNKER_ALIASES, resolve
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 from lake.lines import added_lines
@@ -28,7 +26,6 @@ from lake.store import FORMAT_VERSION, Lake
 from lake.tables import declared_row, table
 from lake.text import counted
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 PART = "imported"
 
 
@@ -186,18 +183,10 @@ def _declared_as(lake: Lake, name: str) -> pl.DataFrame:
 
 
 def _check_name(lake: Lake, benchmark: str, name: str) -> None:
-    problem = ""
-    kind = "chunker"
-    try:
-        resolve(kind, CHUNKER_ALIASES.get(name, name), chunkers())
-        problem = "is a chunker of Goldspan's own"
-    except GoldspanError:
-        pass
-    if _NAME.fullmatch(name) is None:
-        problem = "is to be letters, digits, dots, dashes and underscores, at most 80"
-    elif not problem:
+    problem = name_fault(name)
+    if not problem:
         others = _declared_as(lake, name).filter(pl.col("imported_for") != benchmark)["imported_for"].to_list()
-        problem = f"is taken, by chunks of {others[0]}" if others else ""
+        problem = f"is taken, by {f'chunks of {others[0]}' if others[0] else 'a command'}" if others else ""
     if problem:
         message = f"--name {name[:80]!a} {problem}"
         raise GoldspanError(message, hint="Name what cut the files, such as my-ast.", code=Exit.USAGE)

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from ingest.json_command import JsonCommand
 from lake.text import n_nws_per_line, split_lines
 
 LineRange = tuple[int, int]
@@ -74,6 +75,8 @@ class Chunker:
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.
         library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
+        given: The command or `module:function` that somebody gave it by.
+        command: What cuts in place of `chunk`, where that is a command: see :mod:`ingest.contents.own_chunkers`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
     """
 
@@ -86,4 +89,6 @@ class Chunker:
     defaults: tuple[str, ...] = ()
     grammars: tuple[str, ...] = ()
     library: str = ""
+    given: str = ""
+    command: JsonCommand | None = None
     check: Callable[..., str] | None = None

@@ -1,0 +1,104 @@
+"""Chunkers that are given by a command or a Python function: `NAME=COMMAND`, `NAME=module:function`."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunking import default_chunkers, name_fault, resolve_chunkers
+from ingest.json_command import JsonCommand
+from lake.declarations import Resolved
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+
+COMMAND = "command"
+"""Where a chunker's row keeps what it was given by."""
+
+_FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+def wanted_chunkers(names: Sequence[str], given: Sequence[str], lake: Lake) -> list[Resolved[Chunker]]:
+    """The chunkers that are named, and those given; without either those that run by themselves.
+
+    Args:
+        names: Declared ones, given ones, or ones that were given before and whose chunks the lake holds.
+        given: `NAME=COMMAND` or `NAME=module:function`.
+        lake: Which keeps what earlier ones were given by.
+
+    Raises:
+        GoldspanError: A name is unknown, or a command or function is not at hand.
+    """
+    own = {one.name: one for one in map(_given_now, given)}
+    if len(own) < len(given):
+        message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
+        raise GoldspanError(message, hint="Give each a name of its own.", code=Exit.USAGE)
+    before = given_before(lake) if set(names) - set(own) else {}
+    own |= {name: _given_now(f"{name}={before[name]}") for name in names if name in before and name not in own}
+    if not names and not own:
+        return resolve_chunkers(default_chunkers())
+    for name in own:
+        _check_free(lake, name)
+    return [*resolve_chunkers([name for name in names if name not in own]), *own.values()]
+
+
+def given_before(lake: Lake) -> dict[str, str]:
+    """Name → command or function of the chunkers of a lake that were given so."""
+    rows = lake.scan("chunkers").select("name", "parameters").sort("name").collect()
+    parameters = {name: json.loads(text) for name, text in rows.iter_rows()}
+    return {name: str(found[COMMAND]) for name, found in parameters.items() if COMMAND in found}
+
+
+def _given_now(given: str) -> Resolved[Chunker]:
+    """What `NAME=COMMAND` or `NAME=module:function` means; no command is started.
+
+    Raises:
+        GoldspanError: It is written otherwise, the name is one of ours, or there is no such program or function.
+    """
+    name, _, what = (part.strip() for part in given.partition("="))
+    if fault := name_fault(name) if what else "is to be followed by = and a command":
+        message = f"--chunker {name[:80]!a} {fault}"
+        raise GoldspanError(message, hint="Such as: --chunker 'mine=node chunk.js'", code=Exit.USAGE)
+    if _FUNCTION.fullmatch(what):
+        meaning, cut, command = "Cuts as a Python function does that was given", _function(what), None
+    else:
+        meaning, cut, command = "Cuts as a command does that was given", _never, JsonCommand.of(what)
+    declared = Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command)
+    return Resolved(name, declared, {})
+
+
+def _function(what: str) -> Callable[..., Cut]:
+    """A function of a module that lies where Python looks for it, the working directory first.
+
+    Raises:
+        GoldspanError: There is none.
+    """
+    module, _, name = what.partition(":")
+    try:
+        function = getattr(importlib.import_module(module), name)
+    except Exception as error:
+        message = f"--chunker: there is no function {what}: {type(error).__name__}: {error}"
+        hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING) from error
+    return partial(_cut_by, function=function)
+
+
+def _cut_by(document: Document, function: Callable[[Document], Cut | list[tuple[int, int]]]) -> Cut:
+    """A function's answer, which may be the ranges of lines alone."""
+    answer = function(document)
+    return Cut(answer) if isinstance(answer, list) else answer
+
+
+def _never(document: Document) -> Cut:
+    """No function cuts: the command does."""
+    raise NotImplementedError(document)
+
+
+def _check_free(lake: Lake, name: str) -> None:
+    imported = lake.scan("chunkers").filter(name=name).select("imported_for").collect()["imported_for"].to_list()
+    if any(imported):
+        message = f"--chunker {name!r} is taken, by chunks imported for {imported[0]}"
+        raise GoldspanError(message, hint="Give it another name.", code=Exit.USAGE)

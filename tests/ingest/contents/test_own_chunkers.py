@@ -1,0 +1,126 @@
+"""Chunkers given by a command or a function: what they may answer, and what that costs where it is wrong."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from evaluate.results.repro import provenance
+from ingest.contents.chunkers import Cut, Document
+from ingest.contents.chunks_by_command import cut_by_command
+from ingest.json_command import JsonCommand
+from lake.store import Lake
+from tests.tiny import build, command
+
+TEXT = "é\r\n😀\nb\n"
+PROGRAM = """\
+import json, sys
+for line in sys.stdin:
+    one = json.loads(line)
+    if "purr" in one["text"]:
+        sys.exit("no cats")
+    n = one["text"].count("\\n")
+    print(json.dumps({"id": one["id"], "chunks": [{"start": 2, "end": n + 1}, {"start": 1, "end": 1}]}), flush=True)
+"""
+FUNCTION = """\
+def first_line(document):
+    print("this goes nowhere that matters")
+    return [(0, 1)]
+"""
+
+
+def cut_of(chunks: object) -> Cut:
+    """What a command's answer to one file comes to."""
+    said = json.dumps({"chunks": chunks})
+    program = (
+        f"import json, sys; print(json.dumps(dict(json.loads({said!r}), id=json.loads(sys.stdin.readline())['id'])))"
+    )
+    (cut,) = cut_by_command(JsonCommand((sys.executable, "-c", program)), [Document(TEXT)], ["x"])
+    return cut
+
+
+def test_answers_are_lines_from_1_or_bytes_in_any_order() -> None:
+    assert cut_of([{"start": 2, "end": 3}, {"start": 1, "end": 1}]) == Cut([(0, 1), (1, 3)])
+    assert cut_of([{"start_byte": 4, "end_byte": 8}, {"start_byte": 0, "end_byte": 2}]) == Cut(
+        [(0, 2), (4, 8)], unit="bytes"
+    )
+    # What splits a text at its line ends has an empty line behind the last.
+    assert cut_of([{"start": 3, "end": 4}, {"start": 4, "end": 4}]) == Cut([(2, 3)])
+    assert cut_of([]) == Cut([])
+
+
+@pytest.mark.parametrize(
+    ("chunks", "why"),
+    [
+        (None, "its answer has no list of chunks"),
+        ([3], "the chunk 3 has no whole numbers start and end"),
+        ([{"start": 1.0, "end": 2}], "has no whole numbers start and end"),
+        ([{"start": 1, "end": 1}, {"start_byte": 1, "end_byte": 2}], "has no whole numbers start and end"),
+        ([{"start": 1, "end": 9}], "is empty or outside the file, which has 3 lines"),
+        ([{"start": 2, "end": 1}], "is empty or outside the file"),
+        ([{"start": 0, "end": 1}], "is empty or outside the file"),
+        ([{"start_byte": 1, "end_byte": 4}], "begins or ends inside a character"),
+        ([{"start": 1, "end": 1}] * 2, "a chunk is there twice"),
+    ],
+)
+def test_an_answer_that_is_wrong_fails_its_file_and_says_why(chunks: object, why: str) -> None:
+    cut = cut_of(chunks)
+    assert cut.ranges == []
+    assert why in cut.failed
+
+
+def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source, lake, script = build(tmp_path / "source"), Lake(tmp_path / "lake"), tmp_path / "my chunks.py"
+    script.write_text(PROGRAM)
+    asked = ("ingest", "repoeval", "--source", source, "--lake", lake.root)
+    given = f"mine={sys.executable} 'my chunks.py'"
+    said = command(*asked, "--chunker", given)
+    assert said.code == 5
+    assert "mine could not cut 1 file, as rejects says" in said.err
+    rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
+    assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; it complained: no cats"]
+    ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
+    assert all(start == [0, 1] and end[0] == 1 for _, start, end in ranges.iter_rows())
+    assert f"mine{' ' * 2}Given as" in command("ingest", "list", "chunkers", "--lake", lake.root).out
+    # By its name alone from now on, and current as long as its script is.
+    assert "mine: cutting" not in command(*asked, "--chunkers", "mine").err
+    script.write_text(PROGRAM.replace("purr", "nobody"))
+    said = command(*asked, "--chunkers", "mine")
+    assert said.code == 0, said.err
+    assert lake.read("rejects").filter(position="chunker mine").is_empty()
+    assert command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").code == 0
+    runs = lake.scan("runs").filter(system="mine+bm25-okapi", task="repoeval/prompt").collect()
+    (ingested, _) = provenance(lake, runs["run_id"][0]).commands
+    assert ingested[-2:] == ["--chunker", given]
+
+
+def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "given_function.py").write_text(FUNCTION)
+    lake = Lake(tmp_path / "lake")
+    asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
+    assert command(*asked, "--chunker", "first=given_function:first_line").code == 0
+    chunks = lake.read("chunks", chunker="first")
+    assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
+    assert "gives 2 chunkers with 1 names" in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "why"),
+    [
+        ("mine", 2, "'mine' is to be followed by = and a command"),
+        ("syntax-9=node x.js", 2, "'syntax-9' is a chunker of Goldspan's own"),
+        ("sizes=node x.js", 2, "'sizes' is a chunker of Goldspan's own"),
+        ("a b=node x.js", 2, "is to be letters, digits"),
+        ("mine=no-such-program", 4, "there is no program 'no-such-program' on this machine"),
+        ("mine=no_module:f", 4, "there is no function no_module:f"),
+    ],
+)
+def test_what_is_no_chunker_is_refused(given: str, code: int, why: str, tmp_path: Path) -> None:
+    said = command("ingest", "--chunker", given, "--lake", tmp_path)
+    assert (said.code, why in said.err) == (code, True)
