@@ -122,6 +122,7 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
         "navigation": navigation,
         "project": about,
         "lake_id": lake_id[:_ID_LENGTH],
+        "system_paths": facts.system_paths,
         "build_id": made_from[:_ID_LENGTH],
     }
     for page in (page for kind in kinds for page in kind.pages(material)):

@@ -140,6 +140,8 @@ class Run:
     format: str
     file: str
     notes: tuple[str, ...]
+    parameters: str
+    versions: str
     baseline: bool
     has_steps: bool
     cost: Cost | None

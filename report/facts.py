@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,12 +11,14 @@ import polars as pl
 
 from lake.costs import run_costs
 from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables.declared import Declared
 from report.chunk_counts import chunk_counts, fallbacks, left_out
 from report.entities import Benchmark, Cost, Declaration, Protocol, Run
 from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pool_order import PoolOrder, pool_orders
+from report.shown import slug
 from report.slices import Sizes, of_the_largest
 from report.steps import coverage_by_step
 
@@ -83,6 +86,16 @@ class Facts:
     def runs_of(self, benchmark: str) -> list[Run]:
         """A benchmark's runs."""
         return [run for run in self.runs if run.benchmark == benchmark]
+
+    @cached_property
+    def system_paths(self) -> Mapping[str, str]:
+        """System → its page; of names that are alike but for their punctuation each has one of its own."""
+        slugs = {system: slug(system)[:80] for system in sorted({run.system for run in self.runs})}
+        n_alike = Counter(name.lower() for name in slugs.values())
+        return {
+            system: f"systems/{name}{f'-{sha256_of(system.encode())[:8]}' if n_alike[name.lower()] > 1 else ''}.html"
+            for system, name in slugs.items()
+        }
 
     @cached_property
     def metric_parameters(self) -> Mapping[str, MetricParameters]:
@@ -205,6 +218,8 @@ def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
             format=row["format"] or "",
             file=row["file"] or "",
             notes=tuple(row["notes"] or ()),
+            parameters=row["parameters"] or "",
+            versions=row["versions"] or "",
             baseline=row["retriever"] in retrievers and "baseline" in retrievers[row["retriever"]].tags,
             has_steps=row["run_id"] in agents,
             cost=costs.get(row["run_id"]),

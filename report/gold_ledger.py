@@ -75,25 +75,28 @@ class Ledger:
 
 def ledger_of(facts: Facts, board: Board, path: str) -> Ledger | None:
     """The bars of a board's first retrievers and agents; None where the ledger of none is kept."""
-    mine = facts.ledger.filter(
-        pl.col("protocol") == board.protocol.name,
-        pl.col("slice") == board.slice[0],
-        pl.col("slice_value") == board.slice[1],
-    )
-    shares = {
-        str(run_id): dict(rows.select("class", "micro").iter_rows())
-        for (run_id,), rows in mine.group_by("run_id", maintain_order=True)
-    }
-    bars = [
-        (full_name(facts, row.run), [Share(name, title, of[name]) for name, title in CLASSES.items() if of[name] > 0])
-        for row in _shown(board)
-        if (of := shares.get(row.run.run_id)) is not None
-    ]
+    shares = shares_of(facts, board)
+    bars = [(full_name(facts, row.run), of) for row in _shown(board) if (of := shares.get(row.run.run_id))]
     if not bars:
         return None
     present = {share.name for _, parts in bars for share in parts}
     classes = [(name, title) for name, title in CLASSES.items() if name in present]
-    return Ledger(board.benchmark.title, path, int(mine["n"].max() or 0), bars, classes)  # type: ignore[arg-type] # a whole number
+    return Ledger(board.benchmark.title, path, board.n_items, bars, classes)
+
+
+def shares_of(facts: Facts, board: Board) -> dict[str, list[Share]]:
+    """Where the gold of a board's items went, by run: the classes that hold some of it."""
+    mine = facts.ledger.filter(
+        pl.col("protocol") == board.protocol.name,
+        pl.col("slice") == board.slice[0],
+        pl.col("slice_value") == board.slice[1],
+        pl.col("micro") > 0,
+    )
+    return {
+        str(run_id): [Share(name, title, of[name]) for name, title in CLASSES.items() if name in of]
+        for (run_id,), rows in mine.group_by("run_id", maintain_order=True)
+        if (of := dict(rows.select("class", "micro").iter_rows()))
+    }
 
 
 def _shown(board: Board) -> list[Row]:

@@ -33,7 +33,25 @@ def board(pages: dict[str, Element], caption: str = MACRO) -> dict[str, dict[str
 
 
 def test_the_pages_are_those_of_the_issue(pages: dict[str, Element]) -> None:
-    assert set(pages) == {"index.html", "repoeval.html", "data.html"}
+    systems = {name for name in pages if name.startswith("systems/")}
+    assert set(pages) - systems == {"index.html", "repoeval.html", "data.html"}
+    assert len(systems) == len({*SYSTEMS, FAILED, LIMITED})
+
+
+def test_a_systems_page_has_its_number_its_place_and_its_run(pages: dict[str, Element]) -> None:
+    page = pages["systems/fixed-nws-1500-jaccard.html"]
+    chunking, target = SYSTEMS["fixed-nws-1500+jaccard"]
+    verdicts = [each.text for each in page.all("p") if each.attributes.get("class") == "verdict"]
+    assert [text.split(",")[0].rpartition(" ")[2] for text in verdicts] == [f"{chunking:.3f}", f"{target:.3f}"]
+    assert "Lines packed greedily. Shared tokens." in page.text
+    assert 'python -m evaluate repro "' in page.text
+    assert "not ranked: failed" in pages["systems/window-20-10-jaccard.html"].text
+    own = [
+        each.attributes["href"]
+        for each in pages["repoeval.html"].all("a")
+        if "systems/" in (each.attributes.get("href") or "")
+    ]
+    assert "systems/fixed-nws-1500-jaccard.html" in own
 
 
 @pytest.mark.parametrize("place", [0, 1])
