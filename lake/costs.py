@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
+import os
+import platform
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 
 import polars as pl
 
 from lake.store import Lake
+from lake.text import counted
 
 
 def run_costs(lake: Lake) -> pl.LazyFrame:
     """One row per run that was made here, by run: what ranking cost.
 
-    The columns are benchmark, run_id, index_seconds and index_bytes (both in all), query_p50 and query_p95 (seconds;
-    null where no query was answered), n_queries (that were timed) and hardware.
+    The columns are benchmark, run_id, index_seconds and index_bytes (both in all; null where nobody knows), query_p50
+    and query_p95 (seconds; null where no query was answered), n_queries (that were timed) and hardware.
     """
     queries = pl.col("query_seconds").explode(empty_as_null=False)
     return (
         lake.scan("costs")
         .group_by("benchmark", "run_id")
         .agg(
-            pl.col("index_seconds").sum(),
+            _known("index_seconds"),
             queries.median().alias("query_p50"),
             queries.quantile(0.95, "linear").alias("query_p95"),
-            pl.col("index_bytes").sum(),
+            _known("index_bytes"),
             pl.col("query_seconds").list.len().sum().cast(pl.Int64).alias("n_queries"),
             pl.col("hardware").unique().sort().str.join("; ").alias("hardware"),
         )
         .sort("benchmark", "run_id")
     )
+
+
+def _known(name: str) -> pl.Expr:
+    return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name)
 
 
 def on_frontier(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
@@ -48,3 +57,23 @@ def on_frontier(costs: Sequence[float], values: Sequence[float], *, lower_is_bet
         if here[1] > best[1] or here == best:
             best, kept[place] = here, True
     return kept
+
+
+@cache
+def hardware() -> str:
+    """The processor, how many of it this process may use, the memory, and what runs on them."""
+    known = Path("/proc/cpuinfo")
+    lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.is_file() else []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    processor = next(named, "") or platform.processor() or platform.machine()
+    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
+    return f"{processor}, {counted(n_cores, 'core')}, {_memory()}{where}"
+
+
+def _memory() -> str:
+    try:
+        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # Nobody says so there.
+        return ""
+    return f"{n_bytes / 2**30:.0f} GB, "

@@ -114,10 +114,13 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Cost:
-    """What ranking cost where a run was made: seconds, of queries the median and the 95th percentile, and bytes."""
+    """What ranking cost where a run was made: seconds, of queries the median and the 95th percentile, and bytes.
 
-    index_seconds: float
-    index_bytes: int
+    None is what nobody knows.
+    """
+
+    index_seconds: float | None
+    index_bytes: int | None
     query_p50: float | None
     query_p95: float | None
     hardware: str

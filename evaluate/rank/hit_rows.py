@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable
-from functools import cache
-from pathlib import Path
 
 import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
 from evaluate.rank.ranking import RANKING, Ranked
+from lake.costs import hardware
 from lake.lines import LineAxis, added_lines
 from lake.naming import DONE
 from lake.tables import table
-from lake.text import counted
 
 
 def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
@@ -104,23 +100,3 @@ def cost_row(run_id: str, part: str, ranked: Ranked) -> pl.DataFrame:
         "hardware": hardware(),
     }
     return pl.DataFrame([row], schema=table("costs").columns)
-
-
-@cache
-def hardware() -> str:
-    """The processor, how many of it this process may use, the memory, and what runs on them."""
-    known = Path("/proc/cpuinfo")
-    lines = known.read_text(encoding="utf-8", errors="replace").splitlines() if known.is_file() else []
-    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    processor = next(named, "") or platform.processor() or platform.machine()
-    n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{processor}, {counted(n_cores, 'core')}, {_memory()}{where}"
-
-
-def _memory() -> str:
-    try:
-        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # Nobody says so there.
-        return ""
-    return f"{n_bytes / 2**30:.0f} GB, "

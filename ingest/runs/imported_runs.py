@@ -64,7 +64,7 @@ class ImportedRun:
 
     def write_cost(self, cost: Mapping[str, object]) -> None:
         """Store what it cost to make, as columns of `costs`."""
-        row = pl.DataFrame([{"run_id": self.run_id, **cost}], schema=table("costs").columns)
+        row = pl.DataFrame([{"run_id": self.run_id, "part": "all", **cost}], schema=table("costs").columns)
         self.lake.write("costs", row, part="all", fingerprint=self.made_of, **self._folders)
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:

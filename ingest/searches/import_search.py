@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import platform
 import shutil
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
 
 from ingest.runs.find_trajectories import Found, found_in
 from ingest.runs.formats.answers import ANSWERS
@@ -21,6 +18,7 @@ from ingest.runs.items import item_parts, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
 from ingest.searches.asking import Asked, Track, ask, items_of
 from ingest.searches.search import Search
+from lake.costs import hardware
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint
 from lake.rejects import Rejects
@@ -110,13 +108,8 @@ def _answers_of(lake: Lake, benchmark: str, run_id: str) -> str:
 
 def _cost(asked: Asked) -> Mapping[str, object]:
     """What asking cost; where a pool has one item alone, nothing tells making an index from searching it."""
-    seconds = asked.query_seconds
-    return {
-        "index_seconds": sum(asked.first_seconds) if asked.first_seconds else None,
-        "query_p50": float(np.median(seconds)) if seconds else None,
-        "query_p95": float(np.quantile(seconds, 0.95)) if seconds else None,
-        "hardware": f"{platform.system()} {platform.machine()}, Python {platform.python_version()}",
-    }
+    first = sum(asked.first_seconds) if asked.first_seconds else None
+    return {"index_seconds": first, "query_seconds": asked.query_seconds, "hardware": hardware()}
 
 
 def _notes(asked: Asked) -> list[str]:

@@ -38,13 +38,14 @@ class Runs(dy.Schema):
 class Costs(dy.Schema):
     """What ranking a part of a run's items cost where it was made. The one table that differs between equal runs.
 
-    `query_seconds` holds a number per query, but for those that failed.
+    `query_seconds` holds a number per query, but for those that failed. Of a program that was asked nobody knows
+    `index_bytes`; `index_seconds` are what its first answer in each pool took, null where no pool has a second.
     """
 
     run_id = dy.String(primary_key=True)
     part = dy.String(primary_key=True)
-    index_seconds = dy.Float64(min=0)
-    index_bytes = dy.Int64(min=0)
+    index_seconds = dy.Float64(nullable=True, min=0)
+    index_bytes = dy.Int64(nullable=True, min=0)
     query_seconds = dy.List(dy.Float64())
     hardware = dy.String()
 

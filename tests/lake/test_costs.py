@@ -15,8 +15,13 @@ from lake.tables import table
 
 def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Path) -> None:
     lake = Lake(tmp_path)
-    of_parts = {"one": (1.5, 10, [0.1, 0.9]), "two": (2.5, 30, [0.5]), "silent": (0.25, 2, [])}
-    for run_id, names in {"r": ("one", "two"), "s": ("silent",)}.items():
+    of_parts = {
+        "one": (1.5, 10, [0.1, 0.9]),
+        "two": (2.5, 30, [0.5]),
+        "silent": (0.25, 2, []),
+        "asked": (None, None, [2.0]),
+    }
+    for run_id, names in {"r": ("one", "two"), "s": ("silent",), "t": ("asked",)}.items():
         for part in names:
             seconds, size, queries = of_parts[part]
             row = {"run_id": run_id, "part": part, "index_seconds": seconds, "index_bytes": size,
@@ -24,7 +29,11 @@ def test_a_runs_parts_are_added_and_their_queries_ordered_together(tmp_path: Pat
             frame = pl.DataFrame([row], schema=table("costs").columns)
             lake.write("costs", frame, part=part, fingerprint="f", benchmark="b", run_id=run_id)
     rows = run_costs(lake).collect().with_columns(pl.col("query_p50", "query_p95").round(6)).drop("benchmark").rows()
-    assert rows == [("r", 4.0, 0.5, 0.86, 40, 3, "2 cores"), ("s", 0.25, None, None, 2, 0, "2 cores")]
+    assert rows == [
+        ("r", 4.0, 0.5, 0.86, 40, 3, "2 cores"),
+        ("s", 0.25, None, None, 2, 0, "2 cores"),
+        ("t", None, 2.0, 2.0, None, 1, "2 cores"),
+    ]
 
 
 few = st.integers(0, 4)
