@@ -30,7 +30,7 @@ from evaluate.score.conformance import protocol_hash
 from evaluate.score.run_scores import score_run
 from evaluate.selection import ItemPart
 from evaluate.systems import System
-from evaluate.vectors import load_vectors
+from evaluate.vectors import VectorStore
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -158,8 +158,7 @@ class Partition:
             )
             if ranked is not None:
                 return ranked
-        vectors = load_vectors(self.lake) if retriever.needs == "vectors" else None
-        queries = queries_by_pool(texts, pools, gold=gold, gains=gains, vectors=vectors)
+        queries = queries_by_pool(texts, pools, gold=gold, gains=gains, vectors=VectorStore(self.lake))
         contents = LakePools(self.lake, asked.pool_ids, asked.files)
         return rank(
             retriever,

@@ -102,6 +102,11 @@ def evaluate(
         for system in plan:
             # First, so that nothing of what is gone is counted.
             work.remove_parts(work.run_id(system))
+    said: dict[str, Mapping[str, str]] = {}
+    for work, system in [(work, system) for work, plan in plans for system in plan if not work.is_current(system)]:
+        if found := work.prepare(system, console.track):
+            said[work.run_id(system)] = found
+            result.notes.append(f"{system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
     jobs = _jobs(plans)
     chunkers = {work.task.name: work.chunkers() for work, plan in plans if plan}
     runner = Runner(lake.root, held.label, selection, tuple(patterns), chunkers)
@@ -109,7 +114,7 @@ def evaluate(
         lake.tally.add(tally)
     runs = [(work, system) for work, plan in plans for system in plan]
     for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):
-        work.conclude(system)
+        work.conclude(system, said.get(work.run_id(system), {}))
     for work, plan in plans:
         result.news += remove_stale(work)
         work.score_contexts(plan, patterns)

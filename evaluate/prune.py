@@ -25,10 +25,13 @@ def remove_stale(work: Work) -> list[str]:
     runs = lake.scan("runs", benchmark=task.benchmark).filter(
         (pl.col("task") == task.name) & (pl.col("origin") == "built-in")
     )
-    rows = runs.select("run_id", "limit", "selection").sort("run_id").collect().iter_rows()
+    rows = runs.select("run_id", "retriever", "limit", "selection").sort("run_id").collect().iter_rows()
     current: dict[Selection, set[str]] = {}
-    n_stale = 0
-    for run_id, limit, where in rows:
+    known, n_stale = known_retrievers(lake), 0
+    for run_id, retriever, limit, where in rows:
+        if retriever in known and not known[retriever].is_at_hand:
+            # Whether it would be made so again can be told only where its model is.
+            continue
         selection = Selection.of_run(where, limit)
         if selection not in current:
             is_over = asked.is_whole and not selection.is_whole

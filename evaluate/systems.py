@@ -44,9 +44,10 @@ class System:
         return f"{self.chunker}+{self.retriever.name}"
 
     def parameters(self) -> dict[str, object]:
-        """The retriever's settings, and the protocol it is shown where it is shown one."""
+        """The retriever's settings and revisions, and the protocol it is shown where it is shown one."""
         shown = {"protocol": self.protocol.name} if self.protocol else {}
-        return {**self.retriever.parameters, **shown}
+        revisions = {"revision": ", ".join(found)} if (found := self.retriever.revisions.values()) else {}
+        return {**self.retriever.parameters, **revisions, **shown}
 
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
         """What a run of this system is made from, but for the data: its rules and their code.
@@ -61,6 +62,7 @@ class System:
             vars(task),
             [self.chunker, self.chunker_stamp],
             [self.retriever.name, self.retriever.version, ranking_code(self.retriever), self.retriever.parameters],
+            self.retriever.revisions,
             protocol,
             label,
             selection,

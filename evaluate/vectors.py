@@ -1,20 +1,25 @@
-"""Vectors made elsewhere, brought into the lake for the retriever `recorded`."""
+"""The lake's vectors: made elsewhere and given for the retriever `recorded`, or made here and kept."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import cast
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from evaluate.retrievers import Vectors
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import sha256_of_file
+from lake.fingerprint import fingerprint, sha256_of_file
 from lake.make import make
-from lake.store import Lake
+from lake.store import FORMAT_VERSION, Lake, Part
 from lake.tables import table
+
+GIVEN = "given"
+"""Whoever made the vectors that the lake was given."""
 
 
 def give_vectors(lake: Lake, file: Path, model: str) -> int:
@@ -31,18 +36,82 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
     if not file.is_file():
         message = f"there is no file {file}"
         raise GoldspanError(message, hint="--vectors takes a Parquet file with key and vector.", code=Exit.MISSING)
-    make(lake, "vectors", "given", partial(_checked, file, model), parameters=[sha256_of_file(file), model])
-    return lake.read("vectors").height
+    make(lake, "vectors", GIVEN, partial(_checked, file, model), parameters=[sha256_of_file(file), model])
+    return VectorStore(lake).n_cut(GIVEN).height
 
 
-def load_vectors(lake: Lake) -> Vectors | None:
-    """The vectors that the lake was given; None where it was given none."""
-    stored = lake.read("vectors").sort("model", "key")
-    if stored.is_empty():
-        return None
-    dimensions = stored["vector"].list.len()[0]
-    matrix = stored["vector"].list.to_array(dimensions).to_numpy().astype(np.float64)
-    return Vectors(stored["model"][0], {key: row for row, key in enumerate(stored["key"])}, matrix)
+@dataclass(frozen=True)
+class Vectors:
+    """Some vectors, by the key of the text that each stands for.
+
+    Attributes:
+        row: Key → row of the matrix, in the order of the keys.
+        matrix: (keys, dimensions).
+        n_cut: How many tokens of each text the vector does not stand for; -1 where nobody knows.
+    """
+
+    row: Mapping[str, int]
+    matrix: npt.NDArray[np.float32]
+    n_cut: npt.NDArray[np.int64]
+
+
+class VectorStore:
+    """The vectors of a lake. Only those that are looked up are read, however many there are.
+
+    Args:
+        lake: Where they are.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self.lake = lake
+        self._places: dict[str, tuple[list[Part], pl.DataFrame]] = {}
+
+    def read(self, maker: str, keys: Iterable[str]) -> Vectors:
+        """The vectors of some texts, as far as there are any.
+
+        Args:
+            maker: GIVEN, or what tells the model that made them from others.
+            keys: The texts' keys.
+        """
+        wanted = pl.DataFrame({"key": list(dict.fromkeys(keys))}, {"key": pl.String()})
+        parts, places = self._held(maker)
+        numbers = places.join(wanted, on="key")["part"].unique().sort()
+        rows = self.lake.scan_parts([parts[number] for number in numbers], "vectors")
+        found = rows.filter(pl.col("key").is_in(wanted["key"].implode())).unique("key").sort("key").collect()
+        n_dimensions = found["vector"].list.len().max() or 0
+        matrix = found["vector"].list.to_array(cast(int, n_dimensions)).to_numpy() if found.height else np.zeros((0, 0))
+        n_cut = found["n_cut"].fill_null(-1).to_numpy()
+        return Vectors({key: row for row, key in enumerate(found["key"])}, matrix.astype(np.float32), n_cut)
+
+    def n_cut(self, maker: str) -> pl.DataFrame:
+        """Every text of a maker that has a vector: key, n_cut."""
+        return self._held(maker)[1].select("key", "n_cut")
+
+    def add(self, maker: str, keys: Sequence[str], matrix: npt.NDArray[np.float32], n_cut: Sequence[int]) -> None:
+        """Store vectors, a part of their own."""
+        columns = {"model": [maker] * len(keys), "key": keys, "vector": list(matrix), "n_cut": n_cut}
+        part = f"{_prefix(maker)}{fingerprint(sorted(keys))}"
+        frame = pl.DataFrame(columns, table("vectors").columns)
+        self.lake.write("vectors", frame, part=part, fingerprint=fingerprint(FORMAT_VERSION, maker, sorted(keys)))
+        self._places.pop(maker, None)
+
+    def _held(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
+        """A maker's parts, and the number of the part that holds each key."""
+        if maker not in self._places:
+            parts = [part for part in self.lake.parts("vectors") if part.name.startswith(_prefix(maker))]
+            keys = [
+                self.lake.scan_parts([part], "vectors").select("key", "n_cut", part=pl.lit(number, pl.Int64))
+                for number, part in enumerate(parts)
+            ]
+            schema = {"key": pl.String(), "n_cut": pl.Int64(), "part": pl.Int64()}
+            held = pl.concat([pl.LazyFrame(schema=schema), *keys]).unique("key", keep="first", maintain_order=True)
+            self._places[maker] = (parts, held.collect())
+        return self._places[maker]
+
+
+def _prefix(maker: str) -> str:
+    """What the names of a maker's parts begin with."""
+    return maker if maker == GIVEN else f"{fingerprint(maker)[:16]}-"
 
 
 def _checked(file: Path, model: str) -> pl.DataFrame:
@@ -64,7 +133,7 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
         raise wrong(what=f"vectors: {error}") from error
     try:
         columns = table("vectors").columns
-        frame = frame.select(pl.lit(model).alias("model"), "key", "vector").cast(pl.Schema(columns))
+        frame = frame.select(pl.lit(model).alias("model"), "key", "vector", n_cut=None).cast(pl.Schema(columns))
     except pl.exceptions.PolarsError as error:
         raise wrong(what=f"vectors: key is to be a text, vector a list of numbers: {error}".splitlines()[0]) from error
     length = pl.col("vector").list.len()

@@ -23,7 +23,7 @@ TEMPORARY = ".tmp"
 """What a part's name ends in while it is being written."""
 
 _REMEDIES = {
-    "vectors": "give the vectors again with --vectors",
+    "vectors": "it is made again, but vectors that were given are to be given again with --vectors",
     "chunks": "it is made again, but chunks that were imported are to be imported again",
     "chunkers": "it is made again, but chunks that were imported are to be imported again",
 }

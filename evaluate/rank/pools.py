@@ -11,8 +11,9 @@ import polars as pl
 
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.similarity import similarities
-from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span, Vectors
+from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span
 from evaluate.tokens import Texts
+from evaluate.vectors import VectorStore
 from lake.lines import LineAxis
 from lake.searched import chunks_of, files_of
 from lake.store import Lake, Part
@@ -168,7 +169,7 @@ def queries_by_pool(
     *,
     gold: pl.DataFrame | None = None,
     gains: pl.DataFrame | None = None,
-    vectors: Vectors | None = None,
+    vectors: VectorStore | None = None,
 ) -> Iterator[tuple[Pool, Queries]]:
     """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
 
@@ -177,7 +178,7 @@ def queries_by_pool(
         pools: The pools, cut.
         gold: Rows of `gold_spans` under one gold rule, for a retriever that is shown them.
         gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, likewise.
-        vectors: Vectors given by hand, for a retriever that looks them up.
+        vectors: The lake's vectors, for a retriever that looks some up.
     """
     gained = _gains(items, pools, gains) if gains is not None else {}
     spans = None if gold is None else _spans(gold)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evaluate.tokens import Counted, Texts, Tokenizer
+from evaluate.vectors import VectorStore
 from lake.declarations import discover
 
 Floats = npt.NDArray[np.float64]
@@ -20,21 +21,6 @@ Integers = npt.NDArray[np.int64]
 
 BASELINE = "baseline"
 """The tag of a system that is always in the table and never in the ranking."""
-
-
-@dataclass(frozen=True)
-class Vectors:
-    """Vectors given by hand, by the key of the text each stands for.
-
-    Attributes:
-        model: What made them.
-        row: Key → row of the matrix.
-        matrix: (keys, dimensions).
-    """
-
-    model: str
-    row: Mapping[str, int]
-    matrix: Floats
 
 
 class PoolContents(Protocol):
@@ -74,7 +60,7 @@ class Pool:
         line_end: Line after the last of each chunk.
         n_file_lines: How many lines the chunk's file has.
         text: Text of each chunk.
-        vectors: Vectors given by hand, for retrievers that need them.
+        vectors: The lake's vectors, for retrievers that look some up.
         contents: The pools' files and definitions, for retrievers that need them.
     """
 
@@ -85,7 +71,7 @@ class Pool:
     line_end: Integers
     n_file_lines: Integers
     text: Sequence[str]
-    vectors: Vectors | None = None
+    vectors: VectorStore | None = None
     contents: PoolContents | None = None
 
     def __post_init__(self) -> None:
@@ -189,6 +175,27 @@ class Pairs:
         return len(self.owner)
 
 
+class Track(Protocol):
+    """Goes through things and tells of progress."""
+
+    def __call__(self, things: Iterable[None], title: str, *, total: int) -> Iterator[None]: ...  # noqa: D102
+
+
+@dataclass(frozen=True)
+class Material:
+    """All that a retriever will be asked in a run.
+
+    Attributes:
+        vectors: The lake's vectors.
+        texts: Goes through the parts of the run: the texts of a part's chunks, and those of its queries.
+        track: Tells of progress.
+    """
+
+    vectors: VectorStore
+    texts: Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
+    track: Track
+
+
 class Answer(NamedTuple):
     """Scores, where some queries could not be answered.
 
@@ -265,6 +272,9 @@ class Retriever:
             GoldspanError with code USAGE where the text means none.
         components: Other retrievers that it calls; their code is part of what its runs are made from.
         query_form: What of a query it is asked, a name of `evaluate.query_forms`; empty for all of it.
+        revision: What decides its scores beside its settings and its code: which state of a model it ranks by.
+        prepare: What is better done for a whole run at once than pool by pool; what is to be said of it with the run's
+            parameters.
     """
 
     name: str
@@ -285,6 +295,13 @@ class Retriever:
     with_arguments: Callable[[str], Retriever] | None = None
     components: tuple[Retriever, ...] = ()
     query_form: str = ""
+    revision: Callable[[], str] | None = None
+    prepare: Callable[[Material], Mapping[str, str]] | None = None
+
+    @property
+    def revisions(self) -> dict[str, str]:
+        """Its revision and those of the retrievers that it calls, by their names."""
+        return {one.name: one.revision() for one in self.parts() if one.revision}
 
     def parts(self) -> Iterator[Retriever]:
         """It and those that it calls."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from evaluate.retrievers import Answer, Floats, Integers, Pool, Queries, Retriever, Vectors
+from evaluate.retrievers import Pool, Retriever
+from evaluate.retrievers._cosine import CosineIndex
+from evaluate.vectors import GIVEN, Vectors, VectorStore
 from lake.fingerprint import sha256_of
 
 KEY_LENGTH = 16
@@ -43,61 +45,28 @@ class MissingVectorError(ValueError):
         super().__init__(f"no vector for {n_missing:,} {what}, the first with key {first}")
 
 
-@dataclass(frozen=True)
-class RecordedIndex:
-    """The vectors of a pool's chunks.
-
-    Attributes:
-        vectors: All that were given.
-        chunks: The pool's different vectors, scaled to length one.
-        row: The row of `chunks` for each chunk: equal texts have one row, so that they score alike to the last bit.
-    """
-
-    vectors: Vectors
-    chunks: Floats
-    row: Integers
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the matrix."""
-        return int(self.chunks.nbytes)
-
-    def search(self, queries: Queries) -> Answer:
-        """The cosine of every query's and chunk's vectors; a query without a vector fails alone."""
-        keys = [key_of(text) for text in queries.text]
-        missing = {
-            row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in self.vectors.row
-        }
-        known = [self.vectors.row.get(key, 0) for key in keys]
-        cosines = _unit(self.vectors.matrix[known]) @ self.chunks.T
-        return Answer(cosines[:, self.row], missing)
-
-
-def index(pool: Pool) -> RecordedIndex:
+def index(pool: Pool) -> CosineIndex:
     """Look up every chunk.
 
     Raises:
         NoVectorsError: None were given.
         MissingVectorError: A chunk has none, so no query of this pool can be answered.
     """
-    if pool.vectors is None:
+    store = pool.vectors
+    if store is None or store.n_cut(GIVEN).is_empty():
         raise NoVectorsError
-    different, row = np.unique(_looked_up(pool.vectors, chunk_keys(pool)), return_inverse=True)
-    return RecordedIndex(pool.vectors, _unit(pool.vectors.matrix[different]), row)
-
-
-def _looked_up(vectors: Vectors, keys: Sequence[str]) -> list[int]:
+    keys = chunk_keys(pool)
+    vectors = store.read(GIVEN, keys)
     missing = [key for key in keys if key not in vectors.row]
     if missing:
         what = "chunks"
         raise MissingVectorError(what, len(missing), missing[0])
-    return [vectors.row[key] for key in keys]
+    return CosineIndex(partial(_of_queries, store), vectors.matrix, np.array([vectors.row[key] for key in keys]))
 
 
-def _unit(matrix: Floats) -> Floats:
-    length = np.linalg.norm(matrix, axis=1, keepdims=True)
-    unit: Floats = np.divide(matrix, length, out=np.zeros_like(matrix), where=length > 0)
-    return unit
+def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], Vectors]:
+    keys = [key_of(text) for text in texts]
+    return keys, store.read(GIVEN, keys)
 
 
 RECORDED = Retriever(

@@ -5,7 +5,7 @@ Ranking and scoring the parts is `evaluate.partition`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.metadata import version
@@ -15,14 +15,16 @@ import polars as pl
 from evaluate.made_by import AGGREGATING_CODE
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
+from evaluate.query_forms import rewritten
 from evaluate.rank.pool_contents import RULES
-from evaluate.rank.pools import is_complete
-from evaluate.retrievers import BASELINE, retrievers
+from evaluate.rank.pools import is_complete, load_pools
+from evaluate.retrievers import BASELINE, Material, Track, retrievers
 from evaluate.runs.context_runs import ContextRun, score_runs
 from evaluate.selection import ItemPart, Selection
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
 from evaluate.systems import System, chosen, known_retrievers, picks_imported, run_id_of
+from evaluate.vectors import GIVEN, VectorStore
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -140,21 +142,39 @@ class Work:
     def stamp(self, system: System) -> str:
         """What a run is made from, but for the data."""
         needs = {one.needs for one in system.retriever.parts()}
-        vectors = self.lake.state("vectors") if "vectors" in needs else ""
+        given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", RULES) if "definitions" in needs else None
         of_system = system.fingerprint(self.task, self.label, self.selection.said())
-        return fingerprint(FORMAT_VERSION, of_system, vectors, rules.fingerprint if rules else "")
+        return fingerprint(FORMAT_VERSION, of_system, *(one.fingerprint if one else "" for one in (given, rules)))
 
     def run_id(self, system: System) -> str:
         """What a run is called."""
         return run_id_of(self.task, system, self.stamp(system))
 
-    def conclude(self, system: System) -> None:
-        """Write the run's own row and its aggregates, all its parts being there, and count its items."""
+    def prepare(self, system: System, track: Track) -> dict[str, str]:
+        """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
+        material = Material(VectorStore(self.lake), partial(self._texts, system), track)
+        said: dict[str, str] = {}
+        for one in system.retriever.parts():
+            said |= one.prepare(material) if one.prepare else {}
+        return said
+
+    def _texts(self, system: System) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+        for asked in self.asked:
+            pools = load_pools(self.lake, system.chunker, asked.pool_ids, asked.files, with_blank=self.task.ranks_blank)
+            yield pools.texts.text, rewritten(asked.queries, system.retriever.query_form)["text"].to_list()
+
+    def conclude(self, system: System, said: Mapping[str, str]) -> None:
+        """Write the run's own row and its aggregates, all its parts being there, and count its items.
+
+        Args:
+            system: Whose run.
+            said: What preparing it had to say.
+        """
         stamp = self.stamp(system)
         run_id = run_id_of(self.task, system, stamp)
         n, n_failed = self._count(run_id, counts_ties=BASELINE not in system.retriever.tags)
-        self._run_product(stamp, run_id).make(lambda: self._row(system, run_id, stamp, n, n_failed))
+        self._run_product(stamp, run_id).make(lambda: self._row(system, run_id, stamp, n, n_failed, said))
         for protocol in [system.protocol] if system.protocol else self.protocols:
             if protocol.context is None:
                 self._aggregate(run_id, protocol, self._oracle(system, protocol))
@@ -213,7 +233,9 @@ class Work:
         folders = {"benchmark": self.task.benchmark, "run_id": run_id}
         return product_of(self.lake, "runs", part="all", inputs=self.asked, parameters=stamp, code=(), **folders)
 
-    def _row(self, system: System, run_id: str, stamp: str, n_items: int, n_failed: int) -> pl.DataFrame:
+    def _row(
+        self, system: System, run_id: str, stamp: str, n_items: int, n_failed: int, said: Mapping[str, str]
+    ) -> pl.DataFrame:
         status = "complete" if self.selection.is_whole else "partial"
         if n_failed:
             status = "failed" if n_failed == n_items else "partial"
@@ -225,7 +247,7 @@ class Work:
             "chunker": system.chunker,
             "retriever": system.retriever.name,
             "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **dict(self.selection.where)}),
+            "parameters": canonical_json({**system.parameters(), **said, **dict(self.selection.where)}),
             "versions": canonical_json({name: version(name) for name in LIBRARIES}),
             "status": status,
             "n_items": n_items,

@@ -7,11 +7,12 @@ import polars as pl
 
 
 class Vectors(dy.Schema):
-    """Vectors that were made elsewhere, by the key of the text each stands for."""
+    """Vectors by the key of the text that each stands for, and how many tokens of it the model did not see."""
 
     model = dy.String(primary_key=True)
     key = dy.String(primary_key=True)
     vector = dy.List(dy.Float32())
+    n_cut = dy.Int64(nullable=True, min=0)
 
 
 class Relevance(dy.Schema):

@@ -1,0 +1,138 @@
+"""Models at hand: a folder on this machine, or a commit in the hub's cache. Nothing is ever fetched from here."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Literal
+from urllib.parse import unquote
+
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
+
+PACKAGES = ("torch", "sentence_transformers")
+INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt; in a checkout: make dense"
+"""In that order: the second alone takes torch's GPU packages, several GB."""
+
+_COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
+"""Weights, settings and vocabularies: what else lies in a model's folder changes no vector."""
+
+_USAGE = {
+    "dtype": "bf16",
+    "max_length": "512",
+    "pooling": "mean",
+    "query_prefix": "query%3A%20",
+    "document_prefix": "passage%3A%20",
+    "model": "NAME",
+    "top": "100",
+}
+_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
+_DTYPES = {
+    "fp32": "float32",
+    "float32": "float32",
+    "bf16": "bfloat16",
+    "bfloat16": "bfloat16",
+    "fp16": "float16",
+    "float16": "float16",
+}
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as it is loaded.
+
+    Attributes:
+        name: A folder, or what the hub calls it.
+        dtype: `float32`, or what is faster and less exact.
+        pooling: How the vectors of tokens become one, where the model's own way is not taken.
+        marks: Words of its vocabulary that are one token wherever they are written.
+    """
+
+    name: str
+    dtype: str = "float32"
+    pooling: str = ""
+    marks: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path | None:
+        """Where it lies; None where it is not at hand."""
+        local = Path(self.name)
+        return local.absolute() if local.is_dir() else _snapshot_of(self.name)
+
+    @property
+    def revision(self) -> str:
+        """The hub's commit, or a digest of the folder's weights and settings; empty where it is not at hand."""
+        folder = self.folder
+        if folder is None:
+            return ""
+        return _digest_of(folder) if folder == Path(self.name).absolute() else folder.name
+
+    def missing(self) -> str:
+        """What is to be installed or fetched first, or an empty string."""
+        if not all(map(_is_installed, PACKAGES)):
+            return f"First: {INSTALL}."
+        if self.folder is not None:
+            return ""
+        what = f"{self.name} is no folder here, and the hub's model of that name is not in the cache"
+        return f"{what}; nothing is fetched unasked. First: hf download {self.name}"
+
+    def prompt(self, kind: Literal["query", "document"]) -> str:
+        """What the model itself wants in front of a text of that kind."""
+        file = (self.folder or Path()) / "config_sentence_transformers.json"
+        prompts = json.loads(file.read_text(encoding="utf-8")).get("prompts") if file.is_file() else None
+        return str((prompts or {}).get(kind) or "")
+
+    def identity(self, **settings: object) -> str:
+        """What tells what it makes from what others make, or it makes otherwise."""
+        own = {"model": self.name, "revision": self.revision, "dtype": self.dtype, "pooling": self.pooling}
+        return canonical_json({**own, **settings})
+
+
+def arguments_of(retriever: str, text: str, names: tuple[str, ...]) -> dict[str, str]:
+    """Arguments written `dtype=bf16:max_length=512`; of a value, what a name cannot hold is written `%20`.
+
+    Raises:
+        GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
+    """
+    values: dict[str, str] = {}
+    for part in text.split(":") if text else ():
+        name, equals, value = part.partition("=")
+        value = unquote(value)
+        bad = not equals or name not in names or name in values
+        bad |= (name == "dtype" and value not in (*_DTYPES, *_DTYPES.values())) or (
+            name == "pooling" and value not in _POOLINGS
+        )
+        bad |= name in {"max_length", "top"} and not (value.isdecimal() and int(value) > 0)
+        if bad:
+            message = f"retriever {retriever!r} takes no argument {part!r}"
+            known = ", ".join(f"{one}={_USAGE[one]}" for one in names)
+            hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        values[name] = _DTYPES.get(value, value) if name == "dtype" else value
+    return values
+
+
+def _is_installed(package: str) -> bool:
+    return importlib.util.find_spec(package) is not None
+
+
+@cache
+def _snapshot_of(name: str) -> Path | None:
+    # Imported when needed: that takes long.
+    from huggingface_hub import snapshot_download
+    from huggingface_hub.errors import HFValidationError, LocalEntryNotFoundError
+
+    try:
+        return Path(snapshot_download(name, local_files_only=True))
+    except (HFValidationError, LocalEntryNotFoundError):
+        return None
+
+
+@cache
+def _digest_of(folder: Path) -> str:
+    files = [path for path in folder.rglob("*") if path.suffix in _COUNTED and path.is_file()]
+    counted = sorted((path.relative_to(folder).as_posix(), path) for path in files)
+    return fingerprint([(name, sha256_of_file(path)) for name, path in counted])

@@ -1,0 +1,192 @@
+"""Dense retrieval: the cosine of vectors that a sentence-transformers model makes of queries and chunks.
+
+The vectors of one text differ in the last bits between machines and with the texts beside it in a batch, so rankings of
+two machines may differ where chunks are all but equally near; the lake keeps every vector that it has ranked by.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from evaluate.embedding.encoder import BATCH
+from evaluate.embedding.kept import Side, key_of
+from evaluate.embedding.models import Model, arguments_of
+from evaluate.retrievers import Material, Pool, Retriever
+from evaluate.retrievers._cosine import CosineIndex
+from evaluate.vectors import Vectors, VectorStore
+from lake.errors import Exit, GoldspanError
+
+SLAB = 16_384
+"""How many texts are sorted by length together: so many stand in memory, and hardly a batch mixes lengths."""
+
+ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
+
+
+@dataclass(frozen=True)
+class Dense:
+    """A model, and what it is told.
+
+    Attributes:
+        model: The model.
+        query_prefix: What is written before a query; None for what the model says itself.
+        document_prefix: Likewise before a chunk.
+        max_length: How many tokens it is given at most; None for as many as it says itself.
+    """
+
+    model: Model
+    query_prefix: str | None = None
+    document_prefix: str | None = None
+    max_length: int | None = None
+
+    @property
+    def queries(self) -> Side:
+        """Queries: a prompt's end is what is to be continued, so a long one is cut from the left."""
+        own = self.model.prompt("query") if self.query_prefix is None else self.query_prefix
+        return Side(self.model, own, "left", self.max_length)
+
+    @property
+    def documents(self) -> Side:
+        """Chunks: a long one is cut from the right."""
+        own = self.model.prompt("document") if self.document_prefix is None else self.document_prefix
+        return Side(self.model, own, "right", self.max_length)
+
+    def told(self, text: str, retriever: str) -> Dense:
+        """The same with arguments."""
+        given = arguments_of(retriever, text, ARGUMENTS)
+        model = self.model
+        model = replace(model, dtype=given.get("dtype", model.dtype), pooling=given.get("pooling", model.pooling))
+        return Dense(
+            model,
+            given.get("query_prefix", self.query_prefix),
+            given.get("document_prefix", self.document_prefix),
+            int(given["max_length"]) if "max_length" in given else self.max_length,
+        )
+
+
+def index(dense: Dense, pool: Pool) -> CosineIndex:
+    """The vectors of a pool's chunks, read from the lake; what has none yet is embedded."""
+    store = pool.vectors
+    if store is None:
+        message = "a pool without a lake has no place for vectors"
+        raise GoldspanError(message, hint="Rank through python -m evaluate.")
+    keys, vectors = dense.documents.vectors(store, pool.text)
+    return CosineIndex(partial(_of_queries, dense, store), vectors.matrix, np.array([vectors.row[key] for key in keys]))
+
+
+def _of_queries(dense: Dense, store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], Vectors]:
+    return dense.queries.vectors(store, texts)
+
+
+def prepare(dense: Dense, material: Material) -> dict[str, str]:
+    """Embed all chunks and queries that have no vector yet, long ones first; how many were longer than the model takes.
+
+    Different texts are counted: one that is there twice is embedded once.
+    """
+    sides = (("chunks", dense.documents), ("queries", dense.queries))
+    return {f"{name} cut": _prepared(side, material, place) for place, (name, side) in enumerate(sides)}
+
+
+def _prepared(side: Side, material: Material, place: int) -> str:
+    store = material.vectors
+    asked = {key_of(text) for texts in material.texts() for text in texts[place]}
+    missing = asked - set(store.n_cut(side.maker)["key"])
+    if missing:
+        title = f"embedding {len(missing):,} texts by {Path(side.model.name).name}"
+        slabs = _slabs((texts[place] for texts in material.texts()), missing)
+        embedded = chain.from_iterable(side.embed(store, slab) for slab in slabs)
+        for _ in material.track(embedded, title, total=-(-len(missing) // BATCH)):
+            pass
+    n_cut = store.n_cut(side.maker).filter(pl.col("key").is_in(list(asked)), pl.col("n_cut") > 0).height
+    return f"{n_cut:,} of {len(asked):,}"
+
+
+def _slabs(texts: Iterator[Sequence[str]], missing: set[str]) -> Iterator[dict[str, str]]:
+    """The missing texts by their keys, so many at a time; each once."""
+    slab: dict[str, str] = {}
+    for text in chain.from_iterable(texts):
+        if (key := key_of(text)) in missing:
+            missing.discard(key)
+            slab[key] = text
+        if len(slab) == SLAB:
+            yield slab
+            slab = {}
+    if slab:
+        yield slab
+
+
+def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "") -> Retriever:
+    model = dense.model
+    settings = {"model": model.name, "dtype": model.dtype, "pooling": model.pooling, "max_length": dense.max_length}
+    prefixes = {"query_prefix": dense.query_prefix, "document_prefix": dense.document_prefix}
+    return Retriever(
+        name=name,
+        title=title,
+        meaning=meaning,
+        index=partial(index, dense),
+        source=source,
+        parameters={key: value for key, value in {**settings, **prefixes}.items() if value not in (None, "")},
+        runs="named",
+        missing=model.missing,
+        revision=partial(getattr, model, "revision"),
+        prepare=partial(prepare, dense),
+        arguments="".join(f":{one}=…" for one in ARGUMENTS),
+        with_arguments=lambda text: _declared(f"{name}:{text}", title, dense.told(text, name), meaning, source),
+    )
+
+
+def _of_any_model(text: str) -> Retriever:
+    name, _, arguments = text.partition(":")
+    if not name:
+        message = "dense is by a model, and none is named"
+        raise GoldspanError(message, hint=_USAGE, code=Exit.USAGE)
+    dense = Dense(Model(name)).told(arguments, f"dense:{name}")
+    short = Path(name).name
+    return replace(
+        _declared(f"dense:{text}", f"Dense ({short})", dense, MEANING.format(model=short)),
+        arguments="",
+        with_arguments=None,
+    )
+
+
+_USAGE = "Write dense:NAME, a folder of this machine or what the hub calls a model that is in its cache."
+
+MEANING = (
+    "The cosine of the vectors that the model {model} makes of the query and of a chunk. Long queries are cut from the "
+    "left, long chunks from the right."
+)
+
+DENSE = Retriever(
+    name="dense",
+    title="Dense",
+    meaning=MEANING.format(model="that is named behind the colon"),
+    index=partial(index, Dense(Model(""))),
+    runs="named",
+    missing=lambda: _USAGE,
+    arguments=f":NAME{''.join(f':{one}=…' for one in ARGUMENTS)}",
+    with_arguments=_of_any_model,
+)
+
+_MODE = "<encoder-only></s>"
+
+UNIXCODER = _declared(
+    "unixcoder",
+    "UniXcoder",
+    Dense(Model("microsoft/unixcoder-base", "float32", "mean", ("<encoder-only>",)), _MODE, _MODE, 512),
+    MEANING.format(model="UniXcoder, in its encoder-only mode,"),
+    "microsoft/unixcoder-base; the mean of the tokens' vectors, as RepoBench has it",
+)
+
+CODEBERT = _declared(
+    "codebert",
+    "CodeBERT",
+    Dense(Model("microsoft/codebert-base", "float32", "mean"), "", "", 512),
+    MEANING.format(model="CodeBERT"),
+    "microsoft/codebert-base; the mean of the tokens' vectors, as RepoBench has it",
+)

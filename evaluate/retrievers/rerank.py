@@ -1,0 +1,144 @@
+"""Reranking: a cross-encoder reads the query beside each of the best chunks of another retriever, and orders them anew.
+
+Which chunks are the best is that retriever's own order, ties by the pool's; where a task hides the query's own file,
+its chunks are among them. Scores are kept in the lake by the model and both texts; like dense vectors, they differ in
+the last bits between machines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from evaluate.embedding.encoder import encoder_of
+from evaluate.embedding.kept import keep, key_of
+from evaluate.embedding.models import Model, arguments_of
+from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
+from evaluate.retrievers.naming import retriever_named
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of
+
+MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
+TOP = 100
+
+
+@dataclass(frozen=True)
+class Reranked:
+    """A pool that another retriever has indexed, and the model that reads its best chunks.
+
+    Attributes:
+        pool: The pool.
+        first: The other retriever's index.
+        model: The cross-encoder.
+        top: How many chunks it reads for each query.
+    """
+
+    pool: Pool
+    first: Index
+    model: Model
+    top: int
+
+    @property
+    def n_bytes(self) -> int:
+        """What the first index holds: the model is no part of it."""
+        return self.first.n_bytes
+
+    def search(self, queries: Queries) -> Answer:
+        """The cross-encoder's scores of the best; the others follow below in their order, ties left as ties."""
+        found = self.first.search(queries)
+        answer = found if isinstance(found, Answer) else Answer(found)
+        scores = np.array(answer.scores, dtype=np.float64)
+        best = [_best(row, self.top) for row in scores]
+        pairs = [(text, self.pool.text[n]) for text, places in zip(queries.text, best, strict=True) for n in places]
+        read = iter(self._read(pairs))
+        for row, places in zip(scores, best, strict=True):
+            anew = np.array([next(read) for _ in places])
+            is_left = ~np.isnan(row)
+            is_left[places] = False
+            # Different scores are counted down from the worst that was read.
+            order = np.unique(-row[is_left], return_inverse=True)[1]
+            row[is_left] = anew.min(initial=0.0) - 1 - order
+            row[places] = anew
+        return Answer(scores, answer.failed)
+
+    def _read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
+        """The score of each pair, as it is in the lake; what is not there yet is worked out."""
+        store = self.pool.vectors
+        if store is None:
+            message = "a pool without a lake has no place for scores"
+            raise GoldspanError(message, hint="Rank through python -m evaluate.")
+        maker = self.model.identity(kind="pairs")
+        keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
+        found = store.read(maker, keys)
+        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found.row}
+        if missing:
+            encoder = encoder_of(self.model, is_cross=True)
+            tokens = list(encoder.cutter.pairs(list(missing.values())))
+            for _ in keep(store, maker, encoder, list(missing), tokens):
+                pass
+            found = store.read(maker, keys)
+        return [float(found.matrix[found.row[key], 0]) for key in keys]
+
+
+def _best(scores: Floats, n: int) -> Integers:
+    """The places of the best of some scores, ties by their places; NaN is none."""
+    order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
+    return order[: min(n, int((~np.isnan(scores)).sum()))]
+
+
+def index(first: Retriever, model: Model, top: int, pool: Pool) -> Reranked:
+    """The other retriever's index of the pool."""
+    return Reranked(pool, first.index(pool), model, top)
+
+
+def _of(text: str) -> Retriever:
+    """`RETRIEVER[:model=NAME][:top=N]`: what stands before the first argument of ours is the retriever's name."""
+    parts = text.split(":")
+    n = next((n for n in range(len(parts), 0, -1) if parts[n - 1].partition("=")[0] not in ("model", "top")), 0)
+    given = arguments_of("rerank", ":".join(parts[n:]), ("model", "top"))
+    if n == 0 or not parts[0]:
+        raise _NONE
+    first = retriever_named(":".join(parts[:n]))
+    model, top = Model(given.get("model", MODEL)), int(given.get("top", TOP))
+    return Retriever(
+        name=f"rerank:{text}",
+        title=f"{first.title}, reranked",
+        meaning=MEANING.format(top=top, first=first.title, model=Path(model.name).name),
+        index=partial(index, first, model, top),
+        parameters={"of": first.name, "model": model.name, "top": top},
+        needs=first.needs,
+        runs="named",
+        missing=model.missing,
+        revision=partial(getattr, model, "revision"),
+        components=(first,),
+    )
+
+
+_USAGE = "Write rerank:bm25-okapi, or rerank:bm25-okapi:model=NAME:top=50."
+
+_NONE = GoldspanError("rerank orders another retriever's best chunks anew: which?", hint=_USAGE, code=Exit.USAGE)
+
+MEANING = (
+    "The {top} best chunks of {first}, ordered by what the cross-encoder {model} says when it reads each beside the "
+    "query; the others follow in their order. A long query is cut from the left, to half of what the model takes."
+)
+
+
+def _of_none(_: Pool) -> Index:
+    raise _NONE
+
+
+RERANK = Retriever(
+    name="rerank",
+    title="Reranked",
+    meaning=MEANING.format(top=TOP, first="another retriever", model="that is named"),
+    index=_of_none,
+    runs="named",
+    missing=lambda: _USAGE,
+    arguments=":RETRIEVER:model=NAME:top=100",
+    with_arguments=_of,
+)

@@ -1,0 +1,252 @@
+"""Dense retrieval by a tiny random model: the library's own vectors, each text once, and what was cut."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from evaluate.embedding import encoder
+from evaluate.embedding.encoder import Encoder, encoder_of
+from evaluate.embedding.kept import Side, key_of
+from evaluate.embedding.models import Model
+from evaluate.embedding.tokens import Tokens
+from evaluate.retrievers import Pool, Queries, _cosine, retrievers
+from evaluate.retrievers._cosine import CosineIndex
+from evaluate.retrievers.dense import Dense
+from evaluate.retrievers.naming import retriever_named
+from evaluate.vectors import Vectors, VectorStore
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from tests.evaluate.tiny_model import MAX_LENGTH, tiny_model
+from tests.tiny import command
+
+sentence_transformers = pytest.importorskip(
+    "sentence_transformers", reason="the extra `dense` is not installed: make dense"
+)
+
+SHORT = ["def a(): return 1", "import math", "x"]
+LONG = ["def " + " ".join(f"a{n}" for n in range(40)), "self " * 50 + "return x"]
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("tiny-model"))
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> VectorStore:
+    return VectorStore(Lake(tmp_path / "lake"))
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many texts every batch had that a model was given."""
+    sizes: list[int] = []
+    forward = Encoder.forward
+
+    def counting(self: Encoder, tokens: Sequence[Tokens]) -> encoder.Vectors:
+        sizes.append(len(tokens))
+        return forward(self, tokens)
+
+    monkeypatch.setattr(Encoder, "forward", counting)
+    return sizes
+
+
+def _rows(side: Side, store: VectorStore, texts: Sequence[str]) -> encoder.Vectors:
+    keys, vectors = side.vectors(store, texts)
+    return vectors.matrix[[vectors.row[key] for key in keys]]
+
+
+def test_vectors_are_those_of_the_plain_library_whatever_is_beside_a_text(
+    model_folder: Path, store: VectorStore, given: list[int]
+) -> None:
+    plain = sentence_transformers.SentenceTransformer(str(model_folder))
+    dense = Dense(Model(str(model_folder)))
+    texts = [*SHORT, *LONG, *SHORT]
+    assert np.allclose(_rows(dense.documents, store, texts), plain.encode(texts, prompt=""), atol=1e-5)
+    assert sum(given) == len({*texts}), "each text once"
+    # The model's own prompt stands before a query.
+    assert np.allclose(_rows(dense.queries, store, SHORT), plain.encode(SHORT, prompt_name="query"), atol=1e-5)
+    bare = replace(dense, query_prefix="")
+    plain.tokenizer.truncation_side = "left"
+    assert np.allclose(_rows(bare.queries, store, LONG), plain.encode(LONG, prompt=""), atol=1e-5)
+
+
+def test_a_query_loses_its_beginning_and_keeps_its_prefix_and_a_document_loses_its_end(model_folder: Path) -> None:
+    cutter = encoder_of(Model(str(model_folder), marks=("<encoder-only>",))).cutter
+    text = " ".join("abcdefghijklmnopqrstuvwxyz")
+
+    def cut(prefix: str, side: str) -> tuple[list[str], int]:
+        (tokens,) = cutter.texts([text], prefix=prefix, cut="left" if side == "left" else "right")
+        return [cutter.tokenizer.id_to_token(int(number)) for number in tokens.ids], tokens.n_cut
+
+    n = MAX_LENGTH - 2
+    assert cut("", "right") == (["[CLS]", *text.split()[:n], "[SEP]"], 26 - n)
+    assert cut("", "left") == (["[CLS]", *text.split()[-n:], "[SEP]"], 26 - n)
+    assert cut("query: ", "left") == (["[CLS]", "query", ":", *text.split()[-n + 2 :], "[SEP]"], 28 - n)
+    assert cut("query: ", "right")[0][:4] == ["[CLS]", "query", ":", "a"]
+    # A word of the vocabulary that is declared a mark is one token, as the model was taught it.
+    assert cut("<encoder-only>[SEP]", "left")[0][:4] == ["[CLS]", "<encoder-only>", "[SEP]", text.split()[-n + 2]]
+
+
+def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_path: Path) -> None:
+    plain = Side(Model(str(model_folder)), "", "right")
+    others = [
+        replace(plain, prefix="query: "),
+        replace(plain, cut="left"),
+        replace(plain, max_length=8),
+        replace(plain, model=replace(plain.model, dtype="bfloat16")),
+        replace(plain, model=replace(plain.model, pooling="cls")),
+        Side(Model(str(tiny_model(tmp_path / "other", seed=1))), "", "right"),
+    ]
+    assert len({side.maker for side in (plain, *others)}) == 7
+    moved = Model(str(shutil.copytree(model_folder, tmp_path / "copy")))
+    assert moved.revision == plain.model.revision, "the folder's place is no part of its digest"
+    assert others[-1].model.revision != plain.model.revision
+    assert key_of("a") == "ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb"
+
+
+def test_the_arguments_reach_the_model(model_folder: Path, store: VectorStore) -> None:
+    plain = sentence_transformers.SentenceTransformer(str(model_folder))
+    plain.max_seq_length = 8
+    told = Dense(Model(str(model_folder))).told("max_length=8:document_prefix=def%3A%20", "dense")
+    assert np.allclose(_rows(told.documents, store, LONG), plain.encode(LONG, prompt="def: "), atol=1e-5)
+    less = Dense(Model(str(model_folder))).told("dtype=bf16:pooling=cls", "dense")
+    exact = Dense(Model(str(model_folder))).told("pooling=cls", "dense")
+    there, here = _rows(exact.documents, store, SHORT), _rows(less.documents, store, SHORT)
+    assert np.allclose(there, here, rtol=0.1, atol=0.1)
+    assert not np.array_equal(there, here)
+    with pytest.raises(GoldspanError, match="it takes 64 tokens, and max_length=65 asks for more"):
+        encoder_of(Model(str(model_folder)), max_length=65)
+
+
+@pytest.mark.parametrize(
+    "text", ["dtype=int3", "max_length=0", "max_length", "pooling=best", "colour=red", "dtype=bf16:dtype=bf16"]
+)
+def test_an_argument_that_means_nothing_is_an_error_that_shows_what_does(text: str) -> None:
+    with pytest.raises(GoldspanError, match="takes no argument") as caught:
+        retriever_named(f"dense:some/model:{text}")
+    assert caught.value.code == Exit.USAGE
+    assert "dtype=bf16, max_length=512" in caught.value.hint
+
+
+def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(7)
+    chunks, asked = (random.normal(size=(n, 5)).astype(np.float32) for n in (11, 3))
+    chunks[4] = 0
+    row = np.array([*range(11), 3])
+    vectors = Vectors({"0": 0, "1": 1, "2": 2}, asked, np.zeros(3, np.int64))
+    queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
+    index = CosineIndex(lambda texts: (texts, vectors), chunks, row)
+    whole = index.search(queries)
+    lengths = np.linalg.norm(asked, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)
+    assert np.allclose(whole.scores[:3], (asked @ chunks.T / lengths)[:, row], atol=1e-6)
+    assert np.array_equal(whole.scores[:, 3], whole.scores[:, 11]), "equal texts score alike to the last bit"
+    assert list(whole.failed) == [3]
+    monkeypatch.setattr(_cosine, "BLOCK", 4)
+    assert np.allclose(index.search(queries).scores, whole.scores, atol=1e-12)
+
+
+def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_nothing(
+    lake_folder: Path, model_folder: Path, given: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(model_folder.parent)
+    evaluate = ("evaluate", "--lake", lake_folder, "--systems", "window-4-2+dense:model,whole-file+dense:model")
+    said = command(*evaluate)
+    assert said.code == 0, said.err
+    lake = Lake(lake_folder)
+    vectors = lake.read("vectors")
+    # Two sides: some text may be a chunk and a query.
+    assert sum(given) == vectors.height == vectors.unique(["model", "key"]).height
+    runs = lake.read("runs").filter(pl.col("retriever") == "dense:model").sort("system", "task")
+    assert runs["system"].unique().sort().to_list() == ["whole-file+dense:model", "window-4-2+dense:model"]
+    (row,) = runs.filter(pl.col("task") == "repoeval/prompt", pl.col("chunker") == "whole-file")["parameters"]
+    facts = json.loads(row)
+    assert facts["revision"] == Model("model").revision
+    assert facts["queries cut"] == "5 of 5"
+    n_cut, _, n = facts["chunks cut"].split()
+    assert 0 < int(n_cut) <= int(n)
+    assert f"whole-file+dense:model, repoeval/prompt: chunks cut {n_cut} of {n}, queries cut 5 of 5" in said.err
+    assert (lake.read("run_items").filter(pl.col("run_id").is_in(runs["run_id"].implode()))["status"] == "done").all()
+
+    ranked = lake.read("hits").filter(pl.col("run_id").is_in(runs["run_id"].implode()))
+    for part in [one for name in ("runs", "hits", "run_items") for one in lake.parts(name) if "dense" in str(one.path)]:
+        lake.remove(part)
+    given.clear()
+    assert command(*evaluate).code == 0
+    assert given == []
+    again = Lake(lake_folder).read("hits").filter(pl.col("run_id").is_in(runs["run_id"].implode()))
+    assert again.equals(ranked)
+
+    # Where the model is gone, its runs stay.
+    monkeypatch.chdir(lake_folder)
+    assert command("evaluate", "--lake", lake_folder).code == 0
+    assert set(runs["run_id"]) <= set(Lake(lake_folder).read("runs")["run_id"])
+
+
+def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
+    model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    side = Dense(Model(str(model_folder))).documents
+    texts = {key_of(text): text for text in (f"def a{n}" for n in range(100))}
+    work = side.embed(store, texts)
+    next(work), next(work)
+    work.close()
+    assert store.n_cut(side.maker).height == 64
+    assert store.read(side.maker, texts).matrix.shape == (64, 32)
+    keys, vectors = side.vectors(store, list(texts.values()))
+    assert sorted(given) == [4, 32, 32, 32]
+    assert set(keys) == set(vectors.row)
+
+
+def test_queries_that_only_a_search_brings_forth_are_embedded_then_and_kept(
+    model_folder: Path, store: VectorStore, given: list[int]
+) -> None:
+    numbers = np.arange(2)
+    pool = Pool("pool", ["a.py", "b.py"], numbers, numbers, numbers + 1, numbers + 1, SHORT[:2], store)
+    index = retriever_named(f"dense:{model_folder}").index(pool)
+    queries = Queries(["item"], ["math pi"], [None], np.array([-1]))
+    first = index.search(queries)
+    assert sum(given) == 3
+    assert np.array_equal(index.search(queries).scores, first.scores)  # type: ignore[union-attr]  # it gives an Answer
+    assert sum(given) == 3
+
+
+@pytest.mark.parametrize("package", ["torch", "sentence_transformers"])
+def test_without_the_extra_one_error_says_what_to_install(
+    package: str, lake_folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)
+    said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+dense:{model_folder}")
+    assert said.code == Exit.MISSING
+    assert "cannot run here\n  First: pip install torch==2.13.0, then pip install -r requirements-dense.txt" in said.err
+
+
+@pytest.mark.parametrize("name", ["dense:some/model", "unixcoder", "rerank:bm25-okapi:model=some/model"])
+def test_a_model_that_is_not_at_hand_is_one_error_that_says_how_to_fetch_it(
+    name: str, lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_CACHE", str(tmp_path))
+    said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}")
+    assert said.code == Exit.MISSING
+    model = "microsoft/unixcoder-base" if name == "unixcoder" else "some/model"
+    assert f"{model} is no folder here" in said.err
+    assert f"First: hf download {model}" in said.err
+
+
+def test_dense_and_rerank_run_only_by_their_names(lake_folder: Path) -> None:
+    for name in ("dense", "unixcoder", "codebert", "rerank"):
+        assert retrievers()[name].runs == "named"
+    said = command("evaluate", "--lake", lake_folder, "--systems", "window-4-2+dense")
+    assert said.code == Exit.MISSING
+    assert "Write dense:NAME" in said.err
+    assert os.environ.get("HF_HUB_OFFLINE") is None, "nothing is set for the whole process"

@@ -1,0 +1,107 @@
+"""Reranking by a tiny random cross-encoder: the library's own scores for the best, the others below as they were."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from evaluate.embedding.encoder import Encoder
+from evaluate.embedding.models import Model
+from evaluate.made_by import ranking_code
+from evaluate.retrievers import Answer, Floats, Pool, Queries
+from evaluate.retrievers.naming import retriever_named
+from evaluate.vectors import VectorStore
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from tests.evaluate.tiny_model import MAX_LENGTH, tiny_model
+from tests.tiny import CATS, DOGS
+
+sentence_transformers = pytest.importorskip(
+    "sentence_transformers", reason="the extra `dense` is not installed: make dense"
+)
+
+TEXTS = [CATS, DOGS, "times", "nothing of it", "nor of this", "times"]
+QUERIES = ["meow times", "bark"]
+
+
+@pytest.fixture(scope="session")
+def cross_encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_model(tmp_path_factory.mktemp("tiny-cross-encoder"), is_cross=True)
+
+
+def _scores(name: str, store: VectorStore, queries: Sequence[str] = QUERIES) -> Floats:
+    numbers = np.arange(len(TEXTS))
+    paths = [f"{n}.py" for n in numbers]
+    pool = Pool("pool", paths, numbers, numbers, numbers + 1, numbers + 1, TEXTS, store)
+    n = len(queries)
+    asked = Queries([f"item/{row}" for row in range(n)], queries, [None] * n, np.full(n, -1))
+    found = retriever_named(name).index(pool).search(asked)
+    return found.scores if isinstance(found, Answer) else found
+
+
+def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_order(
+    cross_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = VectorStore(Lake(tmp_path / "lake"))
+    given: list[int] = []
+    forward = Encoder.forward
+    monkeypatch.setattr(Encoder, "forward", lambda self, tokens: given.append(len(tokens)) or forward(self, tokens))
+    name = f"rerank:jaccard-regex:model={cross_encoder}:top=3"
+    first, found = _scores("jaccard-regex", store), _scores(name, store)
+    plain = sentence_transformers.CrossEncoder(str(cross_encoder))
+    for row, query in enumerate(QUERIES):
+        best = np.argsort(-first[row], kind="stable")[:3]
+        short = [TEXTS[n] for n in best if len(TEXTS[n]) < 20]
+        said = dict(zip(short, plain.predict([(query, text) for text in short], activation_fn=_as_it_is), strict=True))
+        for n in best:
+            assert TEXTS[n] not in said or np.isclose(found[row, n], said[TEXTS[n]], atol=1e-5)
+        others = [n for n in range(len(TEXTS)) if n not in best]
+        assert found[row, best].min() > found[row, others].max()
+        for one in others:
+            for other in others:
+                assert (found[row, one] > found[row, other]) == (first[row, one] > first[row, other])
+    pairs = {(query, TEXTS[n]) for row, query in enumerate(QUERIES) for n in np.argsort(-first[row], kind="stable")[:3]}
+    assert sum(given) == len(pairs), "each pair once"
+    given.clear()
+    assert np.array_equal(_scores(name, store), found)
+    assert given == [], "every score is kept in the lake"
+
+
+def _as_it_is(score: object) -> object:
+    return score
+
+
+def test_a_pair_too_long_keeps_the_end_of_the_query_and_the_beginning_of_the_document(cross_encoder: Path) -> None:
+    cutter = Encoder(Model(str(cross_encoder)), is_cross=True).cutter
+    letters, numbers = [*"abcdefghijklmnopqrstuvwxyz"], [*"0123456789" * 3]
+
+    def cut(query: Sequence[str], document: Sequence[str]) -> tuple[list[str], int]:
+        (tokens,) = cutter.pairs([(" ".join(query), " ".join(document))])
+        assert [*tokens.types] == sorted(tokens.types)
+        return [cutter.tokenizer.id_to_token(int(one)) for one in tokens.ids], tokens.n_cut
+
+    n = MAX_LENGTH - 3
+    half = n // 2
+    assert cut(letters, numbers) == (
+        ["[CLS]", *letters[-half:], "[SEP]", *numbers[: n - half], "[SEP]"],
+        len(letters) + len(numbers) - n,
+    )
+    assert cut(letters, numbers[:4]) == (["[CLS]", *letters[-n + 4 :], "[SEP]", *numbers[:4], "[SEP]"], 30 - n)
+    assert cut(letters[:2], numbers) == (["[CLS]", "a", "b", "[SEP]", *numbers[: n - 2], "[SEP]"], 32 - n)
+
+
+def test_the_name_says_whose_best_and_by_which_model() -> None:
+    found = retriever_named("rerank:bm25-okapi:model=some/model:top=7")
+    assert found.parameters == {"of": "bm25-okapi", "model": "some/model", "top": 7}
+    assert [one.name for one in found.components] == ["bm25-okapi"]
+    assert retriever_named("rerank:dense:a/b:dtype=bf16:top=5").components[0].name == "dense:a/b:dtype=bf16"
+    assert ranking_code(found) != ranking_code(retriever_named("rerank:jaccard-regex:model=some/model:top=7"))
+    for wrong in ("rerank:", "rerank:top=5", "rerank:bm25-okapi:top=0"):
+        with pytest.raises(GoldspanError) as caught:
+            retriever_named(wrong)
+        assert caught.value.code == Exit.USAGE
+    with pytest.raises(GoldspanError, match="unknown retriever 'bm26'"):
+        retriever_named("rerank:bm26")
