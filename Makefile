@@ -9,7 +9,7 @@ GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SITE SOURCE SUBSETS SYSTEMS VECTORS
 $(foreach flag,$(FLAGS),$(if $(filter command,$(firstword $(origin $(flag)))),$(eval export GOLDSPAN_$(flag) := $($(flag)))))
 
-.PHONY: help ingest evaluate report serve chunkers test check bench lock clean
+.PHONY: help ingest evaluate report serve chunkers dense test check bench lock clean
 
 help:  ## List the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -37,6 +37,9 @@ check: .venv/.dev  ## Lint, format, types, import contracts
 bench: .venv/.bench  ## Measure speed and memory beside named peers: SOURCE=FOLDER BENCH=name
 	@$(BIN)/python -m tests.bench $(BENCH)
 
+dense: .venv/.dense  ## Install what dense retrieval needs: torch, and models' code
+	@true
+
 lock: .venv/.dev  ## Resolve the exact pins anew from pyproject.toml
 	@$(BIN)/python -m tests.lock
 
@@ -56,6 +59,11 @@ clean:  ## Take away what was made: the lake and the site
 
 .venv/.dev: .venv/.default requirements-dev.txt
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
+	@touch $@
+
+.venv/.dense: .venv/.default requirements-dense.txt
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dense.txt
 	@touch $@
 
 .venv/.bench: .venv/.dev requirements-bench.txt

@@ -39,20 +39,22 @@ class Lock:
     Attributes:
         name: The file.
         groups: The dependency groups it adds to the project's own dependencies.
-        extras: The extras it adds.
+        extras: The extras it adds to them.
         on: The lock whose pins it keeps.
+        beside: The lock with which it may be installed: what both pin they pin alike.
     """
 
     name: str
     groups: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
     on: str | None = None
+    beside: str | None = None
 
     def arguments(self) -> list[str]:
         """What uv is told."""
-        named = {"--group": self.groups, "--extra": self.extras}
+        named = {"--group": self.groups, "--extra": self.extras, "-c": filter(None, (self.on, self.beside))}
         added = [word for option, names in named.items() for name in names for word in (option, name)]
-        return [*COMPILE, *added, *(["-c", self.on] if self.on else []), "-o", self.name]
+        return [*COMPILE, *added, "-o", self.name]
 
 
 CHUNKERS = ("chunkers",)
@@ -61,7 +63,11 @@ LOCKS = (
     Lock("requirements-chunkers.txt", (), CHUNKERS, "requirements.txt"),
     Lock("requirements-dev.txt", ("dev",), CHUNKERS, "requirements-chunkers.txt"),
     Lock("requirements-bench.txt", ("dev", "bench"), CHUNKERS, "requirements-dev.txt"),
+    Lock("requirements-dense.txt", (), ("dense",), "requirements.txt", beside="requirements-dev.txt"),
 )
+
+LEFT_OUT = ("cuda-", "nvidia-", "torch==", "triton==")
+"""What no lock pins: each machine has its own torch, installed first, and with a GPU what that one needs."""
 
 
 app = typer.Typer(add_completion=False, pretty_exceptions_enable=False)
@@ -80,7 +86,8 @@ def lock(
         for one in LOCKS:
             _resolve([program, *one.arguments()], fresh)
         for one in LOCKS:
-            text = (fresh / one.name).read_text()
+            lines = (fresh / one.name).read_text().splitlines(keepends=True)
+            text = "".join(line for line in lines if not line.startswith(LEFT_OUT))
             print("\n  ".join([f"{one.name}:", *(_changes(one.name, text) or ["unchanged"])]))
             (into / one.name).write_text(text)
 

@@ -14,7 +14,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from tests.lock import LOCKS, Lock
+from tests.lock import LEFT_OUT, LOCKS, Lock
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
@@ -34,7 +34,8 @@ def pinned(lock: Lock) -> list[Requirement]:
 def asked(lock: Lock) -> list[Requirement]:
     groups = [line for group in lock.groups for line in PROJECT["dependency-groups"][group]]
     extras = [line for extra in lock.extras for line in PROJECT["project"]["optional-dependencies"][extra]]
-    return [Requirement(line) for line in [*PROJECT["project"]["dependencies"], *groups, *extras]]
+    wanted = [line for line in [*PROJECT["project"]["dependencies"], *groups, *extras] if not line.startswith(LEFT_OUT)]
+    return [Requirement(line) for line in wanted]
 
 
 @every_lock
@@ -66,6 +67,14 @@ def test_a_lock_keeps_the_pins_of_the_one_it_stands_on(lock: Lock) -> None:
     # On more systems, where what was added wants them there.
     pins = {line.partition(" ;")[0] for line in lines(lock)}
     assert [line for line in below if line.partition(" ;")[0] not in pins] == []
+
+
+@every_lock
+def test_locks_that_are_installed_side_by_side_pin_alike(lock: Lock) -> None:
+    other = {one.name: one for one in LOCKS}.get(lock.beside or "", lock)
+    theirs, ours = ({(pin.name, str(pin.specifier)) for pin in pinned(one)} for one in (other, lock))
+    both = {name for name, _ in theirs} & {name for name, _ in ours}
+    assert {pin for pin in theirs ^ ours if pin[0] in both} == set()
 
 
 @every_lock

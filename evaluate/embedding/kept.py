@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -49,7 +49,7 @@ class Side:
         """The model in memory."""
         return encoder_of(self.model, max_length=self.max_length)
 
-    def embed(self, store: VectorStore, texts: Mapping[str, str]) -> Iterator[None]:
+    def embed(self, store: VectorStore, texts: Mapping[str, str]) -> Generator[None, None, None]:
         """Make the vectors of texts, by their keys, and store them; batch by batch."""
         encoder = self.encoder
         tokens = list(encoder.cutter.texts(list(texts.values()), prefix=self.prefix, cut=self.cut))
@@ -69,7 +69,7 @@ class Side:
 
 def keep(
     store: VectorStore, maker: str, encoder: Encoder, keys: Sequence[str], tokens: Sequence[Tokens]
-) -> Iterator[None]:
+) -> Generator[None, None, None]:
     """Store what a model makes of texts, part by part, yielding after every batch.
 
     Args:

@@ -17,8 +17,8 @@ import numpy as np
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import keep, key_of
 from evaluate.embedding.models import Model, arguments_of
-from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
-from evaluate.retrievers.naming import retriever_named
+from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever, answer_of
+from evaluate.retrievers._arguments import component
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 
@@ -49,8 +49,7 @@ class Reranked:
 
     def search(self, queries: Queries) -> Answer:
         """The cross-encoder's scores of the best; the others follow below in their order, ties left as ties."""
-        found = self.first.search(queries)
-        answer = found if isinstance(found, Answer) else Answer(found)
+        answer = answer_of(self.first, queries)
         scores = np.array(answer.scores, dtype=np.float64)
         best = [_best(row, self.top) for row in scores]
         pairs = [(text, self.pool.text[n]) for text, places in zip(queries.text, best, strict=True) for n in places]
@@ -102,7 +101,7 @@ def _of(text: str) -> Retriever:
     given = arguments_of("rerank", ":".join(parts[n:]), ("model", "top"))
     if n == 0 or not parts[0]:
         raise _NONE
-    first = retriever_named(":".join(parts[:n]))
+    first = component("rerank", ":".join(parts[:n]))
     model, top = Model(given.get("model", MODEL)), int(given.get("top", TOP))
     return Retriever(
         name=f"rerank:{text}",

@@ -1,9 +1,9 @@
-"""The mined rows, as they lie there and as a lake holds them: made once for all tests that ask for it."""
+"""The mined rows, as they lie there and as a lake holds them: made once for all that ask; and what models are given."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from evaluate.embedding.encoder import Encoder, Vectors
+from evaluate.embedding.tokens import Tokens
 from lake.store import Lake
 from tests.evaluate.score.repobench_plain import Chunk, Number, Row, rows_of
 from tests.tiny import command
@@ -78,3 +80,17 @@ def mined(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Mined:
     rows = {row.item_id: row for row in rows_of(shared / "repobench-r-mined")}
     assert len(rows) == N_ROWS
     return Mined(rows, Lake(lake))
+
+
+@pytest.fixture
+def given(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many texts every batch had that a model was given."""
+    sizes: list[int] = []
+    forward = Encoder.forward
+
+    def counting(self: Encoder, tokens: Sequence[Tokens]) -> Vectors:
+        sizes.append(len(tokens))
+        return forward(self, tokens)
+
+    monkeypatch.setattr(Encoder, "forward", counting)
+    return sizes

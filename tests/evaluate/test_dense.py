@@ -14,11 +14,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from evaluate.embedding import encoder
-from evaluate.embedding.encoder import Encoder, encoder_of
+from evaluate.embedding.encoder import Vectors as Made
+from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model
-from evaluate.embedding.tokens import Tokens
 from evaluate.retrievers import Pool, Queries, _cosine, retrievers
 from evaluate.retrievers._cosine import CosineIndex
 from evaluate.retrievers.dense import Dense
@@ -26,7 +25,7 @@ from evaluate.retrievers.naming import retriever_named
 from evaluate.vectors import Vectors, VectorStore
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from tests.evaluate.tiny_model import MAX_LENGTH, tiny_model
+from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model
 from tests.tiny import command
 
 sentence_transformers = pytest.importorskip(
@@ -47,21 +46,7 @@ def store(tmp_path: Path) -> VectorStore:
     return VectorStore(Lake(tmp_path / "lake"))
 
 
-@pytest.fixture
-def given(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many texts every batch had that a model was given."""
-    sizes: list[int] = []
-    forward = Encoder.forward
-
-    def counting(self: Encoder, tokens: Sequence[Tokens]) -> encoder.Vectors:
-        sizes.append(len(tokens))
-        return forward(self, tokens)
-
-    monkeypatch.setattr(Encoder, "forward", counting)
-    return sizes
-
-
-def _rows(side: Side, store: VectorStore, texts: Sequence[str]) -> encoder.Vectors:
+def _rows(side: Side, store: VectorStore, texts: Sequence[str]) -> Made:
     keys, vectors = side.vectors(store, texts)
     return vectors.matrix[[vectors.row[key] for key in keys]]
 
@@ -87,7 +72,7 @@ def test_a_query_loses_its_beginning_and_keeps_its_prefix_and_a_document_loses_i
 
     def cut(prefix: str, side: str) -> tuple[list[str], int]:
         (tokens,) = cutter.texts([text], prefix=prefix, cut="left" if side == "left" else "right")
-        return [cutter.tokenizer.id_to_token(int(number)) for number in tokens.ids], tokens.n_cut
+        return pieces(cutter, tokens), tokens.n_cut
 
     n = MAX_LENGTH - 2
     assert cut("", "right") == (["[CLS]", *text.split()[:n], "[SEP]"], 26 - n)

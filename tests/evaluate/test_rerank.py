@@ -16,7 +16,7 @@ from evaluate.retrievers.naming import retriever_named
 from evaluate.vectors import VectorStore
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from tests.evaluate.tiny_model import MAX_LENGTH, tiny_model
+from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model
 from tests.tiny import CATS, DOGS
 
 sentence_transformers = pytest.importorskip(
@@ -43,12 +43,9 @@ def _scores(name: str, store: VectorStore, queries: Sequence[str] = QUERIES) -> 
 
 
 def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_order(
-    cross_encoder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cross_encoder: Path, tmp_path: Path, given: list[int]
 ) -> None:
     store = VectorStore(Lake(tmp_path / "lake"))
-    given: list[int] = []
-    forward = Encoder.forward
-    monkeypatch.setattr(Encoder, "forward", lambda self, tokens: given.append(len(tokens)) or forward(self, tokens))
     name = f"rerank:jaccard-regex:model={cross_encoder}:top=3"
     first, found = _scores("jaccard-regex", store), _scores(name, store)
     plain = sentence_transformers.CrossEncoder(str(cross_encoder))
@@ -81,7 +78,7 @@ def test_a_pair_too_long_keeps_the_end_of_the_query_and_the_beginning_of_the_doc
     def cut(query: Sequence[str], document: Sequence[str]) -> tuple[list[str], int]:
         (tokens,) = cutter.pairs([(" ".join(query), " ".join(document))])
         assert [*tokens.types] == sorted(tokens.types)
-        return [cutter.tokenizer.id_to_token(int(one)) for one in tokens.ids], tokens.n_cut
+        return pieces(cutter, tokens), tokens.n_cut
 
     n = MAX_LENGTH - 3
     half = n // 2

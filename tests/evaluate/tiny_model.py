@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from evaluate.embedding.tokens import Cutter, Tokens
+
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<encoder-only>")
 PIECES = ("def", "return", "self", "query", "import", "math", *"abcdefghijklmnopqrstuvwxyz0123456789_()=:+*/.,'\"#")
 MAX_LENGTH = 24
@@ -42,3 +44,8 @@ def tiny_model(folder: Path, *, seed: int = 0, is_cross: bool = False) -> Path:
     prompts = {"query": "query: ", "document": ""}
     SentenceTransformer(modules=[transformer, pooling], prompts=prompts).save(str(folder / "model"))
     return folder / "model"
+
+
+def pieces(cutter: Cutter, tokens: Tokens) -> list[str]:
+    """Tokens as they are spelt."""
+    return [str(cutter.tokenizer.id_to_token(int(number))) for number in tokens.ids]
