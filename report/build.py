@@ -115,7 +115,7 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
     downloads = write_downloads(lake, new, said)
     say(f"{counted(len(downloads), 'download')} written")
     shutil.copytree(STATIC, new / "static")
-    material = Material(facts, downloads, about)
+    material = Material(lake, facts, downloads, about)
     kinds = publishers()
     navigation = [entry for kind in kinds for entry in kind.entries(facts)]
     frame = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from lake.store import Lake
 from report.downloads import Stored
 from report.facts import Facts
 
@@ -48,6 +49,7 @@ class Project:
 class Material:
     """What pages are made of."""
 
+    lake: Lake
     facts: Facts
     downloads: Sequence[Stored]
     project: Project

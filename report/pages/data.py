@@ -34,7 +34,6 @@ def _pages(material: Material) -> Iterator[Page]:
         "citation": _citation(material.project),
         "rejects": list(facts.rejects.head(MAX_REJECTS).iter_rows(named=True)),
         "n_rejects": facts.rejects.height,
-        "parity": facts.parity.rows(named=True),
         "stages": [(stage, n) for stage, n in facts.rejects["stage"].value_counts().sort("stage").iter_rows()],
     }
     yield Page(PATH, "Data", "data.html", values)

@@ -7,7 +7,8 @@ import pytest
 from tests.browser.conftest import Opened
 from tests.report.small_lake import PROTOCOLS, SYSTEMS
 
-PAGES = ("index.html", "repoeval.html", "contextbench.html", "data.html", "systems/fixed-nws-1500-jaccard.html")
+SYSTEM = "systems/fixed-nws-1500-jaccard.html"
+PAGES = ("index.html", "repoeval.html", "contextbench.html", "data.html", "methods.html", SYSTEM)
 WIDTHS = (320, 390, 768, 1280)
 RUN_AXE = """() => axe.run(document, {
   preload: false, runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']

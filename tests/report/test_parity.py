@@ -1,4 +1,4 @@
-"""What the data page says of outside references."""
+"""What the methods page says of outside references."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.tiny import command
 def page(lake: Path, site: Path) -> str:
     said = command("report", "--lake", lake, "--site", site)
     assert said.code in {0, 5}, said.err
-    return (site / "data.html").read_text()
+    return (site / "methods.html").read_text()
 
 
 def test_without_a_comparison_the_page_says_how_to_run_one(lake_folder: Path, tmp_path: Path) -> None:
