@@ -10,6 +10,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Literal
 
 import altair as alt
 import vl_convert as vlc
@@ -161,13 +162,15 @@ class Curve:
 
     Attributes:
         label: What it is called.
-        values: Its number at 1, 2, 3, …
+        values: Its number at 1, 2, 3, … or at the places.
         baseline: Drawn dashed.
+        places: Where its numbers lie, rising; 1, 2, 3, … without.
     """
 
     label: str
     values: Sequence[float]
     baseline: bool
+    places: Sequence[float] = ()
 
 
 def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
@@ -181,11 +184,38 @@ def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
     Returns:
         An `<svg>` element.
     """
-    last = max(len(curve.values) for curve in curves)
+    x = alt.X(
+        "at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]),
+        axis=alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=_LINE, tickColor=_LINE, format="d"),
+    )  # fmt: skip
+    return _curve_chart(curves, x, title, name, has_marks=False)
+
+
+def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
+    """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end.
+
+    Args:
+        curves: The systems with their places; colours are given in their order.
+        titles: What the two axes show, that of the sizes first.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    places = [place for curve in curves for place in curve.places]
+    low, high = min(places) / 1.1, max(places) * 1.1
+    x = alt.X(
+        "at:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False),
+        axis=alt.Axis(title=titles[0], values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False),
+    )  # fmt: skip
+    return _curve_chart(curves, x, titles[1], name, has_marks=True)
+
+
+def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> str:
     rows = [
-        {"curve": place, "step": step, "value": value, "baseline": curve.baseline}
-        for place, curve in enumerate(curves)
-        for step, value in enumerate(curve.values, start=1)
+        {"curve": number, "at": place, "value": value, "baseline": curve.baseline}
+        for number, curve in enumerate(curves)
+        for place, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
     ]
     top = max([0.1, *(value for curve in curves for value in curve.values)])
     ends = [
@@ -196,23 +226,21 @@ def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
         domain=list(range(len(curves))), range=[f"var(--c{place % 8 + 1})" for place in range(len(curves))]
     )
     colour = alt.Color("curve:N", scale=colours, legend=None)
-    x = alt.X(
-        "step:Q", scale=alt.Scale(domain=[1, last]),
-        axis=alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=_LINE, tickColor=_LINE, format="d"),
-    )  # fmt: skip
     y = alt.Y(
         "value:Q", scale=alt.Scale(domain=[0, top]),
         axis=alt.Axis(title=title, tickCount=5, grid=True, domain=False, ticks=False),
     )  # fmt: skip
+    way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
+    marks = alt.OverlayMarkDef(filled=True, size=36, opacity=1) if has_marks else False
     # The names stand beside the picture proper, which knows nothing of their width.
     beside = max(len(str(end["label"])) for end in ends) * _CHARACTER
     padding = {"left": 4, "top": 4, "bottom": 4, "right": 10 + beside}
     lines = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour, detail="curve:N")
     heads = alt.Chart(alt.InlineData(values=ends)).encode(x=alt.value(_CURVES + 10), y=y, color=colour)
     layers = [
-        lines.transform_filter("!datum.baseline").mark_line(strokeWidth=2.25, interpolate="step-after"),
+        lines.transform_filter("!datum.baseline").mark_line(strokeWidth=2.25, interpolate=way, point=marks),
         lines.transform_filter("datum.baseline").mark_line(
-            strokeWidth=1.75, strokeDash=[5, 4], interpolate="step-after"
+            strokeWidth=1.75, strokeDash=[5, 4], interpolate=way, point=marks
         ),
         heads.mark_text(align="left", fontWeight="bold").encode(text="label:N"),
     ]

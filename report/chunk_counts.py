@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,14 +13,26 @@ from report.entities import Declaration
 from report.parameters import TaskParameters
 
 
-def chunk_counts(lake: Lake, tasks: Sequence[Declaration]) -> Mapping[tuple[str, str], int]:
+class ChunkCount(NamedTuple):
+    """How many chunks a chunker makes of some files.
+
+    Attributes:
+        n: How many.
+        mean_size: Their non-whitespace characters in the mean, what several share counted once; 0 without a chunk.
+    """
+
+    n: int
+    mean_size: float
+
+
+def chunk_counts(lake: Lake, tasks: Sequence[Declaration]) -> Mapping[tuple[str, str], ChunkCount]:
     """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
-    cut = lake.scan("chunk_status").select("chunker", "sha256", n="n_chunks")
-    counts: dict[tuple[str, str], int] = {}
+    cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
+    counts: dict[tuple[str, str], ChunkCount] = {}
     for task in tasks:
         files = lake.scan("files").join(_pools(lake, task), on="pool_id", how="semi").select("sha256").unique()
-        n_chunks = files.join(cut, on="sha256").group_by("chunker").agg(pl.col("n").sum()).collect()
-        counts |= {(task.name, chunker): n for chunker, n in n_chunks.iter_rows()}
+        n_chunks = files.join(cut, on="sha256").group_by("chunker").agg(pl.col("n", "n_covered").sum()).collect()
+        counts |= {(task.name, one): ChunkCount(n, covered / max(n, 1)) for one, n, covered in n_chunks.iter_rows()}
     return counts
 
 

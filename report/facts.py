@@ -14,7 +14,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables.declared import Declared
-from report.chunk_counts import chunk_counts, fallbacks, left_out
+from report.chunk_counts import ChunkCount, chunk_counts, fallbacks, left_out
 from report.entities import Benchmark, Cost, Declaration, Protocol, Run
 from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pool_order import PoolOrder, pool_orders
@@ -31,7 +31,7 @@ class Facts:
         aggregates: Rows of that table; of a slice with more than some values, only those with the most items:
             see :mod:`report.slices`.
         slice_sizes: How many values each slice has in all, and how many items.
-        chunk_counts: Task and chunker → into how many chunks the files are cut that the task searches.
+        chunk_counts: Task and chunker → into how many chunks, how large, the files are cut that the task searches.
         fallbacks: Chunker → why files were cut the plain way → how many of the whole lake.
         left_out: Chunker whose chunks do not hold all of the files → what share of their text they hold.
         characters: Rows of that table.
@@ -50,7 +50,7 @@ class Facts:
     runs: tuple[Run, ...]
     aggregates: pl.DataFrame
     slice_sizes: Sizes
-    chunk_counts: Mapping[tuple[str, str], int]
+    chunk_counts: Mapping[tuple[str, str], ChunkCount]
     fallbacks: Mapping[str, Mapping[str, int]]
     left_out: Mapping[str, str]
     characters: pl.DataFrame

@@ -20,6 +20,7 @@ from report.pictures import Steps, score_picture, step_picture
 from report.publisher import Entry, Material, Page, Publisher
 from report.rows import Row
 from report.shown import score, slug
+from report.sizes import Sizes, sizes_of
 
 HEAT_STEPS = 8
 
@@ -62,6 +63,7 @@ class Section:
     board: Board
     rules: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
+    sizes: Sizes | None
     costs: CostQuality | None
     steps: Steps | None
     heats: tuple[tuple[Heat, tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]], ...]
@@ -111,6 +113,7 @@ def _section(facts: Facts, board: Board) -> Section:
         board=board,
         rules=tuple((key, value) for key, value in rules if value),
         tables=tuple(_table(facts, board, average) for average in _averages(board)),
+        sizes=sizes_of(facts, board),
         costs=cost_quality(facts, board),
         steps=step_picture(facts, board),
         heats=tuple((heat, _heat(heat)) for heat in board.heats),
@@ -141,7 +144,8 @@ def _table(facts: Facts, board: Board, average: Average) -> Table:
             is_best = ranked and not row.run.baseline and shown == best[column.name] and cell is not None
             others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
             cells.append((shown, is_best, others))
-        return Line(row, facts.chunk_counts.get((row.run.task, row.run.chunker or "")), tuple(cells))
+        count = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
+        return Line(row, count and count.n, tuple(cells))
 
     means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, average) != average)
     micro = {column.metric: column.micro for column in board.columns if column.metric not in means}

@@ -1,0 +1,139 @@
+"""Quality against the size of chunks: families of chunkers that were run in several sizes, each retriever a line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from markupsafe import Markup
+
+from report.board import Board
+from report.columns import Column
+from report.facts import Facts
+from report.pictures import MAX_CURVES
+from report.render import markup
+from report.rows import Row
+from report.shown import count, score
+
+MIN_SIZES = 3
+"""Fewer make no line."""
+
+ORACLE = "oracle"
+
+_SIZED = re.compile(r"(.*[^\d-])-(\d+)")
+_BUDGET = 8_000
+"""Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
+
+
+@dataclass(frozen=True)
+class SizedLine:
+    """A family of chunkers with a retriever.
+
+    Attributes:
+        family: The chunkers' name without their size.
+        retriever: The retriever's.
+        baseline: It is none that searches.
+        at: Size in the name → the chunks' size as it was measured, and the number.
+    """
+
+    family: str
+    retriever: str
+    baseline: bool
+    at: Mapping[int, tuple[float, float]]
+
+    @cached_property
+    def best(self) -> float:
+        """Its best number."""
+        return max(value for _, value in self.at.values())
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A board's families of chunkers by size: a chart and the numbers in it.
+
+    Attributes:
+        column: The metric, which does not depend on how files are cut.
+        chart: The picture.
+        n_drawn: How many lines are in it.
+        sizes: Every size in a name.
+        lines: All lines, each with a cell per size: the number and the measured size as they are shown.
+    """
+
+    column: Column
+    chart: Markup
+    n_drawn: int
+    sizes: tuple[int, ...]
+    lines: tuple[tuple[SizedLine, tuple[tuple[str, str], ...]], ...]
+
+
+def sizes_of(facts: Facts, board: Board) -> Sizes | None:
+    """The sweep over sizes; None where no family was run in three, or every metric depends on how files are cut."""
+    column = _neutral(board)
+    lines = _lines(facts, board, column) if column else []
+    if column is None or not any(not line.baseline for line in lines):
+        return None
+    # Altair takes a third of a second to load: only a build that draws waits for it.
+    from report.charts import Curve, size_chart
+
+    drawn = _drawn(lines, lower_is_better=column.better == "lower")
+    curves = []
+    for line in drawn:
+        places, values = zip(*sorted(line.at.values()), strict=True)
+        curves.append(Curve(f"{line.family}+{line.retriever}", values, line.baseline, places))
+    ends = "; ".join(
+        f"{curve.label} {score(curve.values[0])} at {count(round(curve.places[0]))} to {score(curve.values[-1])} "
+        f"at {count(round(curve.places[-1]))}"
+        for curve in curves
+    )
+    name = f"Line chart: {column.name} by the mean size of chunks, of {len(curves)} lines: {ends}."
+    titles = ("Non-whitespace characters per chunk", column.name)
+    sizes = tuple(sorted({size for line in lines for size in line.at}))
+    return Sizes(
+        column=column,
+        chart=markup(size_chart(curves, titles, name)),
+        n_drawn=len(drawn),
+        sizes=sizes,
+        lines=tuple((line, tuple(_cell(line, size) for size in sizes)) for line in lines),
+    )
+
+
+def _neutral(board: Board) -> Column | None:
+    """The primary metric where it counts lines, else the lines' F1 at the budget nearest to the usual one."""
+    if board.primary.granularity == "line":
+        return board.primary
+    found = [column for column in board.columns if column.metric == "line_f1"]
+    return min(found, key=lambda column: abs(column.measure[2] - _BUDGET), default=None)
+
+
+def _lines(facts: Facts, board: Board, column: Column) -> list[SizedLine]:
+    """Every family and retriever with enough sizes, by name."""
+    found: dict[tuple[str, str, bool], dict[int, tuple[float, float]]] = {}
+    for row in board.rows:
+        sized, value = _SIZED.fullmatch(row.run.chunker or ""), row.value(column, board.averaged(column, board.average))
+        if sized and value is not None:
+            key = (sized[1], row.run.retriever or "", row.run.baseline)
+            found.setdefault(key, {})[int(sized[2])] = (_measured(facts, row, int(sized[2])), value)
+    return [SizedLine(*key, at) for key, at in sorted(found.items()) if len(at) >= MIN_SIZES]
+
+
+def _measured(facts: Facts, row: Row, size: int) -> float:
+    """The mean size of the chunks; where that is not known, the size in the name."""
+    measured = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
+    return measured.mean_size if measured and measured.mean_size else float(size)
+
+
+def _drawn(lines: Sequence[SizedLine], *, lower_is_better: bool) -> list[SizedLine]:
+    """The oracles, then the best of those that search, in the order of their names."""
+    ranked = sorted(
+        (line for line in lines if not line.baseline), key=lambda line: line.best, reverse=not lower_is_better
+    )
+    oracles = [line for line in lines if line.retriever == ORACLE]
+    chosen = [*oracles, *ranked][:MAX_CURVES]
+    return [line for line in lines if line in chosen]
+
+
+def _cell(line: SizedLine, size: int) -> tuple[str, str]:
+    measured, value = line.at.get(size, (None, None))
+    return score(value), "" if measured is None else count(round(measured))
