@@ -108,7 +108,7 @@ class JsonCommand:
         n_vain, has_answered = 0, False
         while todo and n_vain < MAX_VAIN:
             batch = todo.pop()
-            said, error = self._run(batch)
+            said, error = self.run(batch)
             found |= {one: Answer(answer) for one, answer in said.items()}
             has_answered = has_answered or bool(said)
             left = [request for request in batch if str(request["id"]) not in said]
@@ -123,7 +123,7 @@ class JsonCommand:
         given_up = Answer({}, f"not tried, after {MAX_VAIN} others in vain; the last: {last}")
         return [found.get(str(request["id"]), given_up) for request in requests]
 
-    def _run(self, requests: Sequence[Request]) -> tuple[dict[str, Mapping[str, object]], str]:
+    def run(self, requests: Sequence[Request]) -> tuple[dict[str, Mapping[str, object]], str]:
         """What one start of the command answers, by id, and why it did not answer the rest."""
         owed = {str(request["id"]) for request in requests}
         said: dict[str, Mapping[str, object]] = {}
@@ -169,9 +169,9 @@ class JsonCommand:
 
 def started(words: Sequence[str]) -> subprocess.Popen[bytes]:
     """A command with its three streams."""
-    # A session of its own, so that what it starts can be ended with it.
-    pipe = subprocess.PIPE
-    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
+    # A session of its own, so that what it starts can be ended with it; Python would keep its answers back in a pipe.
+    pipe, told = subprocess.PIPE, {**os.environ, "PYTHONUNBUFFERED": "1"}
+    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=told)
 
 
 def ending(process: subprocess.Popen[bytes]) -> str:

@@ -17,6 +17,9 @@ BLANK_GOLD = "blank"
 GOLD_RUN = "gold"
 """The run under which rows of runs' tables stand that are the benchmark's own: the lines that gold patches edit."""
 
+PROGRAMS = ("command", "function", "ripgrep")
+"""The formats of imported runs whose answers were given here, by a program that was asked; `file` is what it is."""
+
 SEARCHED = ("searched", "candidates")
 """The kinds of pools that are searched; those of kind `rest` are not."""
 

@@ -17,6 +17,7 @@ from evaluate.selection import edition
 from lake.commands import CHECKOUT, run_stage
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint
+from lake.naming import PROGRAMS
 from lake.store import Lake
 
 FOLDER, FILE, VECTORS = "FOLDER", "FILE", "VECTORS"
@@ -113,7 +114,10 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
             "--task": run["task"],
             "--chunker": run["chunker"],
         }
-        made.append(["ingest", "run", FILE, *_options(named)])
+        asked = run["format"] in PROGRAMS
+        if asked:
+            named |= {"--search": run["file"], "--limit": run["limit"]}
+        made.append(["ingest", "run", *([] if asked else [FILE]), *_options(named)])
     where = [f"{one['column']}={one['value']}" for one in run["selection"] or ()]  # type: ignore[attr-defined] # a row's values have no types
     of_evaluate = {
         "--benchmarks": benchmark,

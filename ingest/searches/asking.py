@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,7 +22,10 @@ from lake.text import counted
 RESULTS = 100
 """So many results are asked for where a task keeps all."""
 _TIME_OUTS = 2
-"""After so many time-outs the rest of a pool is not asked."""
+"""After so many time-outs the rest of a pool is not asked; of a program that never answered, all items together."""
+
+_IN_VAIN = 10
+"""After so many pools without any answer at all there will be none."""
 
 Track = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
 """Shows how many of the pools are done."""
@@ -37,6 +40,8 @@ class Asked:
         failures: Pools with items that were not, a sentence each.
         first_seconds: What the first answer in each pool took, where the pool had others.
         query_seconds: What the others took.
+        n_silences: Time-outs before the program ever answered.
+        together: Whether a pool's items are sent together, to a program that keeps silent until there are no more.
         unwritten: Files that could not be written out to be searched.
     """
 
@@ -44,6 +49,8 @@ class Asked:
     failures: list[str] = field(default_factory=list)
     first_seconds: list[float] = field(default_factory=list)
     query_seconds: list[float] = field(default_factory=list)
+    n_silences: int = 0
+    together: bool = False
     unwritten: Sequence[str] = ()
 
 
@@ -83,12 +90,15 @@ def ask(
     """
     asked = Asked()
     folders = PoolFolders(lake, task.benchmark, answers.parent)
-    of_pool = {str(key[0]): rows for key, rows in items.partition_by("pool_id", as_dict=True).items()}
+    counts = items.group_by("pool_id", maintain_order=True).len()
+    first = counts.select("pool_id", pl.col("len").cum_sum() - pl.col("len"), n="len")
+    place = {pool_id: (start, n) for pool_id, start, n in first.iter_rows()}
     with Conversation(search.command) as talk, answers.open("w", encoding="utf-8") as out:
-        for pool_id, folder in track(folders.each(items["pool_id"]), len(of_pool)):
-            rows = of_pool[pool_id]
+        for pool_id, folder in track(folders.each(items["pool_id"]), len(place)):
+            rows = items.slice(*place[pool_id])
+            requests = [_request(task, folder, *row) for row in rows.select(_ASKED).iter_rows()]
             failed: list[str] = []
-            for answer in _pool(talk, search.what, task, rows, folder, asked):
+            for answer in _answers(talk, search.what, requests, asked):
                 if (error := parsed(answer).error) is not None:
                     failed.append(error)
                 print(json.dumps(answer), file=out)
@@ -96,44 +106,82 @@ def ask(
             if failed:
                 asked.failures.append(f"{pool_id}: {len(failed):,} of {counted(rows.height, 'item')}: {failed[0]}")
                 say(f"failed in pool {asked.failures[-1]}")
+            if not asked.n_answered and (asked.together or len(asked.failures) == _IN_VAIN):
+                break
     asked.unwritten = folders.unwritten
     if not asked.n_answered:
-        hint = "A line in, a line out; what is for people goes to standard error. README: A command of your own."
+        hint = "A line in, a line out; what is for people goes to standard error. README: A program of your own."
         message = f"the program answered none of {counted(items.height, 'item')}"
         raise GoldspanError(message, where=search.what, examples=asked.failures, hint=hint)
     return asked
 
 
-def _pool(
-    talk: Conversation, what: str, task: Task, rows: pl.DataFrame, folder: Path, asked: Asked
-) -> Iterator[Mapping[str, object]]:
-    """An answer, or why there is none, for every item of a pool."""
-    first, given_up, time_outs = True, "", 0
-    for item_id, pool_id, target_path, text in rows.select("item_id", "pool_id", "target_path", "text").iter_rows():
-        request = {"id": item_id, "query": text, "pool": pool_id, "files": str(folder), "k": task.depth or RESULTS}
-        if task.without_own_file:
-            request["without"] = target_path
+_ASKED = ("item_id", "text", "pool_id", "target_path")
+
+
+def _request(
+    task: Task, folder: Path, item_id: str, text: str, pool_id: str, target_path: str | None
+) -> dict[str, object]:
+    request = {"id": item_id, "query": text, "pool": pool_id, "files": str(folder), "k": task.depth or RESULTS}
+    return {**request, "without": target_path} if task.without_own_file else request
+
+
+def _answers(
+    talk: Conversation, what: str, requests: Sequence[Mapping[str, object]], asked: Asked
+) -> list[Mapping[str, object]]:
+    """An answer, or why there is none, for every item of a pool, asked one after the other."""
+    if asked.together:
+        return _all_at_once(talk, what, requests)
+    found: list[Mapping[str, object]] = []
+    given_up, time_outs = "", 0
+    for request in requests:
         if given_up:
-            yield {"id": item_id, "error": given_up}
+            found.append({"id": request["id"], "error": given_up})
             continue
         try:
             answer, seconds = talk.ask(request)
-            problem = parsed(answer.said).problem
         except TimeOutError as error:
             time_outs += 1
+            asked.n_silences += not talk.has_answered
+            if asked.n_silences == _TIME_OUTS and not talk.has_answered:
+                # It may be one that answers when it has read everything.
+                asked.together = True
+                return _all_at_once(talk, what, requests)
             given_up = f"not asked, after {time_outs} time-outs in its pool" if time_outs == _TIME_OUTS else ""
-            yield {"id": item_id, "error": str(error)}
-            continue
+            found.append({"id": request["id"], "error": str(error)})
         except CrashError as error:
             given_up = f"not asked, after a crash in its pool: {error}"
-            yield {"id": item_id, "error": str(error)}
-            continue
+            found.append({"id": request["id"], "error": str(error)})
         except NonsenseError as error:
-            problem = str(error)
-        if problem:
-            message = f"the answer to item {item_id}: {problem}"
-            hint = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
-            raise GoldspanError(message, where=what, hint=hint, code=Exit.INVALID)
-        (asked.first_seconds if first and rows.height > 1 else asked.query_seconds).append(seconds)
-        first = False
-        yield answer.said
+            raise _no_answer(what, request, str(error)) from error
+        else:
+            is_first = not found and len(requests) > 1
+            (asked.first_seconds if is_first else asked.query_seconds).append(seconds)
+            found.append(_checked(what, request, answer.said))
+    return found
+
+
+def _all_at_once(talk: Conversation, what: str, requests: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
+    """The same of a program that is sent all of a pool's items and told that there are no more; nothing is timed."""
+    said, error = talk.command.run(requests)
+    given = [(request, said.get(str(request["id"]))) for request in requests]
+    return [
+        {"id": request["id"], "error": error} if answer is None else _checked(what, request, answer)
+        for request, answer in given
+    ]
+
+
+def _checked(what: str, request: Mapping[str, object], answer: Mapping[str, object]) -> Mapping[str, object]:
+    """An answer whose paths do not say where the pool's files lay; an error where it is none."""
+    if problem := parsed(answer).problem:
+        raise _no_answer(what, request, problem)
+    if isinstance(results := answer.get("results"), list):
+        for result in results:
+            result["path"] = result["path"].removeprefix(f"{request['files']}/")
+    return answer
+
+
+def _no_answer(what: str, request: Mapping[str, object], why: str) -> GoldspanError:
+    message = f"the answer to item {request['id']}: {why}"
+    hint = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
+    return GoldspanError(message, where=what, hint=hint, code=Exit.INVALID)

@@ -34,10 +34,13 @@ class Conversation:
 
     Args:
         command: The command and its time for each answer.
+
+    Attributes:
+        has_answered: Whether it ever did.
     """
 
     def __init__(self, command: JsonCommand) -> None:
-        self.command = command
+        self.command, self.has_answered = command, False
         self._process: subprocess.Popen[bytes] | None = None
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaint: deque[bytes] = deque(maxlen=_KEPT_LINES)
@@ -75,6 +78,7 @@ class Conversation:
         answer, error = understood(line, {str(request["id"])})
         if error:
             raise NonsenseError(error)
+        self.has_answered = True
         return Answer(answer), seconds
 
     def _stop(self) -> None:

@@ -91,10 +91,11 @@ def import_search(
     try:
         done = job.run(rejects, write=write)
     except GoldspanError as error:
-        hint = f"{error.hint} The answers are kept where it says; `python -m ingest run` imports them once mended."
-        raise GoldspanError(
-            error.what, where=error.where, examples=error.examples, hint=hint.strip(), code=error.code
-        ) from error
+        if error.where != str(answers.path):
+            shutil.rmtree(folder)
+            raise
+        hint = f"{error.hint} The answers are kept there; `python -m ingest run` imports them once mended."
+        raise answers.wrong(error.what, examples=error.examples, hint=hint.strip()) from error
     shutil.rmtree(folder)
     done.notes += _notes(asked)
     return done
@@ -117,4 +118,5 @@ def _notes(asked: Asked) -> list[str]:
     more = [f"and in {counted(len(asked.failures) - 3, 'pool')} more"] * (len(asked.failures) > 3)
     n = counted(len(asked.unwritten), "file")
     unwritten = [f"not written out to be searched: {n}, such as {asked.unwritten[0]!a}"] if asked.unwritten else []
-    return [*shown, *more, *unwritten]
+    silent = "it kept silent until it had read all of a pool's items, so they were sent together and not timed"
+    return [*[silent] * asked.together, *shown, *more, *unwritten]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import polars as pl
@@ -68,6 +69,21 @@ def test_an_imported_run_is_made_again_from_its_file(lake_folder: Path, source: 
     said = command("evaluate", "repro", run_id, "--exec", "--source", source, "--file", file, "--lake", lake_folder)
     assert said.code == 0, said.err
     assert "under the same id" in said.err
+
+
+def test_of_a_program_that_was_asked_the_commands_ask_it_again(lake_folder: Path, tmp_path: Path) -> None:
+    program = tmp_path / "mine.py"
+    program.write_text(
+        "import json, sys\nfor line in sys.stdin: print(json.dumps({'id': json.loads(line)['id'], 'results': []}))\n"
+    )
+    options = ("--search", f"{sys.executable} {program}", "--benchmark", "repoeval", "--system", "mine", "--limit", 2)
+    assert command("ingest", "run", *options, "--lake", lake_folder).code == 0
+    run_id = str(Lake(lake_folder).read("runs").filter(pl.col("system") == "mine")["run_id"].item())
+    said = command("evaluate", "repro", run_id, "--lake", lake_folder)
+    assert (
+        f"ingest run --benchmark repoeval --system mine --task repoeval/prompt --search '{options[1]}' --limit 2"
+        in said.out
+    )
 
 
 def test_an_unknown_run_is_an_error_with_those_that_are_like_it(lake_folder: Path, run_id: str) -> None:

@@ -122,10 +122,35 @@ def test_a_crash_costs_the_rest_of_its_pool_and_is_survived(lake: Lake) -> None:
 
 def test_a_time_out_costs_its_item_and_two_of_them_the_rest_of_the_pool(lake: Lake) -> None:
     what = program(f"if item['id'] in {(ITEMS[0], ITEMS[3], ITEMS[4])!r}: time.sleep(60)")
-    said = asked(lake, what, "--timeout", 0.5)
+    said = asked(lake, what, "--timeout", 2)
     assert said.code == Exit.INCOMPLETE
-    late = ("failed", "no answer within 0.5 seconds")
+    late = ("failed", "no answer within 2 seconds")
     assert [outcomes(lake)[item] for item in ITEMS] == [late, ("done", None), ("done", None), late, late]
+
+
+def test_a_program_that_reads_everything_first_is_sent_a_pools_items_together(lake: Lake) -> None:
+    Path("all.py").write_text(
+        "import json, sys\nprint(*[json.dumps({'id': json.loads(one)['id'], 'results': [{'path': 'cats.py'}]})"
+        " for one in reversed(list(sys.stdin))], sep='\\n')\n"
+    )
+    said = asked(lake, f"{shlex.quote(sys.executable)} all.py", "--timeout", 2)
+    assert said.code == Exit.DONE, said.err
+    assert "it kept silent until it had read all of a pool's items" in said.err
+    assert hits(lake, item=LAST) == [("cats.py", 0, 7)]
+
+
+def test_a_program_that_never_answers_is_given_up(lake: Lake) -> None:
+    said = asked(lake, program("time.sleep(60)"), "--timeout", 0.3)
+    assert (said.code, "the program answered none of 5 items" in said.err) == (Exit.ERROR, True)
+    assert "no answer within 0.3 seconds" in said.err
+
+
+def test_a_path_may_be_that_of_the_file_that_was_read(lake: Lake) -> None:
+    asked(
+        lake,
+        program("answer['results'] = [{'path': os.path.join(item['files'], 'dogs.py')}] * ('zoo' in item['pool'])"),
+    )
+    assert hits(lake, "path_given", "path", item=LAST) == [("dogs.py", "dogs.py")]
 
 
 def test_an_item_may_fail_with_the_programs_own_reason(lake: Lake) -> None:
