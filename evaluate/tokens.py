@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain, count
+from functools import cached_property
+from itertools import chain, compress, count
 from typing import overload
 
 import numpy as np
@@ -46,6 +47,19 @@ class Counted:
     def n_different(self) -> Floats:
         """How many different tokens each text has."""
         return np.diff(self.counts.indptr).astype(np.float64)
+
+    def rows(self, rows: Integers) -> Counted:
+        """Some of the texts, and the tokens that they have."""
+        counts = self.counts[rows]
+        is_said = np.zeros(len(self.vocabulary), np.bool_)
+        is_said[counts.indices] = True
+        if is_said.all():
+            return Counted(self.vocabulary, counts)
+        words = compress(self.vocabulary, is_said)
+        column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
+        shape = (len(rows), int(is_said.sum()))
+        moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
+        return Counted({word: place for place, word in enumerate(words)}, moved)
 
     def asked(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
         """Queries counted over the same columns; tokens that no text has take columns behind them."""
@@ -83,9 +97,14 @@ class Texts(Sequence[str]):
         text: The texts.
     """
 
-    def __init__(self, text: Sequence[str]) -> None:
-        self.text = text
+    def __init__(self, text: Sequence[str] = ()) -> None:
+        self._text = text
         self._counted: dict[Tokenizer, Counted] = {}
+
+    @property
+    def text(self) -> Sequence[str]:
+        """The texts."""
+        return self._text
 
     def __len__(self) -> int:
         return len(self.text)
@@ -102,12 +121,39 @@ class Texts(Sequence[str]):
     def counted(self, tokens: Tokenizer) -> Counted:
         """The texts as counts of tokens, which whoever asks shares: they are not to be changed."""
         if tokens not in self._counted:
-            self._counted[tokens] = (
-                tokens.of(self.counted(tokens.tokens))
-                if isinstance(tokens, Refined)
-                else by_spelling(map(tokens, self.text))
-            )
+            self._counted[tokens] = self._count(tokens)
         return self._counted[tokens]
+
+    def part(self, rows: Integers) -> Texts:
+        """Some of them, by themselves."""
+        return Texts([self.text[row] for row in rows])
+
+    def rows(self, rows: Integers) -> Texts:
+        """Some of them, in any order, counted together with the others."""
+        return _Rows(self, rows)
+
+    def _count(self, tokens: Tokenizer) -> Counted:
+        if isinstance(tokens, Refined):
+            return tokens.of(self.counted(tokens.tokens))
+        return by_spelling(map(tokens, self.text))
+
+
+class _Rows(Texts):
+    """Rows of other texts."""
+
+    def __init__(self, texts: Texts, rows: Integers) -> None:
+        super().__init__()
+        self._texts, self._rows = texts, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @cached_property
+    def text(self) -> Sequence[str]:
+        return [self._texts.text[row] for row in self._rows]
+
+    def _count(self, tokens: Tokenizer) -> Counted:
+        return self._texts.counted(tokens).rows(self._rows)
 
 
 def counted(documents: Iterable[Sequence[str]], vocabulary: Mapping[str, int]) -> Counted:

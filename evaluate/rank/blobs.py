@@ -8,7 +8,8 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.store import Lake
+from lake.store import Lake, Part
+from lake.tables import table
 
 
 def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
@@ -19,18 +20,28 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
         sha256: Which, each any number of times.
         columns: Which columns.
     """
-    wanted = sha256.unique().sort()
+    names = ("sha256", *columns)
+    found = [
+        lake.scan_parts([part], "blobs").filter(pl.col("sha256").is_in(held.implode())).select(names)
+        for part, held in parts_holding(lake, sha256)
+    ]
+    empty = pl.LazyFrame(schema={name: table("blobs").columns[name] for name in names})
+    return pl.concat(found or [empty]).collect().sort("sha256")
+
+
+def parts_holding(lake: Lake, sha256: pl.Series) -> list[tuple[Part, pl.Series]]:
+    """The parts of `blobs` that hold some contents, each with those that are to be read from it."""
     parts = lake.parts("blobs")
     place = _places(lake.root, tuple(part.fingerprint for part in parts))
-    holding = place.join(wanted.to_frame("sha256"), on="sha256", how="semi")["part"].unique().sort()
-    found = lake.scan_parts([parts[number] for number in holding], "blobs").select("sha256", *columns)
-    return found.filter(pl.col("sha256").is_in(wanted.implode())).collect().unique("sha256").sort("sha256")
+    held = place.join(sha256.unique().to_frame("sha256"), on="sha256", how="semi").sort("part", "sha256")
+    return [(parts[number], held["sha256"]) for (number,), held in held.group_by("part", maintain_order=True)]
 
 
 @lru_cache(maxsize=1)
 def _places(root: Path, _: tuple[str, ...]) -> pl.DataFrame:
-    """Which part holds which content: sha256, part (its number). Looked up once for the same fingerprints of parts."""
+    """Which part holds which content, the first of several: sha256, part (its number). Looked up once."""
     lake = Lake(root)
     parts = enumerate(lake.parts("blobs"))
     held = [lake.scan_parts([part], "blobs").select("sha256", part=pl.lit(number)) for number, part in parts]
-    return pl.concat(held).collect() if held else pl.DataFrame(schema={"sha256": pl.String, "part": pl.Int32})
+    found = pl.concat(held or [pl.LazyFrame(schema={"sha256": pl.String, "part": pl.Int32})])
+    return found.group_by("sha256").agg(pl.col("part").min()).collect()

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from evaluate.rank.blobs import contents_of
+from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span
 from evaluate.tokens import Texts
@@ -17,6 +18,9 @@ from evaluate.vectors import VectorStore
 from lake.lines import LineAxis
 from lake.searched import chunks_of, files_of
 from lake.store import Lake, Part
+
+BYTES_AT_ONCE = 64_000_000
+"""About how many bytes of text the pools have that are ranked at a time; at least it is one pool."""
 
 SMALL_POOL = 200
 """Chunks of a pool, in the mean, up to which pools are scored side by side and not one by one."""
@@ -50,6 +54,16 @@ class ChunkedPools:
         before = pl.col("line_end").cum_max().shift(1).over("pool_id", "path", order_by=["line_start", "line_end"])
         return bool(self.chunks.select((pl.col("line_start") < before).any()).item())
 
+    def batches(self) -> Iterator[ChunkedPools]:
+        """The same some pools at a time, whose texts memory can hold."""
+        size = self.chunks.group_by("pool_id", maintain_order=True).agg(pl.col("byte_end").sub("byte_start").sum())
+        batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // BYTES_AT_ONCE)
+        numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
+        for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
+            rows = chunks["text"].unique().sort()
+            own = chunks.with_columns(text=rows.search_sorted(chunks["text"]).cast(pl.Int64))
+            yield ChunkedPools(self.chunker, own, self.texts.part(rows.to_numpy()))
+
     def are_own(self, items: pl.DataFrame) -> bool:
         """Whether every item searches a pool that no other does, and a small one."""
         n_pools = items["pool_id"].n_unique()
@@ -64,7 +78,7 @@ def load_pools(
     *,
     with_blank: bool = False,
 ) -> ChunkedPools:
-    """Read the chunks of some pools, with their texts.
+    """Read the chunks of some pools; their texts are read when they are looked at.
 
     Args:
         lake: Where from.
@@ -74,18 +88,16 @@ def load_pools(
         with_blank: Chunks of white space alone are among them, and a file without a line, which none cuts, is one.
     """
     held = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
-    contents = held["sha256"].unique()
-    read = contents_of(lake, contents)
-    cut, whole = chunks_of(lake, chunker, read, with_blank=with_blank), read.lazy().rename({"n_lines": "n_file_lines"})
-    text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
-    spans = cut.join(whole, on="sha256").with_columns(text=text.cast(pl.String)).sort("sha256", "chunk_no").collect()
-    numbered = spans.with_columns(text=pl.int_range(pl.len(), dtype=pl.Int64))
+    contents = contents_of(lake, held["sha256"], ["n_lines"])
+    cut = chunks_of(lake, chunker, contents, with_blank=with_blank)
+    whole = contents.lazy().rename({"n_lines": "n_file_lines"})
+    spans = cut.join(whole, on="sha256").sort("sha256", "chunk_no").collect()
     chunks = (
-        held.join(numbered, on="sha256", maintain_order="left_right")
-        .with_columns(chunk=pl.int_range(pl.len()).over("pool_id"))
+        held.join(spans.with_row_index("text"), on="sha256", maintain_order="left_right")
+        .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
-    return ChunkedPools(chunker, chunks, Texts(spans["text"].to_list()))
+    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans))
 
 
 def relevance_rows(
@@ -267,5 +279,5 @@ def _pool(pool_id: str, chunks: pl.DataFrame, texts: Texts) -> Pool:
         line_start=chunks["line_start"].to_numpy(),
         line_end=chunks["line_end"].to_numpy(),
         n_file_lines=chunks["n_file_lines"].to_numpy(),
-        text=[texts.text[row] for row in chunks["text"]],
+        text=texts.rows(chunks["text"].to_numpy()),
     )

@@ -77,6 +77,9 @@ TABLES: Mapping[str, Table] = {
         # By rules as well, as chunks are by chunker.
         Table("symbols", ingested.Symbols, ("rules",)),
         Table("symbol_status", ingested.SymbolStatus),
+        # By tokenizer as well, so that those of one alone are read; parts are called as those of `blobs`.
+        Table("vocabularies", evaluated.Vocabularies, ("tokenizer",), "evaluate"),
+        Table("tokens", evaluated.Tokens, ("tokenizer",), "evaluate"),
         Table("vectors", evaluated.Vectors, (), "evaluate"),
         Table("runs", of_runs.Runs, ("benchmark", "run_id"), "runs"),
         Table("costs", of_runs.Costs, ("benchmark", "run_id"), "evaluate"),

@@ -1,0 +1,142 @@
+"""The texts of chunks: their tokens are counted from those of the contents that they lie in, and read only if need be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+import polars as pl
+from scipy.sparse import coo_array, csr_array
+
+from evaluate.rank.blobs import contents_of, parts_holding
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, Small, Tokens, cut_tokens, tokens_of, united
+from evaluate.tokens import Counted, Integers, Refined, Texts, Tokenizer
+from lake.store import Lake
+
+TOKENS_AT_ONCE = 4_000_000
+"""About how many tokens of chunks are counted at a time: what memory must hold."""
+
+
+class ChunkTexts(Texts):
+    """The texts of chunks of the lake, each read when it is first looked at.
+
+    Args:
+        lake: Where their contents are.
+        spans: sha256, line_start, line_end, byte_start, byte_end, n_file_lines: a row for each.
+    """
+
+    def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:
+        super().__init__()
+        self._lake, self._spans = lake, spans
+
+    def __len__(self) -> int:
+        return len(self._spans)
+
+    def part(self, rows: Integers) -> Texts:
+        """Some of them, by themselves."""
+        return ChunkTexts(self._lake, self._spans[rows])
+
+    @cached_property
+    def text(self) -> Sequence[str]:
+        """The texts."""
+        return texts_of(self._lake, self._spans).to_list()
+
+    def _count(self, tokens: Tokenizer) -> Counted:
+        how = None if isinstance(tokens, Refined) else LINE_TOKENIZERS.get(tokens)
+        if how is None:
+            return super()._count(tokens)
+        found, spans = list[_Counts](), self._spans.with_row_index("chunk")
+        whole, cut = spans.filter(self._are_whole_lines), spans.filter(~self._are_whole_lines)
+        for part, held in parts_holding(self._lake, whole["sha256"]):
+            found += _of_chunks(tokens_of(self._lake, part, held, how), held, whole)
+        if cut.height:
+            # What starts or ends within a line may have parts of tokens.
+            here = cut_tokens(texts_of(self._lake, cut), how)
+            found.append(_Counts(here.vocabulary, cut["chunk"].to_numpy().astype(np.int32)[here.text], here.token, here.n))
+        return _merged(found, len(spans))
+
+    @cached_property
+    def _are_whole_lines(self) -> pl.Series:
+        contents = contents_of(self._lake, self._spans["sha256"], ["line_starts", "n_bytes"])
+        edges = contents.select("sha256", edges=pl.concat_list("line_starts", "n_bytes"))
+        first = edges.select("sha256", first=pl.col("edges").list.len().cum_sum() - pl.col("edges").list.len())
+        spans = self._spans.join(first, on="sha256", how="left", maintain_order="left")
+        byte = edges["edges"].explode()
+        sides = [byte[spans["first"] + spans[f"line_{side}"]] == spans[f"byte_{side}"] for side in ("start", "end")]
+        return sides[0] & sides[1]
+
+
+def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
+    """The texts of chunks: sha256, byte_start, byte_end."""
+    text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
+    contents = contents_of(lake, spans["sha256"], ["text"])
+    found = spans.select("sha256", "byte_start", "byte_end").join(
+        contents, on="sha256", how="left", maintain_order="left"
+    )
+    return found.select(text.cast(pl.String)).to_series()
+
+
+class _Counts(NamedTuple):
+    """How often some chunks say some tokens; those of a chunk are in the order of the vocabulary."""
+
+    vocabulary: pl.Series
+    chunk: Small
+    token: Small
+    n: Small
+
+
+def _of_chunks(tokens: Tokens, sha256: pl.Series, spans: pl.DataFrame) -> Iterator[_Counts]:
+    """The tokens of those chunks that lie in some contents."""
+    contents = pl.DataFrame({"sha256": sha256}).join(
+        spans.select("sha256", "n_file_lines").unique(), on="sha256", maintain_order="left"
+    )
+    # The contents' lines, end to end.
+    contents = contents.with_columns(first=pl.col("n_file_lines").cum_sum() - pl.col("n_file_lines"))
+    here = spans.join(contents.select("sha256", "first"), on="sha256", maintain_order="left_right")
+    start, n_lines = (
+        here.select(value).to_series().to_numpy().astype(np.int32)
+        for value in (pl.col("first") + pl.col("line_start"), pl.col("line_end") - pl.col("line_start"))
+    )
+    line, chunk = _ranges(start, n_lines), np.repeat(here["chunk"].to_numpy().astype(np.int32), n_lines)
+    chunk = chunk[np.argsort(line, kind="stable")]
+    # How many chunks hold each line, and where they are among all.
+    n_chunks = np.bincount(line, minlength=int(contents["n_file_lines"].sum())).astype(np.int32)
+    first_chunk = np.cumsum(n_chunks, dtype=np.int32) - n_chunks
+    first_line, ends = contents["first"].to_numpy().astype(np.int32), np.cumsum(tokens.n)
+    blocks = ends * max(int(n_chunks.max(initial=0)), 1) // TOKENS_AT_ONCE
+    edges = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(ends)]
+    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+        n = tokens.n[begin:end]
+        at = tokens.line[ends[begin] - n[0] : ends[end - 1]] + np.repeat(first_line[tokens.text[begin:end]], n)
+        times = n_chunks[at]
+        row = np.repeat(np.repeat(np.arange(begin, end, dtype=np.int32), n), times)
+        held_by = chunk[_ranges(first_chunk[at], times)]
+        is_new = np.ones(len(row), np.bool_)
+        is_new[1:] = (row[1:] != row[:-1]) | (held_by[1:] != held_by[:-1])
+        new = np.flatnonzero(is_new)
+        n_new = np.diff(new, append=len(row)).astype(np.int32)
+        yield _Counts(tokens.vocabulary, held_by[new], tokens.token[row[new]], n_new)
+
+
+def _ranges(start: Small, n: Small) -> Small:
+    """The whole numbers from each start on, so many of each."""
+    if (n == 1).all():
+        return start
+    ends = np.cumsum(n, dtype=np.int32)
+    return np.repeat(start - ends + n, n) + np.arange(ends[-1] if len(ends) else 0, dtype=np.int32)
+
+
+def _merged(found: Sequence[_Counts], n_chunks: int) -> Counted:
+    vocabulary, places = united([one.vocabulary for one in found])
+    none = np.zeros(0, np.int32)
+    token = np.concatenate([none, *(place[one.token] for one, place in zip(found, places, strict=True))])
+    chunk, n = np.concatenate([none, *(one.chunk for one in found)]), np.concatenate([none, *(one.n for one in found)])
+    # Contents may have tokens that none of the chunks has.
+    is_said = np.bincount(token, minlength=len(vocabulary)) > 0
+    token = (np.cumsum(is_said, dtype=np.int32) - 1)[token]
+    words = vocabulary.filter(pl.Series(is_said)).to_list()
+    # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
+    counts = coo_array((n.astype(np.float64), (chunk, token)), shape=(n_chunks, len(words))).tocsr()
+    return Counted({word: place for place, word in enumerate(words)}, csr_array(counts))

@@ -1,0 +1,221 @@
+"""Tokens of contents: each is cut once per tokenizer, and stored with the lines on which each of its tokens stands.
+
+The bag of a chunk is then counted from whole numbers: its lines say which of its content's tokens it has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.sparse import csr_array
+
+from evaluate.tokens import Tokenizer
+from lake.make import Slot, product_of
+from lake.store import Lake, Part
+from lake.text import regex_tokens, words
+
+Small = npt.NDArray[np.int32]
+
+BYTES_AT_ONCE = 8_000_000
+"""About how many bytes of text are cut at a time: what memory must hold."""
+
+@dataclass(frozen=True)
+class LineTokenizer:
+    r"""A tokenizer none of whose tokens reaches over the end of a line: the tokens of lines are those of the text.
+
+    Attributes:
+        name: What its tokens are called in the lake.
+        tokens: The tokenizer.
+        ascii: The same as an expression of polars, for text of ASCII alone. Of all other text Python decides what a
+            letter is: the tables of another library may be of another version of Unicode.
+    """
+
+    name: str
+    tokens: Tokenizer
+    ascii: Callable[[pl.Expr], pl.Expr]
+
+
+LINE_TOKENIZERS = {
+    one.tokens: one
+    for one in (
+        LineTokenizer(
+            "words", words, lambda text: text.str.to_lowercase().str.extract_all(r"[0-9A-Za-z_]+|\n")
+        ),
+        LineTokenizer(
+            "regex",
+            regex_tokens,
+            # White space is also U+001C to U+001F, as in Python.
+            lambda text: text.str.extract_all(r"[A-Za-z_][0-9A-Za-z_]*|[0-9]+|[^0-9A-Za-z_\t-\r\x1c-\x20]|\n"),
+        ),
+    )
+}
+"""By the tokenizer itself. Every other one is given whole texts."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Which tokens some texts have; rows text by text, within a text in the order of the tokens' spelling.
+
+    Attributes:
+        vocabulary: Every token once, sorted.
+        text: The text of each row.
+        token: Its token, as a place in the vocabulary.
+        n: How often the text says it.
+        line: The line of each time, row by row, ascending within a row.
+    """
+
+    vocabulary: pl.Series
+    text: Small
+    token: Small
+    n: Small
+    line: Small
+
+
+def tokens_of(lake: Lake, part: Part, sha256: pl.Series, how: LineTokenizer) -> Tokens:
+    """The tokens of some contents of a part of `blobs`, text i being the i-th; what is not stored is cut first.
+
+    Args:
+        lake: Where from and where to.
+        part: The part.
+        sha256: The contents, each once, sorted.
+        how: The tokenizer.
+    """
+    product = product_of(
+        lake,
+        "vocabularies",
+        "tokens",
+        part=part.name,
+        inputs=[part],
+        parameters=how.name,
+        code=[cut_tokens, how.tokens],
+        tokenizer=how.name,
+    )
+    product.make(lambda: _rows(lake.scan_parts([part], "blobs").select("sha256", "text").collect(), how))
+    vocabulary, tokens = (_scan(lake, slot) for slot in product.slots)
+    asked = tokens.filter(pl.col("sha256").is_in(sha256.implode())).collect()
+    length = asked["tokens"].list.len().to_numpy()
+    return Tokens(
+        vocabulary.select("token").collect().to_series(),
+        np.repeat(np.arange(len(asked), dtype=np.int32), length),
+        *(_flat(asked[name]) for name in ("tokens", "n", "lines")),
+    )
+
+
+def _scan(lake: Lake, slot: Slot) -> pl.LazyFrame:
+    stored = lake.part(slot.table, slot.part, **slot.folders)
+    return lake.scan_parts([stored] if stored else [], slot.table)
+
+
+def _rows(contents: pl.DataFrame, how: LineTokenizer) -> list[pl.DataFrame]:
+    """The tokens of some contents as rows of `vocabularies` and of `tokens`."""
+    found = cut_tokens(contents["text"], how)
+    of_text = np.bincount(found.text, minlength=len(contents))
+    lines = np.bincount(found.text, found.n, minlength=len(contents)).astype(np.int64)
+    tokens = contents.select(
+        "sha256",
+        tokens=_lists(found.token, of_text),
+        n=_lists(found.n, of_text),
+        lines=_lists(found.line, lines),
+    )
+    return [pl.DataFrame({"token": found.vocabulary}), tokens]
+
+
+def _lists(flat: Small, length: npt.NDArray[np.int64]) -> pl.Series:
+    row = pl.Series("row", np.repeat(np.arange(len(length)), length)).set_sorted()
+    lists = pl.DataFrame([row, pl.Series("flat", flat, pl.UInt32)]).group_by("row", maintain_order=True).agg("flat")
+    every = pl.DataFrame({"row": np.arange(len(length))}).join(lists, on="row", how="left", maintain_order="left")
+    return every["flat"].fill_null([])
+
+
+def _flat(lists: pl.Series) -> Small:
+    return lists.explode(empty_as_null=False).to_numpy().astype(np.int32)
+
+
+def remove_stale(lake: Lake) -> None:
+    """Take away the tokens of contents that are gone."""
+    names = {part.name for part in lake.parts("blobs")}
+    for part in [*lake.parts("tokens"), *lake.parts("vocabularies")]:
+        if part.name not in names:
+            lake.remove(part)
+
+
+def united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[Small]]:
+    """Several vocabularies as one, and the places in it of the tokens of each, which ascend as those did."""
+    if len(vocabularies) == 1:
+        return vocabularies[0], [np.arange(len(vocabularies[0]), dtype=np.int32)]
+    tokens = [one.rename("token").to_frame() for one in vocabularies]
+    every = pl.concat([pl.DataFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
+    numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
+    places = [one.join(numbered, on="token", how="left", maintain_order="left")["place"].to_numpy() for one in tokens]
+    return every["token"], places
+
+
+def cut_tokens(texts: pl.Series, how: LineTokenizer) -> Tokens:
+    """Cut texts into tokens."""
+    block = (texts.str.len_bytes().cast(pl.Int64).cum_sum() // BYTES_AT_ONCE).to_numpy()
+    starts = np.flatnonzero(np.diff(block, prepend=-1))
+    blocks = [_cut(texts[start:end], how) for start, end in zip(starts, [*starts[1:], len(texts)], strict=True)]
+    vocabulary, places = united([one.vocabulary for one in blocks])
+    return Tokens(
+        vocabulary,
+        np.concatenate([_NONE, *(one.text + start for one, start in zip(blocks, starts, strict=True))]),
+        np.concatenate([_NONE, *(place[one.token] for one, place in zip(blocks, places, strict=True))]),
+        np.concatenate([_NONE, *(one.n for one in blocks)]),
+        np.concatenate([_NONE, *(one.line for one in blocks)]),
+    )
+
+
+_NONE = np.zeros(0, np.int32)
+
+
+def _cut(texts: pl.Series, how: LineTokenizer) -> Tokens:
+    frame = pl.DataFrame({"text": texts.rename("text")}).with_row_index("place")
+    is_ascii = pl.col("text").str.len_bytes() == pl.col("text").str.len_chars()
+    # A text with other characters is taken line by line: few of its lines have any.
+    lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
+    lines = lines.with_columns(line=pl.int_range(pl.len()).over("place"))
+    rest = lines.filter(~is_ascii)
+    cut = list(map(how.tokens, rest["text"]))
+    easy = pl.concat([frame.filter(is_ascii).with_columns(line=pl.lit(0, pl.Int64)), lines.filter(is_ascii)])
+    easy = easy.with_columns(tokens=how.ascii(pl.col("text")))
+    token = easy["tokens"].explode(empty_as_null=False).extend(pl.Series(list(chain.from_iterable(cut)), dtype=pl.String))
+    length = np.concatenate([easy["tokens"].list.len().to_numpy(), np.array([*map(len, cut)], np.int64)]).astype(np.int64)
+    text, line = (
+        np.repeat(pl.concat([easy[name], rest[name]]).to_numpy().astype(np.int32), length) for name in ("place", "line")
+    )
+    is_end = (token == "\n").to_numpy()
+    before = np.concatenate([[0], np.cumsum(is_end, dtype=np.int32)])
+    line += before[:-1] - np.repeat(before[np.cumsum(length) - length], length)
+    vocabulary, place = _places(token.filter(~is_end))
+    text, line = text[~is_end], line[~is_end]
+    if rest.height:
+        order = np.argsort((text.astype(np.int64) << 32) + line, kind="stable")
+        text, line, place = text[order], line[order], place[order]
+    return _by_spelling(vocabulary, text, place, line, len(texts))
+
+
+def _places(token: pl.Series) -> tuple[pl.Series, Small]:
+    """Every token once, sorted, and the place of each among them."""
+    coded = token.cast(pl.Categorical)
+    known = coded.unique()
+    spelling = known.cast(pl.String)
+    order = spelling.arg_sort().to_numpy()
+    place = np.zeros(int(known.to_physical().max() or 0) + 1, np.int32)  # type: ignore[arg-type] # numbers of categories
+    place[known.to_physical().to_numpy()[order]] = np.arange(len(order))
+    return spelling[order], place[coded.to_physical().to_numpy()]
+
+
+def _by_spelling(vocabulary: pl.Series, text: Small, token: Small, line: Small, n_texts: int) -> Tokens:
+    """Tokens in the order of the texts, put into the order of their spelling within each."""
+    starts = np.searchsorted(text, np.arange(n_texts + 1))
+    # Twice to the other axis: each time everything is put into its place in one go, equals in the order they were in.
+    said = csr_array((line, token, starts), shape=(n_texts, len(vocabulary))).tocsc().tocsr()
+    text, token = np.repeat(np.arange(n_texts, dtype=np.int32), np.diff(said.indptr)), said.indices
+    first = np.flatnonzero((np.diff(text, prepend=-1) != 0) | (np.diff(token, prepend=-1) != 0))
+    n = np.diff(first, append=len(text)).astype(np.int32)
+    return Tokens(vocabulary, text[first], token[first], n, said.data)
