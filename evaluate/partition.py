@@ -5,7 +5,8 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 
 import polars as pl
@@ -15,7 +16,6 @@ from evaluate.metrics import metrics_of
 from evaluate.query_forms import rewritten
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
 from evaluate.rank.pair_ranking import rank_pairs
-from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.pools import (
     ChunkedPools,
     load_axis,
@@ -24,13 +24,12 @@ from evaluate.rank.pools import (
     queries_by_pool,
     relevance_rows,
 )
-from evaluate.rank.ranking import Ranked, rank
+from evaluate.rank.ranking import Ranked, rank, together
 from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.run_scores import score_run
 from evaluate.selection import ItemPart
 from evaluate.systems import System
-from evaluate.vectors import VectorStore
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -80,13 +79,19 @@ class Partition:
         self.lake, self.task, self.asked, self.cache = lake, task, asked, cache
         self.protocols = protocols_of(task.name)
 
-    def run(self, system: System, run_id: str, stamp: str) -> None:
-        """Rank and score the part for one system, as far as it is not done."""
-        self._rank(system, run_id, stamp)
-        for protocol in self._scored_by(system):
-            # Made again where it was damaged, though the scores may be there.
-            self._relevance(protocol, system.chunker)
-            self.score(run_id, protocol, system.chunker, is_chance=system.retriever.is_chance)
+    def run(self, systems: Sequence[tuple[System, str, str]]) -> None:
+        """Rank and score the part for some systems of one chunker, as far as it is not done.
+
+        Args:
+            systems: Each with the id of its run and what that is made from.
+        """
+        rankings = [(system, run_id, self._ranking(run_id, stamp)) for system, run_id, stamp in systems]
+        self._rank([one for one in rankings if not one[2].is_current])
+        for system, run_id, _ in systems:
+            for protocol in self._scored_by(system):
+                # Made again where it was damaged, though the scores may be there.
+                self._relevance(protocol, system.chunker)
+                self.score(run_id, protocol, system.chunker, is_chance=system.retriever.is_chance)
 
     def is_current(self, system: System, run_id: str, stamp: str) -> bool:
         """Whether there is nothing to do for a system."""
@@ -128,47 +133,55 @@ class Partition:
             without_own_file=self.task.without_own_file,
         )
 
-    def _rank(self, system: System, run_id: str, stamp: str) -> None:
-        ranking = self._ranking(run_id, stamp)
-        if ranking.is_current:
+    def _rank(self, systems: Sequence[tuple[System, str, Product]]) -> None:
+        """Rank the part for systems of one chunker: some pools at a time, whose tokens are shared by all systems."""
+        if not systems:
             return
-        pools = self._pools(system.chunker)
-        ranked = self._ranked(system, pools)
-        hits = hit_rows(run_id, ranked, pools, partial(self.cache.axis, self.lake, self.task, self.asked))
-        items = run_item_rows(run_id, self.asked.items, ranked, pools)
-        ranking.write(cost_row(run_id, self.asked.part, ranked), hits, items)
+        pools = self._pools(systems[0][0].chunker)
+        rankers = [self._ranker(system) for system, _, _ in systems]
+        # Where every item has a small pool of its own, these are gone through side by side.
+        batches = [pools] if pools.are_own(self.asked.described) else pools.batches()
+        found = zip(*([ranker(batch) for ranker in rankers] for batch in batches), strict=True)
+        for (_, run_id, ranking), in_batches in zip(systems, found, strict=True):
+            ranked = together(in_batches)
+            hits = hit_rows(run_id, ranked, pools, partial(self.cache.axis, self.lake, self.task, self.asked))
+            items = run_item_rows(run_id, self.asked.items, ranked, pools)
+            ranking.write(cost_row(run_id, self.asked.part, ranked), hits, items)
 
-    def _ranked(self, system: System, pools: ChunkedPools) -> Ranked:
+    def _ranker(self, system: System) -> Callable[[ChunkedPools], Ranked]:
+        """What ranks some pools for a system."""
         asked, task, retriever, protocol = self.asked, self.task, system.retriever, system.protocol
         gold = asked.gold_of(protocol.gold) if protocol else None
         gains = self._gains(protocol, system.chunker) if protocol else None
-        # The oracle scores by the gold, which may be blank.
-        zero_blank = task.ranks_blank and retriever.needs != "gold"
         texts = rewritten(asked.queries, retriever.query_form)
-        if retriever.pairs is not None and not task.without_own_file and pools.are_own(texts):
-            pairs, chunks = pairs_of(texts, pools, gold=gold, gains=gains)
-            ranked = rank_pairs(
+
+        def ranked(pools: ChunkedPools) -> Ranked:
+            # The oracle scores by the gold, which may be blank.
+            zero_blank = task.ranks_blank and retriever.needs != "gold"
+            if retriever.pairs is not None and not task.without_own_file and pools.are_own(texts):
+                pairs, chunks = pairs_of(texts, pools, gold=gold, gains=gains)
+                side_by_side = rank_pairs(
+                    retriever,
+                    pairs,
+                    chunks,
+                    tie=task.tie,
+                    depth=task.depth,
+                    cut_offs=CUT_OFFS,
+                    zero_blank=zero_blank,
+                )
+                if side_by_side is not None:
+                    return side_by_side
+            return rank(
                 retriever,
-                pairs,
-                chunks,
+                queries_by_pool(texts, pools, gold=gold, gains=gains),
                 tie=task.tie,
                 depth=task.depth,
                 cut_offs=CUT_OFFS,
+                without_own_file=task.without_own_file,
                 zero_blank=zero_blank,
             )
-            if ranked is not None:
-                return ranked
-        queries = queries_by_pool(texts, pools, gold=gold, gains=gains, vectors=VectorStore(self.lake))
-        contents = LakePools(self.lake, asked.pool_ids, asked.files)
-        return rank(
-            retriever,
-            ((replace(pool, contents=contents), some) for pool, some in queries),
-            tie=task.tie,
-            depth=task.depth,
-            cut_offs=CUT_OFFS,
-            without_own_file=task.without_own_file,
-            zero_blank=zero_blank,
-        )
+
+        return ranked
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""

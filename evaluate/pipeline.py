@@ -9,6 +9,7 @@ from pathlib import Path
 from evaluate.declared import declare
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_stale
+from evaluate.rank.content_tokens import remove_stale_tokens
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Evaluated, Work
@@ -59,10 +60,9 @@ class Runner:
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
                 work = Work(lake, task, [asked], self.selection, self.label, Evaluated(), chunkers)
+                systems = [system for system in work.plan(self.patterns) if system.chunker == job.chunker]
                 part = Partition(lake, task, asked, self.cache)
-                for system in work.plan(self.patterns):
-                    if system.chunker == job.chunker:
-                        part.run(system, work.run_id(system), work.stamp(system))
+                part.run([(system, work.run_id(system), work.stamp(system)) for system in systems])
         return lake.tally
 
 
@@ -86,6 +86,7 @@ def evaluate(
         selection = Selection(selection.where, held.limit)
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
+    remove_stale_tokens(lake)
     cut_by = [part.name for part in lake.parts("chunkers")]
     check_patterns(patterns, cut_by, list(known), imported_systems(lake))
     check_at_hand(patterns, known)

@@ -1,9 +1,10 @@
-"""The texts of chunks: their tokens are counted from those of the contents that they lie in, and read only if need be."""
+"""The texts of chunks: their tokens are counted from those of the contents they lie in, and no text is read for it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -54,7 +55,9 @@ class ChunkTexts(Texts):
         if cut.height:
             # What starts or ends within a line may have parts of tokens.
             here = cut_tokens(texts_of(self._lake, cut), how)
-            found.append(_Counts(here.vocabulary, cut["chunk"].to_numpy().astype(np.int32)[here.text], here.token, here.n))
+            found.append(
+                _Counts(here.vocabulary, cut["chunk"].to_numpy().astype(np.int32)[here.text], here.token, here.n)
+            )
         return _merged(found, len(spans))
 
     @cached_property
@@ -107,7 +110,7 @@ def _of_chunks(tokens: Tokens, sha256: pl.Series, spans: pl.DataFrame) -> Iterat
     first_line, ends = contents["first"].to_numpy().astype(np.int32), np.cumsum(tokens.n)
     blocks = ends * max(int(n_chunks.max(initial=0)), 1) // TOKENS_AT_ONCE
     edges = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(ends)]
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in pairwise(edges):
         n = tokens.n[begin:end]
         at = tokens.line[ends[begin] - n[0] : ends[end - 1]] + np.repeat(first_line[tokens.text[begin:end]], n)
         times = n_chunks[at]

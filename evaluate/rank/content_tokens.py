@@ -24,6 +24,7 @@ Small = npt.NDArray[np.int32]
 BYTES_AT_ONCE = 8_000_000
 """About how many bytes of text are cut at a time: what memory must hold."""
 
+
 @dataclass(frozen=True)
 class LineTokenizer:
     r"""A tokenizer none of whose tokens reaches over the end of a line: the tokens of lines are those of the text.
@@ -43,9 +44,7 @@ class LineTokenizer:
 LINE_TOKENIZERS = {
     one.tokens: one
     for one in (
-        LineTokenizer(
-            "words", words, lambda text: text.str.to_lowercase().str.extract_all(r"[0-9A-Za-z_]+|\n")
-        ),
+        LineTokenizer("words", words, lambda text: text.str.to_lowercase().str.extract_all(r"[0-9A-Za-z_]+|\n")),
         LineTokenizer(
             "regex",
             regex_tokens,
@@ -136,7 +135,7 @@ def _flat(lists: pl.Series) -> Small:
     return lists.explode(empty_as_null=False).to_numpy().astype(np.int32)
 
 
-def remove_stale(lake: Lake) -> None:
+def remove_stale_tokens(lake: Lake) -> None:
     """Take away the tokens of contents that are gone."""
     names = {part.name for part in lake.parts("blobs")}
     for part in [*lake.parts("tokens"), *lake.parts("vocabularies")]:
@@ -183,20 +182,20 @@ def _cut(texts: pl.Series, how: LineTokenizer) -> Tokens:
     cut = list(map(how.tokens, rest["text"]))
     easy = pl.concat([frame.filter(is_ascii).with_columns(line=pl.lit(0, pl.Int64)), lines.filter(is_ascii)])
     easy = easy.with_columns(tokens=how.ascii(pl.col("text")))
-    token = easy["tokens"].explode(empty_as_null=False).extend(pl.Series(list(chain.from_iterable(cut)), dtype=pl.String))
-    length = np.concatenate([easy["tokens"].list.len().to_numpy(), np.array([*map(len, cut)], np.int64)]).astype(np.int64)
-    text, line = (
-        np.repeat(pl.concat([easy[name], rest[name]]).to_numpy().astype(np.int32), length) for name in ("place", "line")
-    )
+    hard = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
+    token = easy["tokens"].explode(empty_as_null=False).extend(hard)
+    length = np.array([*easy["tokens"].list.len().to_list(), *map(len, cut)], np.int64)
+    place, first = (pl.concat([easy[name], rest[name]]).to_numpy().astype(np.int32) for name in ("place", "line"))
+    text, line = np.repeat(place, length), np.repeat(first, length)
     is_end = (token == "\n").to_numpy()
     before = np.concatenate([[0], np.cumsum(is_end, dtype=np.int32)])
     line += before[:-1] - np.repeat(before[np.cumsum(length) - length], length)
-    vocabulary, place = _places(token.filter(~is_end))
+    vocabulary, spelt = _places(token.filter(~is_end))
     text, line = text[~is_end], line[~is_end]
     if rest.height:
         order = np.argsort((text.astype(np.int64) << 32) + line, kind="stable")
-        text, line, place = text[order], line[order], place[order]
-    return _by_spelling(vocabulary, text, place, line, len(texts))
+        text, line, spelt = text[order], line[order], spelt[order]
+    return _by_spelling(vocabulary, text, spelt, line, len(texts))
 
 
 def _places(token: pl.Series) -> tuple[pl.Series, Small]:

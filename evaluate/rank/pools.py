@@ -11,6 +11,7 @@ import polars as pl
 
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
+from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span
 from evaluate.tokens import Texts
@@ -35,18 +36,20 @@ class ChunkedPools:
         chunks: pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
             `chunk` counts them within their pool from 0, `text` is a row of the texts. What is white space alone is
             among them only where a task ranks it.
+        contents: The lake's own pools, for retrievers that need more of them.
         texts: The chunks' texts; a content that stands in several pools has its own once.
     """
 
     chunker: str
     chunks: pl.DataFrame
     texts: Texts
+    contents: LakePools | None = None
 
     @cached_property
     def by_pool(self) -> dict[str, Pool]:
         """The same as columns per pool."""
         groups = self.chunks.group_by("pool_id", maintain_order=True)
-        return {str(key[0]): _pool(str(key[0]), frame, self.texts) for key, frame in groups}
+        return {str(key[0]): self._pool(str(key[0]), frame) for key, frame in groups}
 
     @cached_property
     def share_lines(self) -> bool:
@@ -56,18 +59,34 @@ class ChunkedPools:
 
     def batches(self) -> Iterator[ChunkedPools]:
         """The same some pools at a time, whose texts memory can hold."""
+        if self.chunks.select((pl.col("byte_end") - pl.col("byte_start")).sum()).item() <= BYTES_AT_ONCE:
+            yield self
+            return
         size = self.chunks.group_by("pool_id", maintain_order=True).agg(pl.col("byte_end").sub("byte_start").sum())
         batch = size.select("pool_id", batch=pl.col("byte_end").cum_sum() // BYTES_AT_ONCE)
         numbered = self.chunks.join(batch, on="pool_id", maintain_order="left")
         for chunks in numbered.partition_by("batch", maintain_order=True, include_key=False):
             rows = chunks["text"].unique().sort()
             own = chunks.with_columns(text=rows.search_sorted(chunks["text"]).cast(pl.Int64))
-            yield ChunkedPools(self.chunker, own, self.texts.part(rows.to_numpy()))
+            yield replace(self, chunks=own, texts=self.texts.part(rows.to_numpy()))
 
     def are_own(self, items: pl.DataFrame) -> bool:
         """Whether every item searches a pool that no other does, and a small one."""
         n_pools = items["pool_id"].n_unique()
         return n_pools == items.height and self.chunks.height <= SMALL_POOL * n_pools
+
+    def _pool(self, pool_id: str, chunks: pl.DataFrame) -> Pool:
+        return Pool(
+            pool_id=pool_id,
+            path=chunks["path"].to_list(),
+            chunk_no=chunks["chunk_no"].to_numpy(),
+            line_start=chunks["line_start"].to_numpy(),
+            line_end=chunks["line_end"].to_numpy(),
+            n_file_lines=chunks["n_file_lines"].to_numpy(),
+            text=self.texts.rows(chunks["text"].to_numpy()),
+            vectors=VectorStore(self.contents.lake) if self.contents else None,
+            contents=self.contents,
+        )
 
 
 def load_pools(
@@ -97,7 +116,7 @@ def load_pools(
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
-    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans))
+    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), LakePools(lake, pool_ids, files))
 
 
 def relevance_rows(
@@ -181,7 +200,6 @@ def queries_by_pool(
     *,
     gold: pl.DataFrame | None = None,
     gains: pl.DataFrame | None = None,
-    vectors: VectorStore | None = None,
 ) -> Iterator[tuple[Pool, Queries]]:
     """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
 
@@ -190,7 +208,6 @@ def queries_by_pool(
         pools: The pools, cut.
         gold: Rows of `gold_spans` under one gold rule, for a retriever that is shown them.
         gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, likewise.
-        vectors: The lake's vectors, for a retriever that looks some up.
     """
     gained = _gains(items, pools, gains) if gains is not None else {}
     spans = None if gold is None else _spans(gold)
@@ -201,7 +218,7 @@ def queries_by_pool(
         queries = _queries(group, spans)
         if gains is not None:
             queries = replace(queries, gains=[gained[item_id] for item_id in queries.item_id])
-        yield replace(pool, vectors=vectors), queries
+        yield pool, queries
 
 
 def pairs_of(
@@ -269,15 +286,3 @@ def _spans(gold: pl.DataFrame) -> dict[str, list[Span]]:
     for item_id, *span in named.iter_rows():
         spans.setdefault(item_id, []).append(Span(*span))
     return spans
-
-
-def _pool(pool_id: str, chunks: pl.DataFrame, texts: Texts) -> Pool:
-    return Pool(
-        pool_id=pool_id,
-        path=chunks["path"].to_list(),
-        chunk_no=chunks["chunk_no"].to_numpy(),
-        line_start=chunks["line_start"].to_numpy(),
-        line_end=chunks["line_end"].to_numpy(),
-        n_file_lines=chunks["n_file_lines"].to_numpy(),
-        text=texts.rows(chunks["text"].to_numpy()),
-    )

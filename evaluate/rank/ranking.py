@@ -55,6 +55,18 @@ class Ranked:
     query_seconds: list[float]
 
 
+def together(found: Sequence[Ranked]) -> Ranked:
+    """What ranking different pools gave, as one."""
+    return Ranked(
+        pl.concat([one.hits for one in found]),
+        {item_id: ties for one in found for item_id, ties in one.ties.items()},
+        {item_id: why for one in found for item_id, why in one.failed.items()},
+        sum(one.index_seconds for one in found),
+        sum(one.index_bytes for one in found),
+        [seconds for one in found for seconds in one.query_seconds],
+    )
+
+
 def rank(
     retriever: Retriever,
     asked: Iterable[tuple[Pool, Queries]],
@@ -177,9 +189,8 @@ def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
     """What orders equal scores, of shape (queries, chunks): smaller first."""
     if tie == "pool":
         return np.broadcast_to(np.arange(len(pool)), (len(queries), len(pool)))
-    chunk = [seeded_hash(path, str(number)) for path, number in zip(pool.path, pool.chunk_no, strict=True)]
     item = [seeded_hash(item_id) for item_id in queries.item_id]
-    return mixed(np.array(item, np.uint64)[:, None] ^ mixed(np.array(chunk, np.uint64))[None, :]).view(np.int64)
+    return mixed(np.array(item, np.uint64)[:, None] ^ mixed(pool.hashes)[None, :]).view(np.int64)
 
 
 def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evaluate.tokens import Counted, Texts, Tokenizer
 from evaluate.vectors import VectorStore
 from lake.declarations import discover
+from lake.sampling import seeded_hash
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
@@ -80,6 +81,12 @@ class Pool:
 
     def __len__(self) -> int:
         return len(self.path)
+
+    @functools.cached_property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """A seeded hash of each chunk, by which equal scores are ordered."""
+        named = zip(self.path, self.chunk_no.tolist(), strict=True)
+        return np.array([seeded_hash(path, str(number)) for path, number in named], np.uint64)
 
     def counted(self, tokens: Tokenizer) -> Counted:
         """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""

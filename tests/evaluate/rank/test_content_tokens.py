@@ -1,0 +1,155 @@
+"""Tokens kept by content: the very tokens of the tokenizer, and chunks counted from them as from their own texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evaluate.rank import chunk_texts
+from evaluate.rank.chunk_texts import ChunkTexts
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, remove_stale_tokens
+from evaluate.tokens import Refined, Tokenizer, by_spelling
+from lake.fingerprint import sha256_of
+from lake.store import Lake
+from lake.tables import table
+from lake.text import line_starts, regex_tokens, words
+from tests.tiny import CATS, ENGINE, ORBIT
+
+# Letters that change their number or depend on their neighbours in lower case, digits and white space that only one of
+# Python and Rust counts as such, and letters that are newer than one of them.
+STRANGE = (
+    "aA_9 .(\t\r\n\n\v\f\x00\x1c\x1f\x7f\x85\xa0éİß\u03a3\u03c3٣²½ªǅ\u0301\u2028\u3000\ufeff漢𐐀\U00010570\U0001f600"
+)
+TEXTS = st.lists(st.one_of(st.text(STRANGE, max_size=30), st.text(max_size=10)), min_size=1, max_size=5)
+
+
+@pytest.mark.parametrize("tokens", LINE_TOKENIZERS, ids=lambda one: str(one.__name__))
+@given(texts=TEXTS)
+def test_a_text_is_cut_as_its_tokenizer_cuts_it_and_each_token_keeps_its_line(
+    tokens: Tokenizer, texts: list[str]
+) -> None:
+    texts = [text.encode(errors="replace").decode() for text in texts]
+    found = cut_tokens(pl.Series(texts, dtype=pl.String), LINE_TOKENIZERS[tokens])
+    assert found.vocabulary.to_list() == sorted({token for text in texts for token in tokens(text)})
+    spelt = np.repeat(found.token, found.n)
+    of_text = np.repeat(found.text, found.n)
+    for number, text in enumerate(texts):
+        lines = [(token, line) for line, part in enumerate(text.split("\n")) for token in tokens(part)]
+        assert sorted(token for token, _ in lines) == sorted(tokens(text))
+        mine = of_text == number
+        here = zip(found.vocabulary.gather(spelt[mine]), found.line[mine].tolist(), strict=True)
+        assert list(here) == sorted(lines)
+
+
+CONTENTS = [
+    ENGINE,
+    ORBIT,
+    CATS,
+    "",
+    "x\n",
+    "a é = 1\r\nplain = é\ny \u03a3\u0391\u03a3 \u03c3 x",
+    "\n\nlast line without an end",
+]
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """A lake of the contents alone, in two parts."""
+    made = Lake(tmp_path_factory.mktemp("lake"))
+    for part, contents in (("one", CONTENTS[:3]), ("two", CONTENTS[2:])):
+        _write(made, part, contents)
+    return made
+
+
+def _write(lake: Lake, part: str, contents: list[str]) -> None:
+    rows = [
+        {
+            "sha256": sha256_of(text.encode()),
+            "text": text,
+            "n_bytes": len(text.encode()),
+            "n_lines": len(line_starts(text.encode())),
+            "line_starts": line_starts(text.encode()),
+            "line_nws": [0] * len(line_starts(text.encode())),
+            "language": "",
+            "flags": [],
+        }
+        for text in contents
+    ]
+    schema = table("blobs").columns
+    lake.write("blobs", pl.DataFrame(rows, schema=schema), part=part, fingerprint=sha256_of(repr(contents).encode()))
+
+
+def _span(content: int, start: int, end: int, cut: tuple[int, int] = (0, 0)) -> dict[str, str | int]:
+    """Lines of a content, or somewhat less of the first and the last."""
+    data = CONTENTS[content].encode()
+    edges = [*line_starts(data), len(data)]
+    start, end = (min(line, len(edges) - 1) for line in sorted((start, end)))
+    first = min(edges[start] + cut[0], edges[end])
+    return {
+        "sha256": sha256_of(data),
+        "line_start": start,
+        "line_end": end,
+        "byte_start": first,
+        "byte_end": max(edges[end] - cut[1], first),
+        "n_file_lines": len(edges) - 1,
+    }
+
+
+def _texts(spans: list[dict[str, str | int]]) -> list[str]:
+    data = {sha256_of(text.encode()): text.encode() for text in CONTENTS}
+    return [data[str(one["sha256"])][int(one["byte_start"]) : int(one["byte_end"])].decode() for one in spans]
+
+
+SPANS = st.lists(
+    st.builds(
+        _span,
+        st.integers(0, 6),
+        st.integers(0, 9),
+        st.integers(0, 9),
+        st.sampled_from([(0, 0), (0, 0), (1, 0), (0, 1)]),
+    ),
+    min_size=1,
+    max_size=9,
+)
+
+
+@given(spans=SPANS, at_once=st.sampled_from([3, 4_000_000]), tokens=st.sampled_from([words, regex_tokens]))
+def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
+    lake: Lake, spans: list[dict[str, str | int]], at_once: int, tokens: Tokenizer
+) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(chunk_texts, "TOKENS_AT_ONCE", at_once)
+        texts = ChunkTexts(lake, pl.DataFrame(spans))
+        found = texts.counted(tokens)
+    assert list(texts) == _texts(spans)
+    for rows in (range(len(spans)), range(0, len(spans), 2)):
+        expected = by_spelling(tokens(_texts(spans)[row]) for row in rows)
+        some = found if len(rows) == len(spans) else texts.rows(np.array(rows)).counted(tokens)
+        assert some.vocabulary == expected.vocabulary
+        assert some.counts.toarray().tolist() == expected.counts.toarray().tolist()
+        assert some.counts.has_canonical_format
+
+
+def test_contents_are_cut_once_and_again_when_they_change(lake: Lake, tmp_path: Path) -> None:
+    spans = pl.DataFrame([_span(content, 0, 9) for content in range(len(CONTENTS))])
+    again = Lake(tmp_path)
+    _write(again, "one", CONTENTS)
+    ChunkTexts(again, spans).counted(words)
+    made = set(again.tally.made)
+    texts = ChunkTexts(again, spans)
+    texts.counted(Refined(words, lambda word: [word[:1]]))
+    assert again.tally.made == made
+    assert "text" not in vars(texts), "no text is read"
+    _write(again, "one", [*CONTENTS, "more"])
+    again.tally.made.clear()
+    texts = ChunkTexts(again, pl.concat([spans, pl.DataFrame([_span(4, 0, 1)])]))
+    assert "x" in texts.counted(words).vocabulary
+    assert {place.partition("/")[0] for place in again.tally.made} == {"vocabularies", "tokens"}
+    again.remove(again.parts("blobs")[0])
+    remove_stale_tokens(again)
+    assert again.parts("tokens") == again.parts("vocabularies") == []
