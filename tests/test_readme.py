@@ -58,7 +58,7 @@ def test_the_chunker_and_the_retriever_of_the_readme_work_as_a_file_each(tmp_pat
     assert {"halves+bm25-okapi", "halves+shared-words"} <= set(runs["system"])
 
 
-def test_the_programs_of_the_readme_become_runs_by_its_commands(
+def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
     lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -66,8 +66,11 @@ def test_the_programs_of_the_readme_become_runs_by_its_commands(
     for name in ("search.js", "mine.py"):
         assert len(block(f"`{name}`").splitlines()) <= 20
         Path(name).write_text(block(f"`{name}`"))
-    lines = re.findall(r"^python -m ingest (run --search .*)$", README, re.MULTILINE)
-    assert len(lines) == 3
+    exec(compile(block("as `my.tsv`").replace("lake/data", str(lake_folder)), "README.md", "exec"), {})
+    lines = re.findall(
+        r"^python -m ingest ((?:check|run) +(?:my.tsv|--search) (?:(?!--chunker).)*)$", README, re.MULTILINE
+    )
+    assert len(lines) == 5
     if shutil.which("rg") is None:
         pytest.skip("ripgrep is not installed: apt-get install ripgrep")
     for line in lines:
@@ -75,7 +78,7 @@ def test_the_programs_of_the_readme_become_runs_by_its_commands(
         assert said.code == 0, said.err
     assert command("evaluate", "--systems", "my-*,ripgrep").code == 0
     runs = pl.read_parquet(lake_folder / "runs/**/*.parquet").filter(origin="imported")
-    assert sorted(runs["system"]) == ["my-names", "my-words", "ripgrep"]
+    assert sorted(runs["system"]) == ["my-names", "my-retriever", "my-words", "ripgrep"]
     assert command("report", "--site", tmp_path / "site").code == 0
     page = (tmp_path / "site/repoeval.html").read_text()
     assert all(name in page for name in runs["system"])
