@@ -12,7 +12,7 @@ from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Readin
 from ingest.benchmarks.repobench_r.repository_pools import commits_of, search_repositories
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
-from ingest.contents.chunks import cut_pools
+from ingest.contents.chunks import cut_pools, cuts_ahead
 from ingest.contents.symbols import cut_symbols
 from ingest.outcome import Ingested
 from ingest.sources.git import Repositories
@@ -72,10 +72,11 @@ def ingest(
     for subset in subsets:
         _ingest_subset(lake, benchmark, source, subset, limit, repositories, contents, result, say)
     search_repositories(lake, benchmark, repositories, contents, result)
-    for chunker in chunkers:
-        cut_pools(lake, benchmark.name, chunker, say, result)
+    ahead = cuts_ahead(lake, chunkers)
     if benchmark.needs_symbols:
-        cut_symbols(lake, benchmark.name, say, result)
+        cut_symbols(lake, benchmark.name, say, result, ahead=ahead)
+    for chunker in chunkers:
+        cut_pools(lake, benchmark.name, chunker, ahead, say, result)
     _declare(lake, benchmark, source, limit)
     parts = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
     counts = lake.scan_parts(parts, "items").select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()

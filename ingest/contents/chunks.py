@@ -9,6 +9,7 @@ import polars as pl
 
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunking import chunk_blobs
+from ingest.contents.cuts_ahead import CutsAhead, reads_trees
 from ingest.contents.own_chunkers import COMMAND
 from ingest.outcome import Ingested
 from lake.code import code_digest
@@ -24,20 +25,42 @@ BLOBS_AT_ONCE = 20_000
 """How many contents are cut between two writes: what a kill can cost, and what memory must hold."""
 
 
+def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> CutsAhead:
+    """Nothing cut ahead yet, by those of some chunkers that read syntax trees."""
+    done = {}
+    for chunker in filter(reads_trees, chunkers):
+        parts, stamp = lake.parts("chunk_status", chunker=chunker.name), _stamp(chunker)
+        current = [part for part in parts if part.fingerprint == stamp]
+        done[chunker.name] = set(lake.scan_parts(current, "chunk_status").select("sha256").collect()["sha256"])
+    return CutsAhead(done)
+
+
 def cut_pools(
-    lake: Lake, benchmark: str, chunker: Resolved[Chunker], say: Callable[[str], None], result: Ingested
+    lake: Lake,
+    benchmark: str,
+    chunker: Resolved[Chunker],
+    ahead: CutsAhead,
+    say: Callable[[str], None],
+    result: Ingested,
 ) -> None:
-    """Cut every content of the benchmark's pools that this chunker has not cut yet."""
+    """Cut every content of the benchmark's pools that this chunker has not cut yet, as far as it is not cut ahead."""
     stamp = _stamp(chunker)
     parts = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
     holds_files = bool(parts) and not lake.scan_parts(parts, "files").head(1).collect().is_empty()
     if holds_files:
-        _cut_new(lake, parts, chunker, stamp, say)
+        _cut_new(lake, parts, chunker, stamp, ahead, say)
         result.notes += _left_out(lake, benchmark, parts, chunker.name)
     _count_failures(lake, chunker.name, stamp, result)
 
 
-def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: str, say: Callable[[str], None]) -> None:
+def _cut_new(
+    lake: Lake,
+    parts: list[Part],
+    chunker: Resolved[Chunker],
+    stamp: str,
+    ahead: CutsAhead,
+    say: Callable[[str], None],
+) -> None:
     """Cut what is not cut yet of some parts of `files`."""
     folders = {"chunker": chunker.name}
     for part in [*lake.parts("chunk_status", **folders), *lake.parts("chunks", **folders)]:
@@ -60,8 +83,8 @@ def _cut_new(lake: Lake, parts: list[Part], chunker: Resolved[Chunker], stamp: s
         in_batch = todo[start : start + BLOBS_AT_ONCE]
         batch, stored_in = in_batch["sha256"], [blobs[place] for place in in_batch["place"].unique().sort()]
         name = fingerprint(batch.to_list())[:16]
-        texts = lake.scan_parts(stored_in, "blobs").filter(pl.col("sha256").is_in(batch.implode()))
-        chunked = chunk_blobs(chunker, texts.collect())
+        texts = lake.scan_parts(stored_in, "blobs").filter(pl.col("sha256").is_in(batch.implode())).collect()
+        chunked = chunk_blobs(ahead.of(chunker, texts), texts)
         lake.write("chunks", chunked.frame, part=name, fingerprint=stamp, **folders)
         _note_failures(lake, lake.write("chunk_status", chunked.status, part=name, fingerprint=stamp, **folders), stamp)
         if len(todo) > BLOBS_AT_ONCE:

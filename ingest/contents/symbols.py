@@ -1,12 +1,18 @@
-"""Definitions in what the pools hold: found once per content, in processes, and remembered."""
+"""Definitions in what the pools hold: found once per content, in processes, and remembered.
+
+Chunkers that read syntax trees cut the content there as well, while its tree is at hand.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib.metadata import version
+from typing import NamedTuple
 
 import polars as pl
 
+from ingest.contents.chunkers import Cut, Document
+from ingest.contents.cuts_ahead import CRASHED, CutsAhead, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
 from ingest.contents.processes import Workers, workers
 from ingest.contents.syntax_trees import GRAMMARS
@@ -28,10 +34,21 @@ TOLD_EVERY = 2_000
 _HANDED_OUT = 50
 """How many contents a process is given together."""
 
-_CRASHED = "the parser crashed"
 
-Content = tuple[str, str]
-"""A text and the ending of its path."""
+class Content(NamedTuple):
+    """A content to look through: the ending of its path, its language as a blob, and the chunkers that cut it too."""
+
+    text: str
+    ending: str
+    language: str
+    chunkers: tuple[str, ...]
+
+
+class Seen(NamedTuple):
+    """What was found in a content: definitions by set of rules, and how each chunker cuts it."""
+
+    found: dict[str, Found]
+    cuts: list[Cut]
 
 
 def cut_symbols(
@@ -40,23 +57,31 @@ def cut_symbols(
     say: Callable[[str], None],
     result: Ingested,
     n_processes: int | None = None,
+    ahead: CutsAhead | None = None,
 ) -> None:
     """Find the definitions of every content of the benchmark's searched pools that was not looked through yet.
 
     The language is that of the path's ending; of a content under several, that of its smallest path. Rows are the same
     whatever the number of processes (the machine's cores, where none is given). A content that cannot be parsed, or
-    that kills its parser, has no rows, is in rejects and is counted.
+    that kills its parser, has no rows, is in rejects and is counted. What is parsed is cut ahead for its chunkers.
     """
     stamp = _stamp()
     wanted, n_several = _wanted(lake, benchmark)
     if wanted.height:
-        _cut_new(lake, wanted, stamp, say, n_processes)
+        _cut_new(lake, wanted, stamp, say, n_processes, ahead or CutsAhead({}))
     if n_several:
         result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
     _count_failures(lake, stamp, result)
 
 
-def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], None], n_processes: int | None) -> None:
+def _cut_new(
+    lake: Lake,
+    wanted: pl.DataFrame,
+    stamp: str,
+    say: Callable[[str], None],
+    n_processes: int | None,
+    ahead: CutsAhead,
+) -> None:
     """Look through what is new."""
     _remove_unfinished(lake, stamp)
     _declare(lake, stamp)
@@ -72,19 +97,26 @@ def _cut_new(lake: Lake, wanted: pl.DataFrame, stamp: str, say: Callable[[str], 
             mine = todo.join(held, on="sha256", how="semi").sort("sha256")
             for start in range(0, mine.height, CONTENTS_AT_ONCE):
                 batch = mine[start : start + CONTENTS_AT_ONCE]
-                texts = lake.scan_parts([stored], "blobs").select("sha256", "text")
+                texts = lake.scan_parts([stored], "blobs").select("sha256", "text", "language")
                 contents = batch.join(texts.join(batch.lazy(), on="sha256", how="semi").collect(), on="sha256")
-                _cut_part(lake, contents.sort("sha256"), stamp, pool)
+                _cut_part(lake, contents.sort("sha256"), stamp, pool, ahead)
                 before, n_done = n_done, n_done + batch.height
                 if n_done // TOLD_EVERY > before // TOLD_EVERY and n_done < todo.height:
                     say(f"symbols: {n_done:,} of {todo.height:,} files are parsed")
 
 
-def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers) -> None:
+def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers, ahead: CutsAhead) -> None:
     """Store one batch's definitions under each set of rules, then what could not be parsed, then that it is done."""
-    answers = pool.map(look_through, list(contents.select("text", "ending").iter_rows()), _HANDED_OUT)
-    found = [answer if answer is not None else {"docs": Found(why_not=_CRASHED)} for answer in answers]
     hashes = contents["sha256"].to_list()
+    texts = contents.select("sha256", "text", "ending", "language").iter_rows()
+    jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]
+    answers = pool.map(look_through, jobs, _HANDED_OUT)
+    found = []
+    for sha256, job, answer in zip(hashes, jobs, answers, strict=True):
+        failed = Seen({"docs": Found(why_not=CRASHED)}, [Cut([], failed=CRASHED) for _ in job.chunkers])
+        seen = failed if answer is None else answer
+        found.append(seen.found)
+        ahead.keep(sha256, job.chunkers, seen.cuts)
     name = fingerprint(hashes)[:16]
     rejects = Rejects()
     for rules in RULES:
@@ -106,15 +138,16 @@ def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers) -> 
     lake.write("symbol_status", status, part=name, fingerprint=stamp)
 
 
-def look_through(contents: Sequence[Content]) -> list[dict[str, Found]]:
-    """The definitions in each of some contents, by set of rules; an odd one does not cost the others theirs."""
-    found = []
-    for text, ending in contents:
+def look_through(contents: Sequence[Content]) -> list[Seen]:
+    """What there is in each of some contents; an odd one does not cost the others theirs."""
+    seen = []
+    for text, ending, language, chunkers in contents:
         try:
-            found.append(definitions_of(text, ending))
+            found = definitions_of(text, ending)
         except Exception as error:
-            found.append({"docs": Found(why_not=f"{type(error).__name__}: {error}")})
-    return found
+            found = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
+        seen.append(Seen(found, cut_by_each(Document(text, language), chunkers)))
+    return seen
 
 
 def _wanted(lake: Lake, benchmark: str) -> tuple[pl.DataFrame, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import cast
 
 from tree_sitter import Node, Parser
@@ -31,9 +31,11 @@ def _parser(language: str) -> Parser | None:
         return None
 
 
+@lru_cache(maxsize=3)
 def syntax_tree(data: bytes, language: str) -> Node | str:
     """The root of a text's syntax tree, errors and all, or why there is none.
 
+    Whoever looks at a text next finds its trees, one by each grammar that a file may be read by: it is parsed once.
     There is none without a grammar for the language, for texts over a million bytes, and where the parser takes more
     than 100,000 + 10 × bytes steps.
 

@@ -14,7 +14,7 @@ import ingest.contents.symbols
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.blobs import pool_frames
 from ingest.contents.processes import Workers
-from ingest.contents.symbols import cut_symbols
+from ingest.contents.symbols import Content, Seen, cut_symbols
 from ingest.outcome import Ingested
 from lake.declarations import discover
 from lake.store import Lake
@@ -126,10 +126,10 @@ def test_a_content_that_kills_its_parser_is_a_reject(lake: Lake, monkeypatch: py
     done = Workers.map
 
     def dies(
-        self: Workers, work: Callable[[Sequence[tuple[str, str]]], list[object]], jobs: list[tuple[str, str]], n: int
-    ) -> list[object]:
+        self: Workers, work: Callable[[Sequence[Content]], list[Seen]], jobs: list[Content], n: int
+    ) -> list[Seen | None]:
         answers = done(self, work, jobs, n)
-        return [None if ending == "mjs" else answer for (_, ending), answer in zip(jobs, answers, strict=True)]
+        return [None if job.ending == "mjs" else answer for job, answer in zip(jobs, answers, strict=True)]
 
     monkeypatch.setattr(Workers, "map", dies)
     result, _ = cut(lake)

@@ -1,0 +1,108 @@
+"""One parse of a content for all that read its syntax tree, and the same rows as with a parse for each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tree_sitter import Parser
+
+from ingest.contents import syntax_trees
+from ingest.contents.chunkers import Chunker
+from ingest.contents.chunking import resolve_chunkers
+from ingest.contents.chunks import cut_pools, cuts_ahead
+from ingest.contents.cuts_ahead import CRASHED, CutsAhead
+from ingest.contents.processes import Workers
+from ingest.contents.symbols import Content, cut_symbols, look_through
+from ingest.outcome import Ingested
+from lake.declarations import Resolved
+from lake.store import Lake
+from tests.ingest.contents.test_symbols_stored import put, stored
+
+NAMES = ("syntax-20", "fixed-nws-20", "definition", "syntax-40")
+FILES = {
+    "a.py": "class A:\n    def b(self): pass\n\n\ndef c():\n    return 'a long text'\n" * 3,
+    "typed.js": "class A { private b: number = 1; c(): void {} }\n" * 4,
+    "words.md": "# Words\n\nand more of them\n",
+    "empty.py": "",
+}
+
+
+class Counting:
+    """A parser that counts what it parses."""
+
+    def __init__(self, parser: Parser, parsed: list[str], language: str) -> None:
+        self.parser, self.parsed, self.language = parser, parsed, language
+
+    def parse(self, *arguments: object, **more: object) -> object:
+        self.parsed.append(self.language)
+        return self.parser.parse(*arguments, **more)  # type: ignore[call-overload] # handed on
+
+
+@pytest.fixture
+def parsed(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """The languages that something was parsed as."""
+    parsed, found = list[str](), syntax_trees._parser
+    monkeypatch.setattr(syntax_trees, "_parser", lambda name: (one := found(name)) and Counting(one, parsed, name))
+    syntax_trees.syntax_tree.cache_clear()
+    yield parsed
+    syntax_trees.syntax_tree.cache_clear()
+
+
+def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
+    lake = Lake(root)
+    put(lake, "pets.one", FILES)
+    return lake, resolve_chunkers(NAMES)
+
+
+def cut(lake: Lake, chunkers: list[Resolved[Chunker]], ahead: CutsAhead) -> Ingested:
+    result = Ingested()
+    for chunker in chunkers:
+        cut_pools(lake, "pets", chunker, ahead, lambda _: None, result)
+    return result
+
+
+def test_chunkers_and_definitions_share_the_parse_of_a_content(parsed: list[str]) -> None:
+    seen = look_through([Content(FILES["a.py"], "py", "python", ("syntax-20", "definition", "syntax-40"))])
+    assert parsed == ["python"]
+    assert len(seen[0].cuts) == 3
+    # A file that is not what its ending says is read a second way: once each.
+    look_through([Content(FILES["typed.js"], "js", "javascript", ("syntax-20", "definition"))])
+    assert parsed == ["python", "javascript", "tsx"]
+
+
+def test_chunkers_share_it_where_no_definitions_are_looked_for(tmp_path: Path, parsed: list[str]) -> None:
+    lake, chunkers = lake_of(tmp_path / "lake")
+    cut(lake, chunkers, cuts_ahead(lake, chunkers))
+    assert sorted(parsed) == ["javascript", "python", "tsx"]
+
+
+def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
+    (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
+    for chunker in chunkers:
+        cut(alone, [chunker], CutsAhead({}))
+    cut_symbols(alone, "pets", lambda _: None, Ingested(), 1)
+    ahead = cuts_ahead(together, chunkers)
+    cut_symbols(together, "pets", lambda _: None, Ingested(), 1, ahead)
+    cut(together, chunkers, ahead)
+    assert stored(alone) == stored(together)
+    assert set(together.read("chunks")["chunker"]) == set(NAMES)
+    # Nothing is left to do for any of them.
+    before = stored(together)
+    cut(together, chunkers, cuts_ahead(together, chunkers))
+    assert stored(together) == before
+
+
+def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lake, chunkers = lake_of(tmp_path / "lake")
+    ahead = cuts_ahead(lake, chunkers)
+    done = Workers.map
+    monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
+    cut_symbols(lake, "pets", lambda _: None, Ingested(), 1, ahead)
+    result = cut(lake, chunkers, ahead)
+    # Three chunkers read trees, and one content killed the parser of all.
+    assert result.n_rejected == 3
+    failed = lake.read("chunk_status").drop_nulls("failed")
+    assert set(failed["failed"]) == {CRASHED}
+    assert failed["sha256"].n_unique() == 1
