@@ -68,11 +68,7 @@ def _parity(settings: Settings, published: Path, folder: Path) -> Iterator[Row]:
 def _ingest(source: str, published: Path, lake: Path, bare: Path) -> Measured:
     """The items, their repositories' files and definitions, then the published runs; what the first took."""
     where = ("--lake", str(lake))
-    # Without the trajectories beside the data, which would be imported as runs of their own.
-    (bare / "contextbench").mkdir(parents=True)
-    for file in Path(source, "contextbench").glob("*.parquet"):
-        shutil.copy(file, bare / "contextbench")
-    (bare / "contextbench" / "repo_files").symlink_to(Path(source, "contextbench", "repo_files").resolve())
+    without_trajectories(Path(source, "contextbench"), bare)
     asked = ["contextbench", "--source", str(bare), "--chunkers", "whole-file"]
     # 5: some of the items lack their repositories.
     read = command(["-m", "ingest", *asked, *where], allowed=(0, 5))
@@ -80,6 +76,15 @@ def _ingest(source: str, published: Path, lake: Path, bare: Path) -> Measured:
         of = ("--benchmark", "contextbench", "--system", file.parent.name)
         command(["-m", "ingest", "run", str(file), *of, *where], allowed=(0, 5))
     return read
+
+
+def without_trajectories(published: Path, bare: Path) -> Path:
+    """A source with ContextBench's data alone: trajectories beside it would be imported as runs of their own."""
+    (bare / "contextbench").mkdir(parents=True)
+    for file in published.glob("*.parquet"):
+        shutil.copy(file, bare / "contextbench")
+    (bare / "contextbench" / "repo_files").symlink_to((published / "repo_files").resolve())
+    return bare
 
 
 def _ours(lake: Path, protocol: str, times: int) -> Measured:
