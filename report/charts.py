@@ -35,6 +35,8 @@ KINDS = {
 """Kind of system → its colour and its shape."""
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
 _FONT = re.compile(r' font-family="[^"]*"')
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
 _ROLES = re.compile(r' (?:role|aria-[a-z]+)="[^"]*"')
 
 
@@ -371,5 +373,7 @@ def _cut(text: str, most: int = _MAX_LABEL) -> str:
 def _inline(svg: str, name: str) -> str:
     """The picture as part of a page: one name, the page's font, no empty groups."""
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    # Half of a chart of many systems is digits beyond a tenth of a pixel.
+    svg = _PLACES.sub(lambda place: _HUNDREDTHS.sub(r"\1", place[0]), svg)
     slim = _ROLES.sub("", _FONT.sub("", _EMPTY_GROUP.sub("", svg)))
     return slim.replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)

@@ -34,6 +34,7 @@ class Facts:
         chunk_counts: Task and chunker → into how many chunks, how large, the files are cut that the task searches.
         fallbacks: Chunker → why files were cut the plain way → how many of the whole lake.
         left_out: Chunker whose chunks do not hold all of the files → what share of their text they hold.
+        effects: Rows of that table.
         characters: Rows of that table.
         steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
         pool_orders: What the candidates' own order is worth: see :mod:`report.pool_order`.
@@ -53,6 +54,7 @@ class Facts:
     chunk_counts: Mapping[tuple[str, str], ChunkCount]
     fallbacks: Mapping[str, Mapping[str, int]]
     left_out: Mapping[str, str]
+    effects: pl.DataFrame
     characters: pl.DataFrame
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
@@ -130,6 +132,7 @@ def load(lake: Lake) -> Facts:
         chunk_counts=chunk_counts(lake, [tasks[name] for name in sorted({run.task for run in runs} & set(tasks))]),
         fallbacks=fallbacks(lake),
         left_out=left_out(lake),
+        effects=lake.read("effects"),
         characters=lake.read("characters"),
         steps=coverage_by_step(lake),
         pool_orders=pool_orders(lake),

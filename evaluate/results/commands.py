@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json as jsonlib
 import tempfile
+from collections.abc import Sequence
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -16,11 +17,14 @@ from evaluate.results.across import compare_across
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare
 from evaluate.results.costs import cost_table
+from evaluate.results.effects import effects_table
 from evaluate.results.gate import parse_gate
 from evaluate.results.printed import comparison
 from evaluate.results.published import source_at
+from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.catalog.references import REFERENCE
+from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import (
     DEFAULT_LAKE,
@@ -56,12 +60,7 @@ def table_of_systems(
     """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
     store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
     asked = split_names(benchmarks) or [part.name for part in store.parts("benchmarks")]
-    wanted = split_names(protocol)
-    for name in asked:
-        check_benchmark(name)
-    for name in wanted:
-        protocol_named(name)
-    which = [one for one in shown(asked) if not wanted or one[1].name in wanted]
+    which = _boards(asked, protocol)
     with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
         check_metrics(store, asked, requested)
         names = split_names(systems)
@@ -76,6 +75,34 @@ def table_of_systems(
         raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
     beside = [cost_table(store, *one, names) for one in which] if costs else []
     print_tables(filter(None, [*boards, *beside]))
+
+
+@commands.command("effects")
+def effects_of_choices(
+    benchmarks: Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")] = None,
+    protocol: Annotated[str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; all without it.")] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+) -> None:
+    """Does the chunker or the retriever matter more? The grid of systems with its margins, and the answer."""
+    store = Lake(lake)
+    asked = split_names(benchmarks) or [part.name for part in store.parts("benchmarks")]
+    which = _boards(asked, protocol)
+    with store.naming_damage():
+        tables = [effects_table(store, *one) for one in which]
+    if not any(tables):
+        message = "no two chunkers were ranked with the same two retrievers"
+        raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
+    print_tables(filter(None, tables))
+
+
+def _boards(benchmarks: Sequence[str], protocol: str) -> list[tuple[Task, Protocol]]:
+    """The boards of some benchmarks, under some protocols or under all."""
+    wanted = split_names(protocol)
+    for name in benchmarks:
+        check_benchmark(name)
+    for name in wanted:
+        protocol_named(name)
+    return [one for one in shown(benchmarks) if not wanted or one[1].name in wanted]
 
 
 @commands.command("compare")

@@ -7,6 +7,7 @@ import polars as pl
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.statistics.characters import characters_of
 from evaluate.statistics.comparisons import compare_runs, with_places
+from evaluate.statistics.effects import effects_of
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -16,7 +17,10 @@ from lake.store import Lake
 
 
 def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
-    """A task's runs, and what may be said of each: run_id, is_complete, is_baseline, is_expected."""
+    """A task's runs, and what may be said of each.
+
+    The columns are run_id, chunker, retriever, is_complete, is_baseline and is_expected.
+    """
     tagged = {name for name, one in retrievers().items() if BASELINE in one.tags}
     chance = {name for name, one in retrievers().items() if one.is_chance}
     built_in = pl.col("origin") == "built-in"
@@ -24,6 +28,8 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     return (
         runs.select(
             "run_id",
+            "chunker",
+            "retriever",
             is_complete=(pl.col("status") == "complete") & pl.col("limit").is_null(),
             is_baseline=built_in & pl.col("retriever").is_in(list(tagged)),
             is_expected=built_in & pl.col("retriever").is_in(list(chance)),
@@ -52,12 +58,13 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
     product = product_of(
         lake,
         "characters",
+        "effects",
         "comparisons",
         "ranks",
         part=task.name.replace("/", "."),
         inputs=[*aggregated, *scored, *items],
         parameters=systems.rows(),
-        code=[characters_of, compare_runs, rank_runs],
+        code=[characters_of, effects_of, compare_runs, rank_runs],
         **folders,
     )
     if not aggregated:
@@ -75,6 +82,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         }
         comparisons = compare_runs(protocol, wanted, lake.scan_parts(items, "items"), scores)
         read = characters_of(protocol, rows, lake.scan_parts(items, "items"), lake)
-        return [read, comparisons, rank_runs(protocol, rows, comparisons)]
+        effects = effects_of(protocol, rows, lake.scan_parts(items, "items"), scores)
+        return [read, effects.with_columns(task=pl.lit(task.name)), comparisons, rank_runs(protocol, rows, comparisons)]
 
     product.make(make)

@@ -75,7 +75,7 @@ def compare_runs(
         rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS).filter(pl.col("run_id").list.len() > 1)
     )
     groups = groups.sort(*MEASURE, *SLICE).with_row_index("group")
-    grid = _Grid(protocol, rows, items, scores)
+    grid = ScoreMatrix(protocol, rows, items, scores)
     # All that polars does is done once: the groups are many and small.
     frames = [_pairs(protocol, group, grid) for group in groups.iter_rows(named=True)]
     found = pl.concat([pl.DataFrame(schema=_RAW), *frames]).filter(pl.col("n_items") > 0)
@@ -90,7 +90,7 @@ def compare_runs(
     )
 
 
-def _pairs(protocol: Protocol, group: Mapping[str, object], grid: _Grid) -> pl.DataFrame:
+def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -> pl.DataFrame:
     """The pairs of one metric in one slice."""
     metric = metric_named(str(group["metric"]))
     run_ids = np.array(group["run_id"])
@@ -181,7 +181,7 @@ class _Numbers:
     arrays: Mapping[str, Floats]
 
 
-class _Grid:
+class ScoreMatrix:
     """The scores that some comparisons need, as matrices; items are numbered by repository, then by id."""
 
     def __init__(
@@ -191,6 +191,7 @@ class _Grid:
         self._run = {run_id: number for number, run_id in enumerate(sorted(scores))}
         numbered = items.sort("repo", "item_id").with_row_index("item").collect()
         self._repo = numbered["repo"].rank("dense").to_numpy().astype(np.int64) - 1
+        self._repo_names = numbered["repo"].unique().sort().to_list()
         wanted = rows.select(*MEASURE, *SLICE).unique()
         # Which items each slice holds.
         self._items = {
@@ -235,3 +236,8 @@ class _Grid:
         arrays = {name: array[np.ix_(runs, numbers.place[items])] for name, array in numbers.arrays.items()}
         _, repo = np.unique(self._repo[items], return_inverse=True)
         return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)
+
+    def repos(self, key: Mapping[str, object]) -> list[str]:
+        """The repositories of a group's items, as its values number them."""
+        held = np.unique(self._repo[self._items[tuple(key[name] for name in SLICE)]])
+        return [self._repo_names[place] for place in held]

@@ -135,7 +135,7 @@ def _add(
         delta = parts.sum(axis=1)
         residuals = parts - delta[:, None] * share
     out.delta[pairs], out.parts[np.ix_(pairs, repos)], out.share[np.ix_(pairs, repos)] = delta, parts, share
-    out.error[pairs], out.degrees[pairs] = _standard_error(residuals, share)
+    out.error[pairs], out.degrees[pairs] = standard_error(residuals, share)
     out.n_items[pairs], out.n_repos[pairs] = len(items), len(repos)
     for run in np.unique(first):
         mine = first == run
@@ -144,7 +144,7 @@ def _add(
         out.losses[pairs[mine]] = (others < value[run]).sum(axis=1)
 
 
-def _standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
+def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Standard errors and degrees of freedom of differences, corrected for few and unequal repositories.
 
     As `evaluate.statistics.intervals` has it for one system: Bell and McCaffrey's correction, by what share of the data

@@ -94,6 +94,7 @@ TABLES: Mapping[str, Table] = {
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("characters", compared.Characters, ("benchmark", "protocol"), "evaluate"),
+        Table("effects", compared.Effects, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", compared.Comparisons, ("benchmark", "protocol"), "evaluate"),
         Table("ranks", compared.Ranks, ("benchmark", "protocol"), "evaluate"),
         Table("rejects", Rejects),

@@ -6,6 +6,39 @@ import dataframely as dy
 import polars as pl
 
 
+class Effects(dy.Schema):
+    """What the choice of chunker does to the primary metric, what that of retriever does, and what the two together do.
+
+    It is of the largest grid of ranked systems in which every chunker is there with every retriever, over the slice
+    that is shown first; `left_out` are the other systems. Of a row without a repository `low` to `high` is the 95 %
+    interval. By `factor`:
+
+    - `grand mean`: the `mean` of all systems of the grid; the interval is its own.
+    - `chunker`: the `mean` of a chunker's systems, and its `effect`, how far it lies from the grand mean; the interval
+      is that of the effect. Likewise `retriever`. Without names they are the whole factor: the `share` of the variation
+      between the systems that it explains, with its interval; null where nothing varies but by chance.
+    - `interaction`: the `mean` of one system, and as its `effect` what those two leave of it; without names the share.
+    - `retriever over chunker`: the share of the retriever less that of the chunker.
+    """
+
+    protocol = dy.String(primary_key=True)
+    task = dy.String(primary_key=True)
+    slice = dy.String(primary_key=True)
+    slice_value = dy.String(primary_key=True)
+    repo = dy.String(primary_key=True)
+    factor = dy.String(primary_key=True)
+    chunker = dy.String(primary_key=True)
+    retriever = dy.String(primary_key=True)
+    mean = dy.Float64(nullable=True)
+    effect = dy.Float64(nullable=True)
+    share = dy.Float64(nullable=True, min=-1, max=1)
+    low = dy.Float64(nullable=True)
+    high = dy.Float64(nullable=True)
+    n_items = dy.Int64(min=1)
+    n_repos = dy.Int64(min=1)
+    left_out = dy.List(dy.String())
+
+
 class Characters(dy.Schema):
     """How much one reads of a run: non-whitespace characters per item, over the slice that is shown first.
 

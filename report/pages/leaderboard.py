@@ -10,6 +10,7 @@ from markupsafe import Markup
 from lake.catalog.baselines import unbeaten_baselines
 from lake.catalog.interval_coverage import coverage_note
 from report.board import AVERAGES, Board, build_board
+from report.choices import Choices, choices
 from report.columns import Column
 from report.cost_quality import CostQuality, cost_quality
 from report.entities import IMPORTED, Declaration
@@ -64,6 +65,7 @@ class Section:
     rules: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
     sizes: Sizes | None
+    choices: Choices | None
     costs: CostQuality | None
     steps: Steps | None
     heats: tuple[tuple[Heat, tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]], ...]
@@ -114,6 +116,7 @@ def _section(facts: Facts, board: Board) -> Section:
         rules=tuple((key, value) for key, value in rules if value),
         tables=tuple(_table(facts, board, average) for average in _averages(board)),
         sizes=sizes_of(facts, board),
+        choices=choices(facts, board),
         costs=cost_quality(facts, board),
         steps=step_picture(facts, board),
         heats=tuple((heat, _heat(heat)) for heat in board.heats),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -89,6 +90,22 @@ def test_costs_stand_below_the_boards_by_choice(lake_folder: Path) -> None:
     best = next(name for name in cells if not name.endswith(("oracle", "own-file", "random")))
     assert "characters" in cells[best][-1]
     assert {row[-1] for name, row in cells.items() if name.endswith(("oracle", "own-file", "random"))} == {""}
+
+
+def test_the_grid_of_chunkers_and_retrievers_is_printed_with_its_answer(lake_folder: Path) -> None:
+    said = command("evaluate", "effects", "repoeval", "--protocol", "repoeval@chunking-v1", "--lake", lake_folder)
+    title, head, *rows, answer = said.out.strip().splitlines()
+    assert title.startswith(
+        "# repoeval@chunking-v1 of repoeval/prompt, subset function-2k: line_f1@8000 by chunker and"
+    )
+    assert head.split("\t") == ["chunker", "mean", "bm25-okapi", "jaccard-regex", "effect", "low", "high"]
+    cells = {row.split("\t")[0]: row.split("\t")[1:] for row in rows}
+    assert list(cells) == ["whole-file", "window-4-2", "mean", "effect", "low", "high"]
+    assert {len(row) for row in cells.values()} == {len(head.split("\t")) - 1}
+    assert answer.startswith(("# It cannot be told here", "# Between these 4 systems nothing varies but by chance."))
+    shutil.rmtree(lake_folder / "effects")
+    none = command("evaluate", "effects", "--lake", lake_folder)
+    assert (none.code, none.out) == (Exit.MISSING, "")
 
 
 def test_json_is_exactly_one_object_on_stdout(lake_folder: Path) -> None:

@@ -239,7 +239,11 @@ def test_a_limit_marks_its_runs_and_is_the_same_sample_everywhere(one_chunker: P
 
 def _of_runs(parts: dict[str, bytes]) -> dict[str, bytes]:
     """Those that are of one run: compared and ranked are all that there are."""
-    return {path: data for path, data in parts.items() if not path.startswith(("characters", "comparisons", "ranks"))}
+    return {
+        path: data
+        for path, data in parts.items()
+        if not path.startswith(("characters", "comparisons", "effects", "ranks"))
+    }
 
 
 def test_limited_runs_stand_beside_whole_ones_until_those_are_made_again(one_chunker: Path) -> None:

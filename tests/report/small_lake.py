@@ -59,6 +59,7 @@ def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS,
             write_scores(lake, system, TARGET, target)
         for protocol_name in PROTOCOLS:
             write_characters(lake, protocol_name, systems)
+        write_effects(lake)
         write_run(lake, FAILED, status="failed")
         write_run(lake, LIMITED, limit=2)
         write_scores(lake, LIMITED, CHUNKING, 0.9911)
@@ -236,6 +237,28 @@ def write_characters(lake: Lake, protocol_name: str, systems: Iterable[str]) -> 
         for place, system in enumerate(systems)
     ]  # fmt: skip
     write(lake, "characters", rows, benchmark="repoeval", protocol=protocol_name)
+
+
+def write_effects(lake: Lake) -> None:
+    """A grid of two chunkers and two retrievers in which the retriever does it all, over two of the repositories."""
+    levels = [("", ""), ("a", ""), ("b", ""), ("", "x"), ("", "y"), ("a", "x"), ("a", "y"), ("b", "x"), ("b", "y")]
+    factors = {(False, False): "grand mean", (True, False): "chunker", (False, True): "retriever"}
+    key = {"protocol": CHUNKING, "task": "repoeval/prompt", "slice": HEADLINE[0], "slice_value": HEADLINE[1]}
+    of_x = {"x": 0.125, "y": -0.125, "": 0.0}
+    rows: list[dict[str, object]] = [
+        {**key, "repo": repo, "factor": factors.get((bool(one), bool(other)), "interaction"), "chunker": one,
+         "retriever": other, "mean": 0.5 + of_x[other], "effect": None if one == other == "" else
+         0.0 if one else of_x[other], "low": -0.25, "high": 0.25, "n_items": n, "n_repos": 2, "left_out": ["c+x"]}
+        for repo, n in (("", 5), (REPOS[0], 2), (REPOS[1], 3))
+        for one, other in levels
+    ]  # fmt: skip
+    rows += [
+        {**key, "repo": "", "factor": factor, "chunker": "", "retriever": "", "share": share, "low": share - 0.125,
+         "high": share + 0.125, "n_items": 5, "n_repos": 2, "left_out": ["c+x"]}
+        for factor, share in (("chunker", 0.125), ("retriever", 0.75), ("interaction", 0.125),
+                              ("retriever over chunker", 0.625))
+    ]  # fmt: skip
+    write(lake, "effects", rows, benchmark="repoeval", protocol=CHUNKING)
 
 
 def aggregate(

@@ -1,0 +1,187 @@
+"""Table `effects`: what the chunker does to a score, what the retriever does, and what only the two together do.
+
+The runs of a grid, every chunker with every retriever, are split in two ways within each repository: the mean of all,
+how far the mean of a chunker's runs lies from it, how far that of a retriever's does, and what is left of each run.
+The effects over all repositories are the same of the systems' own numbers; the repository is the unit of their
+intervals, as everywhere (`evaluate.statistics.pairs`).
+
+What share of the variation between the systems a factor explains is its sum of squared effects over that of all three.
+Squares of estimates are too large by what the estimates scatter, so that with plain sums a factor without any effect
+explains something, and the one that explains all does not. Here each square is taken as the product of two different
+repositories' effects, summed over all pairs of repositories by their weights: that has no such bias, and may come out
+below 0. Its interval is from leaving out one repository at a time, which are unequal (the delete-m jackknife of Busing,
+Meijer and Van Der Leeden 1999), with the degrees of freedom of a mean over the same repositories, cut to 0 and 1.
+
+How often it covers the truth in 600 simulated data sets of four chunkers and four retrievers over repositories like
+RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some), in per cent: 95 to 100 whether the chunker alone
+varies, the retriever, their interaction, or all, and however much the repositories differ; with plain sums 44 to 99.
+Of the retriever over the chunker it leaves out 0 in at most 5 of a hundred where they are alike, and in none where
+nothing has an effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from scipy.special import stdtrit
+
+from evaluate.metrics import metric_named
+from evaluate.statistics.comparisons import MEASURE, SLICE, ScoreMatrix
+from evaluate.statistics.headline import average_of
+from evaluate.statistics.pairs import Flags, Floats, Integers, Values, standard_error
+from lake.catalog.protocol import Aggregate, Protocol
+from lake.effects import DIFFERENCE, FACTORS
+from lake.tables import table
+
+_FEWEST = 3
+"""So many repositories are needed for one to be left out and two to remain."""
+
+
+def effects_of(
+    protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Mapping[str, pl.LazyFrame]
+) -> pl.DataFrame:
+    """Rows of table `effects`, without `task`: of the ranked runs' primary metric in the slice that is shown first.
+
+    Args:
+        protocol: Under which they were scored.
+        rows: Their aggregates, as `with_places` gives them, with chunker and retriever.
+        items: Rows of table `items`.
+        scores: Run → its rows of table `scores`.
+    """
+    nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
+    family = rows.filter(
+        "in_family", pl.col("n_repos") > 1, pl.col("chunker").is_not_null(), pl.col("retriever").is_not_null()
+    )
+    known = family.sort("run_id", descending=True).select("run_id", "chunker", "retriever").iter_rows()
+    run_of = {(chunker, retriever): run_id for run_id, chunker, retriever in known}
+    chunkers, retrievers = largest_grid(run_of)
+    if not chunkers:
+        return nothing
+    run_ids = [run_of[chunker, retriever] for chunker in chunkers for retriever in retrievers]
+    shown = family.filter(pl.col("run_id").is_in(run_ids))
+    matrix = ScoreMatrix(protocol, shown, items, {run_id: scores[run_id] for run_id in run_ids})
+    where = shown.select(*MEASURE, *SLICE).row(0, named=True)
+    average = average_of(protocol, metric_named(protocol.primary.metric))
+    means, share, counts, held = _by_repository(matrix.values({**where, "run_id": run_ids}), average)
+    means = means.reshape(len(chunkers), len(retrievers), -1)
+    levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
+    of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
+    found = [{**of_all, **row} for row in (*_effects(means, share, levels), *_shares(means, share))]
+    for place, repo in enumerate(repo for repo, is_held in zip(matrix.repos(where), held, strict=True) if is_held):
+        of_one = {"repo": repo, "n_items": int(counts[place]), "n_repos": 1}
+        found += [{**of_one, **row} for row in _effects(means[:, :, [place]], np.ones(1), levels)]
+    left_out = sorted(f"{one}+{other}" for one, other in run_of if one not in chunkers or other not in retrievers)
+    said = {"protocol": protocol.name, **{name: where[name] for name in SLICE}, "left_out": left_out}
+    whole = pl.DataFrame([{**dict.fromkeys(nothing.columns), **said, **row} for row in found], schema=nothing.schema)
+    return whole.with_columns(pl.col(pl.Float64).fill_nan(None))
+
+
+def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[str]]:
+    """The chunkers and the retrievers of the largest complete grid of some systems, at least two of each; else none.
+
+    Of several it is that with most chunkers, of those again the first by name.
+    """
+    of_chunker: dict[str, frozenset[str]] = {}
+    for chunker, retriever in sorted(cells):
+        of_chunker[chunker] = of_chunker.get(chunker, frozenset()) | {retriever}
+    sets = set(of_chunker.values())
+    # Every set of retrievers that some chunkers have in common; mostly all have the same.
+    while more := {one & other for one, other in combinations(sets, 2)} - sets:
+        sets |= more
+    grids = [
+        (sorted(chunker for chunker, has in of_chunker.items() if retrievers <= has), sorted(retrievers))
+        for retrievers in sets
+    ]
+    several = [grid for grid in grids if min(map(len, grid)) > 1]
+    return min(several, key=lambda grid: (-len(grid[0]) * len(grid[1]), -len(grid[0]), grid), default=([], []))
+
+
+def _by_repository(values: Values, average: Aggregate) -> tuple[Floats, Floats, Integers, Flags]:
+    """The runs' numbers within each repository, (runs, repositories), the share of all that it is, and its items.
+
+    The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
+    which is their own wherever it is a size of the gold; the last are the repositories that have any.
+    """
+    _, starts, counts = np.unique(values.repo, return_index=True, return_counts=True)
+    if average == "micro" and values.numerator is not None and values.denominator is not None:
+        above = np.add.reduceat(values.numerator, starts, axis=1)
+        below = np.add.reduceat(values.denominator, starts, axis=1).mean(axis=0)
+        held = below > 0
+        return above[:, held] / below[held], below[held] / below.sum(), counts[held], held
+    means = np.add.reduceat(values.value, starts, axis=1) / counts
+    share = counts / counts.sum() if average == "macro" else np.full(len(counts), 1 / len(counts))
+    return means, share, counts, np.ones(len(counts), np.bool_)
+
+
+def _split(means: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+    """The grand mean, and what chunkers, retrievers and both do: (chunkers or 1, retrievers or 1, repositories)."""
+    grand = means.mean(axis=(0, 1), keepdims=True)
+    chunker, retriever = (means.mean(axis=axis, keepdims=True) - grand for axis in (1, 0))
+    return grand, chunker, retriever, means - grand - chunker - retriever
+
+
+def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Iterator[dict[str, object]]:
+    """The rows of single chunkers, retrievers and systems; of one repository without intervals."""
+    n_chunkers, n_retrievers, n_repos = means.shape
+    grand, *of = _split(means)
+    bordered = np.zeros((n_chunkers + 1, n_retrievers + 1, n_repos))
+    shown = np.zeros_like(bordered)
+    bordered[0, 0], bordered[1:, :1], bordered[:1, 1:], bordered[1:, 1:] = grand[0, 0], *of
+    shown[0, 0], shown[1:, 0], shown[0, 1:], shown[1:, 1:] = grand[0, 0], means.mean(axis=1), means.mean(axis=0), means
+    parts = (bordered * share).reshape(-1, n_repos)
+    value, mean = parts.sum(axis=1), (shown * share).reshape(-1, n_repos).sum(axis=1)
+    half = np.full(len(value), np.nan)
+    if n_repos > 1:
+        error, degrees = standard_error(parts - value[:, None] * share, share[None, :])
+        half = stdtrit(degrees, 0.975) * error
+    for place, (chunker, retriever) in enumerate(levels):
+        factor = {(False, False): "grand mean", (True, False): "chunker", (False, True): "retriever"}
+        yield {
+            "factor": factor.get((bool(chunker), bool(retriever)), "interaction"),
+            "chunker": chunker,
+            "retriever": retriever,
+            "mean": mean[place],
+            "effect": value[place] if chunker or retriever else None,
+            "low": value[place] - half[place],
+            "high": value[place] + half[place],
+        }
+
+
+def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
+    """The rows of whole factors: what share of the variation each explains, and how much more the retriever does."""
+    whole = _explained(means, share)
+    low, high = np.zeros(len(whole)), np.ones(len(whole))
+    low[-1] = -1
+    if len(share) >= _FEWEST and not np.isnan(whole).any():
+        others = [np.delete(np.arange(len(share)), place) for place in range(len(share))]
+        without = np.array([_explained(means[:, :, kept], share[kept] / share[kept].sum()) for kept in others])
+        rest = (1 - share)[:, None]
+        pseudo = (whole - rest * without) / share[:, None]
+        centre = len(share) * whole - (rest * without).sum(axis=0)
+        error = np.sqrt(((pseudo - centre) ** 2 * share[:, None] / rest).mean(axis=0))
+        _, degrees = standard_error(np.zeros((1, len(share))), share[None, :])
+        half = np.nan_to_num(stdtrit(degrees[0], 0.975) * error, nan=np.inf)
+        low, high = np.maximum(whole - half, low), np.minimum(whole + half, high)
+    for place, factor in enumerate((*FACTORS, DIFFERENCE)):
+        point = np.clip(whole[place], -1.0 if factor == DIFFERENCE else 0.0, 1.0)
+        yield {
+            "factor": factor, "chunker": "", "retriever": "", "share": point,
+            "low": min(low[place], point), "high": max(high[place], point),
+        }  # fmt: skip
+
+
+def _explained(means: Floats, share: Floats) -> Floats:
+    """The shares of FACTORS, and by how much the second exceeds the first; NaN where nothing varies but by chance."""
+    squares = []
+    for effect in _split(means)[1:]:
+        parts = np.broadcast_to(effect, means.shape) * share
+        squares.append((parts.sum(axis=2) ** 2).sum() - (parts**2).sum())
+    total = sum(squares)
+    # Rounding leaves something of effects that are 0.
+    if len(share) < 2 or total <= 1e-18:
+        return np.full(len(FACTORS) + 1, np.nan)
+    shares = np.array(squares) / total
+    return np.append(shares, shares[1] - shares[0])
