@@ -28,8 +28,8 @@ class Importer:
             may be left out.
 
             ranking: item_id; document (`path#L10-L20`), or path, line_start, line_end (0-based, half-open); rank,
-            score, query_sha256. A row without a document is a list that holds none; with `error`, there
-                is no list, and why.
+            score, query_sha256, gold (the number of the candidate that is right, as the file has it). A row without a
+            document is a list that holds none; with `error` there is no list, and that is why.
 
             completion: repo, path, line (0-based), context_start (0-based), target_text, prompt_sha256,
             completion.

@@ -28,6 +28,7 @@ RANKING: Mapping[str, pl.DataType] = {
     "score": pl.Float64(),
     "query_sha256": NAME,
     "error": pl.String(),
+    "gold": pl.Int64(),
 }
 """A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
 

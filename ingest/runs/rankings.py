@@ -11,6 +11,7 @@ from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
 from ingest.runs.resolve_paths import Axis, files_of, resolved
+from ingest.runs.revisions import check_revision
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake
@@ -114,9 +115,11 @@ class Rankings:
         rows = rows.join(names.drop("pool_id"), on="item_id", maintain_order="left")
         listed = rows["item"].unique()
         tally.n_unscorable -= len(listed)
-        self._check_query(asked, rows)
+        check_revision(self.lake, self.task, self.input_file, self.unit, asked, rows)
         failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
-        ranked = self._ranked(rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error"), tally)
+        ranked = self._ranked(
+            rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold"), tally
+        )
         placed = self._placed(ranked, items, tally)
         tied = self._ties(placed)
         run_items = _run_items(self.run_id, self.input_file.name, items, listed, failed, placed, tied)
@@ -125,22 +128,6 @@ class Rankings:
         tally.n_missing += items.height - len(listed)
         tally.n_tied += tied.height
         return self._hits(placed, items), run_items
-
-    def _check_query(self, part: ItemPart, rows: pl.DataFrame) -> None:
-        input_file, asked = pl.col("query_sha256").cast(pl.String), pl.col("sha256_asked")
-        told = rows.filter(input_file.is_not_null() & (input_file != ""), pl.col("item").is_not_null())
-        if told.is_empty():
-            return
-        known = part.scorable.select("item_id", sha256_asked=pl.col("query_sha256").fill_null("without a query"))
-        other = (
-            told.with_columns(pl.col("item_id").cast(pl.String))
-            .join(known, on="item_id", maintain_order="left")
-            .filter(input_file.str.to_lowercase() != asked)
-        )
-        what = "made for another query: its sha256 is not the item's"
-        shown = pl.format("item {}: {}, here {}", pl.col("item_id").cast(pl.String), input_file, asked)
-        hint = f"Is this the same revision of the data? {self.task.name} searches for {self.task.query_meaning}."
-        refuse(self.input_file, other, what, shown=shown, unit=self.unit, hint=hint)
 
     def _ranked(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
         """The rows in order, ranks from 1: by rank where the file has ranks, else by score, equals in file order."""

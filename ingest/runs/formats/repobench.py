@@ -16,6 +16,7 @@ _LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _SUBSETS = {"first": "cff", "random": "cfr"}
+_COLUMNS = ("position", "item_id", "gold", "rank", "of")
 _OFFICIAL = "3"
 """The lines of code that the task's query has."""
 _GOLD = "ground_truth"
@@ -35,13 +36,15 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         raise input_file.wrong(what=what, hint=hint)
     subset = f"{named['language']}_{_SUBSETS.get(named['setting'], named['setting'])}"
     for level, rows in _levels(input_file).items():
-        found: list[tuple[int, str, int | None, int | None]] = []
+        found: list[tuple[int, str, int | None, int | None, int | None]] = []
         for number, row in enumerate(rows):
             item_id = f"{subset}/test/{level}/{number}"
             candidates = _candidates(input_file, f"{level}[{number}]", row)
-            found += [(number + 1, item_id, rank, one) for rank, one in enumerate(candidates, start=1)]
-            found += [(number + 1, item_id, None, None)] * (not candidates)
-        columns = {name: [row[n] for row in found] for n, name in enumerate(("position", "item_id", "rank", "of"))}
+            gold = row.get(_GOLD) if isinstance(row, dict) else None
+            right = gold if _is_number(gold) and isinstance(gold, int) else None
+            found += [(number + 1, item_id, right, rank, one) for rank, one in enumerate(candidates, start=1)]
+            found += [(number + 1, item_id, right, None, None)] * (not candidates)
+        columns = {name: [row[n] for row in found] for n, name in enumerate(_COLUMNS)}
         frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64()) | {"item_id": pl.String()})
         yield frame.with_columns(document=pl.format("cand:{}", "of")).drop("of")
 

@@ -219,6 +219,20 @@ def test_a_query_twice_in_one_json_object_is_refused(lake: Lake) -> None:
     assert error.what == f"entry 2: the query '{FIRST}' stands twice"
 
 
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        (b'{"id": "a", "results": [', "line 2: not JSON"),
+        (b'{"results": []}', "line 2: no object with an `id`"),
+        (answers(ROWS[:1]), f"line 2: item {FIRST!r} stands in line 1 too"),
+        (b'{"id": "a", "results": {}}', "line 2, item 'a': `results` is to be a list"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_refused_by_its_number(lake: Lake, line: bytes, why: str) -> None:
+    error = refused(lake, answers(ROWS[:1]) + line)
+    assert (error.code, error.what.startswith(why)) == (Exit.INVALID, True), error.what
+
+
 def test_an_unknown_format_is_refused_with_the_nearest_name(lake: Lake) -> None:
     error = refused(lake, trec(ROWS), format="trek")
     assert (error.code, "Did you mean 'trec'" in error.hint) == (Exit.USAGE, True)

@@ -67,6 +67,7 @@ def test_a_file_of_one_length_of_query_is_read_packed_too(lake: Lake) -> None:
         ({"easy": [{"3": ["0"]}]}, "python_first.json", "easy[0]: no list of candidates' numbers from 0"),
         ({"easy": [{"3": [True]}]}, "python_first.json", "easy[0]: no list of candidates' numbers from 0"),
         ({"easy": [{"3": [0, 0]}]}, "python_first.json", "a document that stands twice in a list"),
+        ({"easy": [{"3": [0], "ground_truth": 2}]}, "python_first.json", "candidate 2 is right, here 1"),
         ({"easy": [], "medium": []}, "python_first.json", "it is no object of easy and hard"),
         (b'{"easy": [{"3": [0', "python_first.json", "is the file cut off?"),
     ],
