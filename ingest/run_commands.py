@@ -14,7 +14,7 @@ from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
 from ingest.runs.registry import AUTO
 from ingest.searches.import_search import Asking, import_search
-from ingest.searches.search import RIPGREP, Search
+from ingest.searches.search import RIPGREP, Search, is_ripgrep
 from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -130,9 +130,7 @@ def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *
 
 
 def _system(name: str, search: str) -> str:
-    if name or search != RIPGREP:
-        return name
-    return RIPGREP
+    return name or (RIPGREP if is_ripgrep(search) else "")
 
 
 def _imported(lake: Lake, wanted: Wanted, asking: Asking | None, console: Console, *, write: bool) -> Imported:

@@ -21,6 +21,11 @@ RIPGREP = "ripgrep"
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
 
 
+def is_ripgrep(what: str) -> bool:
+    """Whether it is ripgrep that is meant, which is called rg where it is installed."""
+    return what.strip() in {RIPGREP, "rg"}
+
+
 @dataclass(frozen=True)
 class Search:
     """A program that answers items.
@@ -46,7 +51,7 @@ class Search:
         Raises:
             GoldspanError: It is not on this machine.
         """
-        if what.strip() == RIPGREP:
+        if is_ripgrep(what):
             return cls(RIPGREP, "ripgrep", _python(ripgrep_program.__file__, seconds), {}, {RIPGREP: _ripgrep()})
         if found := _FUNCTION.fullmatch(what.strip()):
             path = Path(*found["module"].split("."))

@@ -228,7 +228,7 @@ def test_a_function_is_asked_in_a_process_of_its_own(lake: Lake) -> None:
 
 @pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: apt-get install ripgrep")
 def test_ripgrep_finds_the_rarest_identifiers_of_the_query(lake: Lake) -> None:
-    said = command("ingest", "run", "--search", "ripgrep", "--benchmark", "repoeval", "--lake", lake.root)
+    said = command("ingest", "run", "--search", "rg", "--benchmark", "repoeval", "--lake", lake.root)
     assert said.code == Exit.DONE, said.err
     run = lake.read("runs").row(0, named=True)
     assert (run["system"], run["format"], "ripgrep" in json.loads(run["versions"])) == ("ripgrep", "ripgrep", True)
