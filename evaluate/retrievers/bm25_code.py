@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import partial
+from functools import lru_cache, partial
 
 from evaluate.retrievers import Retriever
 from evaluate.retrievers._bm25 import ARGUMENTS, Weighting, index, lucene_idf, score_pairs, with_numbers
@@ -18,7 +18,8 @@ def cased_words(text: str) -> list[str]:
     return _CASED.findall(text)
 
 
-def parts_of(word: str) -> list[str]:
+@lru_cache(maxsize=100_000)
+def parts_of(word: str) -> tuple[str, ...]:
     """A word and, where there are several, the words in it, lower-cased: `HTTPServer2` → httpserver2, http, server, 2.
 
     It is cut at underscores, between small and capital letters, before the last of several capitals that a small letter
@@ -27,7 +28,7 @@ def parts_of(word: str) -> list[str]:
     shape = "".join("U" if one.isupper() else "n" if one.isnumeric() else "_" if one == "_" else "l" for one in word)
     parts = [word[part.start() : part.end()].lower() for part in _PART.finditer(shape)]
     whole = word.lower()
-    return [whole] if parts in ([], [whole]) else [whole, *parts]
+    return (whole,) if parts in ([], [whole]) else (whole, *parts)
 
 
 CODE = Weighting(Refined(cased_words, parts_of), lucene_idf)

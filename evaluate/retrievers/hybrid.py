@@ -64,11 +64,18 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
         source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
         "Learning Methods, SIGIR 2009",
         parameters={"k": K, "fused": {one.name: dict(one.parameters) for one in each}},
+        tasks=_common(each),
         runs="named" if any(one.runs == "named" for one in each) else "asked",
         arguments=":RETRIEVER:RETRIEVER…",
         with_arguments=_named,
         components=tuple(each),
     )
+
+
+def _common(each: Sequence[Retriever]) -> tuple[str, ...]:
+    """The tasks on which all of some retrievers run; none for all tasks."""
+    bounds = [one.tasks for one in each if one.tasks]
+    return tuple(task for task in bounds[0] if all(task in other for other in bounds)) if bounds else ()
 
 
 def _named(arguments: str) -> Retriever:

@@ -104,5 +104,7 @@ IMPORTS = Retriever(
     parameters={"within equal distance": BM25_OKAPI.name},
     needs="files",
     runs="asked",
+    # Candidates have no paths that an import could name.
+    tasks=("repoeval/prompt", "contextbench/issue", "repobench-r/repository"),
     components=(BM25_OKAPI,),
 )

@@ -65,6 +65,7 @@ def in_two_passes(name: str, both: Retriever) -> Retriever:
         source="After RepoCoder's iteration (Zhang et al., 2023), with one difference: there a model's completion "
         "lengthens the query, here no model is called and the chunk itself does. It is not RepoCoder's own search.",
         parameters={"passes": both.name, **both.parameters},
+        tasks=both.tasks,
         runs="named" if both.runs == "named" else "asked",
         arguments=":RETRIEVER",
         with_arguments=_named,

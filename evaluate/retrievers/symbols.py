@@ -47,4 +47,6 @@ SYMBOLS = Retriever(
     parameters={"rules": "docs"},
     needs="definitions",
     runs="asked",
+    # Elsewhere no definitions are stored: candidates are snippets of no file.
+    tasks=("repoeval/prompt", "contextbench/issue"),
 )

@@ -70,7 +70,7 @@ def test_numbers_that_are_left_out_are_bm25s_own_and_are_said() -> None:
     ],
 )
 def test_an_identifier_is_its_words_and_the_whole_of_it(word: str, parts: list[str]) -> None:
-    assert parts_of(word) == parts
+    assert list(parts_of(word)) == parts
 
 
 def test_bm25_code_is_bm25_lucene_of_the_words_in_identifiers() -> None:
