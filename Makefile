@@ -6,7 +6,7 @@ BIN := .venv/bin
 GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 
 # What is given on make's command line reaches the stages; a variable of the same name in the shell does not.
-FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SITE SOURCE SUBSETS SYSTEMS VECTORS
+FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SITE SOURCE SUBSETS SYSTEMS TASKS VECTORS
 $(foreach flag,$(FLAGS),$(if $(filter command,$(firstword $(origin $(flag)))),$(eval export GOLDSPAN_$(flag) := $($(flag)))))
 
 .PHONY: help ingest evaluate report serve chunkers dense test check bench lock clean
@@ -17,7 +17,7 @@ help:  ## List the verbs
 ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= REPOSITORIES=github CONFIG=FILE.yaml CONFIG_READS=FOLDER
 	@$(BIN)/python -m ingest $(GO_ON)
 
-evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= ITEMS= METRICS= LIMIT= ENGINE=local:N
+evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= TASKS= ITEMS= METRICS= LIMIT= ENGINE=local:N
 	@$(BIN)/python -m evaluate $(GO_ON)
 
 report: .venv/.default  ## Write the site: SITE=site/public

@@ -40,7 +40,7 @@ from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.printed_table import print_tables
 from lake.store import EVERY, Lake
-from lake.text import counted, escaped
+from lake.text import counted, escaped, listed
 
 app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions_enable=False)
 
@@ -58,6 +58,9 @@ def run_systems(
     ] = "",
     metrics: Annotated[
         str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list of what the printed table shows.")
+    ] = "",
+    tasks: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_TASKS", help="Comma list; without it all that need not be named.")
     ] = "",
     items: Annotated[str, typer.Option(envvar="GOLDSPAN_ITEMS", help="Which items: subset=function-2k,repo=….")] = "",
     limit: LimitOption = None,
@@ -80,6 +83,18 @@ def run_systems(
     asked = split_names(benchmarks) or in_lake
     for name in asked:
         check_benchmark(name)
+    wanted = split_names(tasks)
+    for name in wanted:
+        if name not in TASKS:
+            kind = "task"
+            raise unknown_name(kind, name, TASKS)
+    # A benchmark of which no task is named is left as it is.
+    asked = [name for name in asked if not wanted or any(TASKS[one].benchmark == name for one in wanted)]
+    if wanted and in_lake and not asked:
+        message = f"the lake holds no benchmark that {listed(wanted)} asks"
+        raise GoldspanError(
+            message, where=str(lake), hint="python -m evaluate list tasks shows them.", code=Exit.MISSING
+        )
     if not asked:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
@@ -98,6 +113,7 @@ def run_systems(
                 selection=selection,
                 console=console,
                 engine=workers,
+                tasks=wanted,
             )
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
         boards = [board(store, *one, requested) for one in shown(asked)] if requested else []

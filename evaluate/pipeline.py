@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import polars as pl
+
 from evaluate.declared import declare
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_stale
@@ -15,6 +17,7 @@ from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Evaluated, Work
 from evaluate.selection import Selection, asked_of, edition
 from evaluate.systems import System, check_at_hand, check_patterns, imported_systems, known_retrievers
+from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine
@@ -74,8 +77,11 @@ def evaluate(
     selection: Selection,
     console: Console,
     engine: Engine = IN_PROCESS,
+    tasks: Sequence[str] = (),
 ) -> Evaluated:
     """Run the chosen systems on a benchmark's items and score them; the caller holds the lake's lock.
+
+    Tasks are those of the benchmark that are named; without any, those that need not be, and those run before.
 
     Raises:
         GoldspanError: The lake has no items of the benchmark, the selection leaves none, or a pattern means no system.
@@ -90,8 +96,8 @@ def evaluate(
     cut_by = [part.name for part in lake.parts("chunkers")]
     check_patterns(patterns, cut_by, list(known), imported_systems(lake))
     check_at_hand(patterns, known)
-    tasks = tasks_of(benchmark)
-    works = [Work(lake, task, list(asked_of(lake, task, selection)), selection, held.label, result) for task in tasks]
+    run = [task for task in tasks_of(benchmark) if _is_run(lake, task, tasks)]
+    works = [Work(lake, task, list(asked_of(lake, task, selection)), selection, held.label, result) for task in run]
     result.unscorable = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
@@ -129,6 +135,14 @@ def evaluate(
         message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
         raise GoldspanError(message, hint="python -m ingest list subsets shows what there is.", code=Exit.MISSING)
     return result
+
+
+def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
+    """Whether a task is named; where none is, whether it runs always, or the lake holds runs of it."""
+    if names or task.runs == "always":
+        return task.name in names or not names
+    runs = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("task") == task.name)
+    return not runs.head(1).collect().is_empty()
 
 
 def _jobs(plans: Sequence[tuple[Work, Sequence[System]]]) -> list[Job]:

@@ -37,6 +37,7 @@ class Task:
         without: Retrievers that mean nothing here.
         chunkers: The chunkers it is meant for; none for all.
         answered_by: The kinds of files made elsewhere that answer it.
+        runs: It runs always, or only where `--tasks` names it; then as long as the lake holds runs of it.
         imported_only: It is answered by what was made elsewhere; nothing here answers it.
         version: Raised whenever rankings may change.
     """
@@ -59,5 +60,6 @@ class Task:
     without: tuple[str, ...] = ()
     chunkers: tuple[str, ...] = ()
     answered_by: tuple[AnswerKind, ...] = ("ranking",)
+    runs: Literal["always", "named"] = "always"
     imported_only: bool = False
     version: int = 1

@@ -37,6 +37,7 @@ def test_repoevals_protocols_and_their_gold() -> None:
         "repoeval@chunking-v1": "context-and-completion",
         "repoeval@code-chunk-v1": "context-to-hole",
         "repoeval@completion-v1": "target",
+        "repoeval@hard-negatives-v1": "context-and-completion",
         "repoeval@target-v1": "target",
     }
 

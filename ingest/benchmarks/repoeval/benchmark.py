@@ -21,6 +21,7 @@ from ingest.benchmarks.declaration import (
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.completion_tasks import FIELDS, Task, read_tasks
 from ingest.contents.blobs import pool_frames
+from ingest.mining.hard_negatives import with_hard_negatives
 from ingest.sources.tree import Entry, Source, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
@@ -126,7 +127,7 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), place, rejects)
     notes += _notes(tasks, group, n_lines, _pool_prefix(level))
     prompts = ((item_id, "prompt", task.prompt) for item_id, task in zip(items["item_id"], tasks, strict=True))
-    pools = [group, *_published_pools(group)] if subset == "function-2k" else [group]
+    pools = [group, *_published_pools(group), _hard_pools(group, tasks)] if subset == "function-2k" else [group]
     return Reading(items, query_rows("repoeval", prompts), gold, pools, notes)
 
 
@@ -200,6 +201,17 @@ def _published_pools(group: PoolGroup) -> list[PoolGroup]:
     position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
     stored = ordered.with_columns(position=position).select(group.files.columns)
     return [PoolGroup("code-chunk", stored, group.blobs.clear())]
+
+
+def _hard_pools(group: PoolGroup, tasks: Sequence[Task]) -> PoolGroup:
+    """Each repository among the files of the others that are most like its prompts."""
+    prompts: dict[str, list[str]] = {}
+    for task in tasks:
+        prompts.setdefault(f"repoeval/hard/{task.repo}", []).append(task.prompt)
+    repo = pl.col("pool_id").str.split("/").list.last()
+    files = group.files.with_columns(pool_id=pl.lit("repoeval/hard/") + repo)
+    texts = dict(group.blobs.select("sha256", "text").iter_rows())
+    return PoolGroup("hard-negatives", with_hard_negatives(files, texts, prompts), group.blobs.clear())
 
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:

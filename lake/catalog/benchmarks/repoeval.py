@@ -33,6 +33,23 @@ REPOEVAL_CODE_CHUNK = Task(
     retrievers=("recorded",),
 )
 
+REPOEVAL_HARD = Task(
+    name="repoeval/prompt-hard",
+    benchmark="repoeval",
+    title="The prompt against its repository among files that look like it",
+    meaning="The code before the hole is the query; its repository is searched together with as many files again of "
+    "the other repositories, those that are most like the prompts. A pool that was constructed: nobody works in it, "
+    "and its numbers are not to be compared with those of the repository alone.",
+    query="prompt",
+    query_meaning="the prompt, as the benchmark cut it",
+    pool_meaning="all *.py of the repository, and as many files of the other repositories: those that rank highest for "
+    "any of the repository's prompts by BM25, each content once and none that the repository has itself",
+    tie="hash",
+    pool_prefix="repoeval/hard",
+    subsets=("function-2k",),
+    runs="named",
+)
+
 REPOEVAL_COMPLETION = Task(
     name="repoeval/completion",
     benchmark="repoeval",
@@ -94,6 +111,23 @@ TARGET = Protocol(
     primary=_PRIMARY,
     headline=("subset", "function-2k"),
     source="The completion's own lines: [lineno, lineno + n - 1], 0-based inclusive.",
+)
+
+HARD = Protocol(
+    name="repoeval@hard-negatives-v1",
+    title="RepoEval among hard negatives (constructed)",
+    meaning="Is the code the prompt was cut from, together with the lines to be completed, still brought back where as "
+    "many files of other repositories that look like the prompts lie beside it? By the rules of repoeval@chunking-v1, "
+    "over pools that were constructed.",
+    version=1,
+    tasks=("repoeval/prompt-hard",),
+    gold="context-and-completion",
+    relevance="line-overlap",
+    metrics=_METRICS,
+    primary=_PRIMARY,
+    headline=("subset", "function-2k"),
+    source="Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
+    place=3,
 )
 
 COMPLETION = Protocol(

@@ -1,0 +1,70 @@
+"""Hard negatives: which files are added, how many, and under which paths."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+
+import polars as pl
+from rank_bm25 import BM25Okapi
+
+from ingest.mining.hard_negatives import with_hard_negatives
+from lake.tables import table
+
+Pools = Mapping[str, Mapping[str, str]]
+"""Pool → path → text, which is its own hash here."""
+
+
+def _hard(pools: Pools, queries: Mapping[str, Sequence[str]]) -> dict[str, list[tuple[str, str]]]:
+    rows = [
+        {"pool_id": pool, "path": path, "sha256": text, "position": place}
+        for pool, held in pools.items()
+        for place, (path, text) in enumerate(held.items())
+    ]
+    files = pl.DataFrame(rows, schema=table("files").columns)
+    found = with_hard_negatives(files, {text: text for text in files["sha256"]}, queries).sort("pool_id", "position")
+    assert found.group_by("pool_id").agg((pl.col("position") == pl.int_range(pl.len())).all())["position"].all()
+    held: dict[str, list[tuple[str, str]]] = {}
+    for pool, path, text in found.select("pool_id", "path", "sha256").iter_rows():
+        held.setdefault(pool, []).append((path, text))
+    return held
+
+
+def test_as_many_files_are_added_each_content_once_and_none_of_its_own() -> None:
+    pools = {
+        "h/a": {"x.py": "alpha beta", "other/b/y.py": "gamma"},
+        "h/b": {"y.py": "alpha", "z.py": "alpha beta", "w.py": "delta", "blank.py": " \n"},
+        "h/c": {"again.py": "alpha", "q.py": "beta beta", "own.py": "gamma", "far.py": "nothing like it"},
+        "h/d": {"u.py": "delta"},
+    }
+    hard = _hard(pools, {"h/a": ["alpha beta"], "h/d": ["delta", "alpha"], "h/none": ["alpha"]})
+    assert set(hard) == {"h/a", "h/d"}
+    # Its own two first; `other/` is a folder of its own, so that another name is taken.
+    assert hard["h/a"] == [
+        ("x.py", "alpha beta"), ("other/b/y.py", "gamma"), ("other_/b/y.py", "alpha"), ("other_/c/q.py", "beta beta")
+    ]  # fmt: skip
+    assert [path for path, _ in hard["h/d"]][1:] == ["other/b/y.py"]
+    assert _hard({"h/a": {"x.py": "alpha"}}, {"h/a": ["alpha"]}) == {}
+
+
+def test_those_that_rank_highest_for_any_query_are_added() -> None:
+    drawn = random.Random(5)
+    words = [f"w{number}" for number in range(60)]
+    pools = {
+        f"h/{repo}": {f"{n}.py": " ".join(drawn.choices(words, k=drawn.randint(5, 40))) for n in range(size)}
+        for repo, size in (("a", 6), ("b", 25), ("c", 20))
+    }
+    queries = [" ".join(drawn.choices(words, k=8)) for _ in range(4)]
+    added = {text for path, text in _hard(pools, {"h/a": queries})["h/a"] if path.startswith("other/")}
+    others = [text for pool in ("h/b", "h/c") for text in pools[pool].values()]
+    # rank_bm25's idf is another, so that only most of it is the same.
+    index = BM25Okapi([re.findall(r"\w+", text) for text in others])
+    rank = {text: len(others) for text in others}
+    for query in queries:
+        scores = index.get_scores(query.split())
+        for place, number in enumerate(sorted(range(len(others)), key=lambda number: -scores[number])):
+            rank[others[number]] = min(rank[others[number]], place)
+    assert len(added) == 6
+    assert len(added & set(sorted(others, key=lambda text: rank[text])[:9])) >= 5
+    assert _hard(pools, {"h/a": queries}) == _hard(dict(reversed(pools.items())), {"h/a": queries[::-1]})
