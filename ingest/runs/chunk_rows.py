@@ -39,8 +39,9 @@ def read_rows(input_file: InputFile) -> pl.DataFrame:
     rows = table.with_columns(pl.col(scope).fill_null(""), pl.col(place).fill_null(""))
     if place == "document":
         spans = spans_of(rows.select("position", scope, "document")).drop("document")
-        named = pl.when(pl.col("symbol").is_not_null()).then(pl.lit("a chunk is named by its lines"))
-        spans = spans.with_columns(pl.coalesce("fault", named).alias("fault")).drop("symbol")
+        named = pl.when(pl.any_horizontal(pl.col("symbol", "nth").is_not_null()))
+        fault = pl.coalesce("fault", named.then(pl.lit("a chunk is named by its lines")))
+        spans = spans.with_columns(fault.alias("fault")).drop("symbol", "nth")
     else:
         rows = numbers(input_file, rows, line_start=pl.Int64(), line_end=pl.Int64())
         spans = faults_of(rows.select("position", scope, *_LINES, path_given="path"))

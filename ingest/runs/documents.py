@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import polars as pl
 
-_RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?$"
+_RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
 _ALMOST_A_RANGE = r"#L[0-9-][^/]*$"
 _SYMBOL = r"^(.*?)::(.*)$"
 _CONTROL = r"[\x00-\x1f\x7f]"
 
 HELP = (
     "A document is path#L10-L20 (both included, counted from 1), path#L10, path (the whole file), path::Qualified.name "
-    "or cand:3."
+    "or cand:3; of several chunks with the same lines the second is path#L10-L10.2."
 )
 
 
@@ -23,14 +23,16 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
 
     Returns:
         The same with path_given, symbol (the definition that is named; null for none), line_start, line_end (null for a
-        whole file and for a definition) and `fault`, null where there is none.
+        whole file and for a definition), nth (which of the chunks with these lines; null for the first) and `fault`,
+        null where there is none.
     """
     document, symbol = pl.col("document"), pl.col("symbol")
     groups = document.str.extract_groups(_RANGE)
     first, last = (groups.struct.field(number).cast(pl.Int64, strict=False) for number in ("2", "3"))
     is_range = pl.col("path_given").is_not_null()
+    nth = groups.struct.field("4").cast(pl.Int64)
     ends = pl.when(groups.struct.field("3").is_null()).then(first).otherwise(last)
-    parsed = documents.with_columns(groups.struct.field("1").alias("path_given"), first=first, last=ends)
+    parsed = documents.with_columns(groups.struct.field("1").alias("path_given"), first=first, last=ends, nth=nth)
     named = pl.coalesce("path_given", "document").str.extract_groups(_SYMBOL)
     parsed = parsed.with_columns(file=named.struct.field("1"), symbol=named.struct.field("2"))
     # Numbers that no Int64 holds are null here.
@@ -48,6 +50,8 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         .then(pl.lit("its range is reversed"))
         .when(~is_range & document.str.contains(_ALMOST_A_RANGE))
         .then(pl.lit("its range is not #L10 or #L10-L20"))
+        .when(pl.col("nth") < 2)
+        .then(pl.lit("of several chunks with the same lines the second is .2"))
         .when(is_range & symbol.is_not_null())
         .then(pl.lit("it names lines and a definition"))
         .when((symbol == "") | (pl.col("file") == ""))
@@ -60,6 +64,7 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
         symbol.str.replace_all("::", ".", literal=True),
         (pl.col("first") - 1).alias("line_start"),
         pl.col("last").alias("line_end"),
+        "nth",
         "fault",
     )
 

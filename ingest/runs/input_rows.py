@@ -24,6 +24,8 @@ RANKING: Mapping[str, pl.DataType] = {
     "document": NAME,
     "line_start": pl.Int64(),
     "line_end": pl.Int64(),
+    "nth": pl.Int64(),
+    "chunk_no": pl.Int64(),
     "rank": pl.Int64(),
     "score": pl.Float64(),
     "query_sha256": NAME,

@@ -211,7 +211,7 @@ class Rankings:
         ).drop("symbol", "n", "of_line_start", "of_line_end")
 
     def _check_duplicates(self, rows: pl.DataFrame) -> None:
-        key = ["item", "place", "line_start", "line_end"]
+        key = ["item", "place", "line_start", "line_end", "nth", "chunk_no"]
         keyed = rows.with_columns(place=pl.coalesce("path", "path_given"))
         twice = keyed.filter(keyed.select(key).is_duplicated())
         if twice.is_empty():
@@ -231,11 +231,16 @@ class Rankings:
             return rows.with_columns(chunk_no=pl.lit(None, pl.Int64))
         wanted = rows.select(pl.col("sha256").cast(pl.String)).unique()
         chunks = self.lake.scan("chunks", chunker=self.chunker).join(wanted.lazy(), on="sha256", how="semi")
-        named = chunks.select(pl.col("sha256").cast(NAME), "line_start", "line_end", "chunk_no").collect()
-        key = ["sha256", "line_start", "line_end"]
-        numbered = rows.join(named.unique(key, keep="first"), on=key, how="left", maintain_order="left")
+        lines, measured = ["sha256", "line_start", "line_end"], ["byte_start", "byte_end", "n_nws"]
+        place = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over(lines, order_by="chunk_no")
+        named = chunks.with_columns(pl.col("sha256").cast(NAME)).with_columns(nth=place).drop("chunker").collect()
+        numbers = named.select(*lines, "chunk_no", by_number="nth")
+        given = rows.join(numbers, on=[*lines, "chunk_no"], how="left", maintain_order="left").drop("chunk_no")
+        given = given.with_columns(nth=pl.coalesce("by_number", "nth", 1))
+        numbered = given.join(named, on=[*lines, "nth"], how="left", maintain_order="left", suffix="_cut")
         tally.n_no_chunk += int(numbered["chunk_no"].is_null().sum())
-        return numbered
+        # A chunk may begin and end inside the lines.
+        return numbered.with_columns(pl.coalesce(f"{name}_cut", name).alias(name) for name in measured)
 
     def _ties(self, rows: pl.DataFrame) -> pl.DataFrame:
         same = (pl.col("item") == pl.col("item").shift(-1)) & (pl.col("score") == pl.col("score").shift(-1))

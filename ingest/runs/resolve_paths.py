@@ -103,6 +103,7 @@ def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
         symbol=whole.then(None).otherwise("symbol"),
         line_start=whole.then(None).otherwise("line_start"),
         line_end=whole.then(None).otherwise("line_end"),
+        nth=whole.then(None).otherwise("nth"),
     )
 
 

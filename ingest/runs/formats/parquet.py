@@ -18,6 +18,7 @@ _COLUMNS = {
     "path": pl.String(),
     "line_start": pl.Int64(),
     "line_end": pl.Int64(),
+    "chunk_no": pl.Int64(),
     "rank": pl.Int64(),
     "score": pl.Float64(),
     "query_sha256": pl.String(),
@@ -78,7 +79,7 @@ def _wanted(input_file: InputFile, found: Sequence[str]) -> list[str]:
     if missing:
         hint = "It is to have item_id, then document or path, line_start and line_end, then rank or score."
         raise input_file.wrong(what=f"missing {missing}, found {list(found[:20])}", hint=hint)
-    others = ("path", "path_given", "line_start", "line_end") if place == "path" else ("document",)
+    others = ("path", "path_given", "line_start", "line_end", "chunk_no") if place == "path" else ("document",)
     return [name for name in ("run_id", "part", "item_id", *others, "rank", "score", "query_sha256") if name in found]
 
 

@@ -76,6 +76,7 @@ def test_an_end_further_past_the_file_is_refused(lake: Lake) -> None:
         ("rockets/orbit.py#L5-L4", "its range is reversed"),
         ("rockets/orbit.py#L5-", "its range is not #L10 or #L10-L20"),
         ("rockets/orbit.py#L5-9", "its range is not #L10 or #L10-L20"),
+        ("rockets/orbit.py#L5-L5.1", "of several chunks with the same lines the second is .2"),
         ("rockets/orbit.py#L-5", "its range is not #L10 or #L10-L20"),
         ("rockets/orbit.py#L99999999999999999999", "its line numbers are too large"),
         ("rockets/orbit.py::", "it is not path::Qualified.name"),
