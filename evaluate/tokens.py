@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from itertools import chain, compress, count
 from typing import overload
 
@@ -63,7 +63,8 @@ class Counted:
 
     def asked(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
         """Queries counted over the same columns; tokens that no text has take columns behind them."""
-        return counted(map(tokens, queries), self.vocabulary)
+        counts, _ = _columns([_bag(tokens, text) for text in queries], self.vocabulary)
+        return Counted(self.vocabulary, counts)
 
 
 @dataclass(frozen=True)
@@ -156,14 +157,23 @@ class _Rows(Texts):
         return self._texts.counted(tokens).rows(self._rows)
 
 
-def counted(documents: Iterable[Sequence[str]], vocabulary: Mapping[str, int]) -> Counted:
-    """Documents given as tokens, counted over a vocabulary; what it lacks takes columns behind it."""
-    known: defaultdict[str, int] = defaultdict(count(len(vocabulary)).__next__, vocabulary)
-    said = list(map(Counter, documents))
+@lru_cache(maxsize=2_000)
+def _bag(tokens: Tokenizer, text: str) -> Counter[str]:
+    """The tokens of a query, which is put to many chunkers and retrievers."""
+    return Counter(tokens(text))
+
+
+def _columns(said: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> tuple[csr_array, Mapping[str, int]]:
+    """Bags of tokens counted over a vocabulary; what it lacks takes columns behind it, which are told."""
+    new: defaultdict[str, int] = defaultdict(count(len(vocabulary)).__next__)
     indptr = np.cumsum([0, *map(len, said)])
-    column = np.fromiter(map(known.__getitem__, chain.from_iterable(said)), np.int32, indptr[-1])
+    column = np.fromiter(
+        (vocabulary[token] if token in vocabulary else new[token] for token in chain.from_iterable(said)),
+        np.int32,
+        indptr[-1],
+    )
     n = np.fromiter(chain.from_iterable(map(Counter.values, said)), np.float64, indptr[-1])
-    return Counted(dict(known), csr_array((n, column, indptr), shape=(len(said), len(known))))
+    return csr_array((n, column, indptr), shape=(len(said), len(vocabulary) + len(new))), new
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
@@ -171,11 +181,11 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
 
     So the order in which a document's tokens are added up depends on no other document.
     """
-    found = counted(documents, {})
-    words = sorted(found.vocabulary)
+    counts, found = _columns(list(map(Counter, documents)), {})
+    words = sorted(found)
     column = np.empty(len(words), np.int32)
-    column[np.fromiter(map(found.vocabulary.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
-    moved = csr_array((found.counts.data, column[found.counts.indices], found.counts.indptr), shape=found.counts.shape)
+    column[np.fromiter(map(found.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
+    moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=counts.shape)
     moved.sort_indices()
     return Counted({word: place for place, word in enumerate(words)}, moved)
 

@@ -15,6 +15,7 @@ last bit, in whatever order a matrix product adds them, on however many threads.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 import polars as pl
@@ -28,6 +29,8 @@ _AT_ONCE = 200_000
 _ROWS = 16
 _MANY = 4_000
 """Of more items, values are drawn in their place."""
+_KEPT = 1_000
+"""The resamples of so many items at most are kept for the next means of as many."""
 _COLUMNS = 100
 """So many columns at most are drawn of them."""
 
@@ -84,6 +87,20 @@ def _interval(values: Floats, counts: Counts) -> Floats:
 
 
 def _weights(counts: Counts, n: int) -> Iterator[Floats]:
+    """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
+    if len(counts) == n <= _KEPT:
+        yield from (weights.astype(np.float64) for weights in _of_items(n))
+    else:
+        yield from _drawn(counts, n)
+
+
+@lru_cache(maxsize=8)
+def _of_items(n: int) -> list[NDArray[np.uint16]]:
+    """The weights of so many items, each a row: run after run of a lake is resampled by the same."""
+    return [weights.astype(np.uint16) for weights in _drawn(np.ones(n, np.int64), n)]
+
+
+def _drawn(counts: Counts, n: int) -> Iterator[Floats]:
     """Matrices of how often each row is drawn, in all as many rows as there are resamples."""
     random, width = np.random.default_rng(_SEED), len(counts)
     n_rows = max(_ROWS, _AT_ONCE // width)
