@@ -23,6 +23,7 @@ INGEST = {
     "symbols": ["ingest.pipeline:cut_symbols"],
 }
 EVALUATE = {
+    "tokens": ["evaluate.rank.chunk_texts:ChunkTexts._count"],
     "ranking": ["evaluate.partition:Partition.run"],
     "scoring": ["evaluate.runs.context_runs:_score_part"],
     "random": ["evaluate.runs.context_runs:expected_contexts"],
@@ -32,7 +33,7 @@ EVALUATE = {
         "evaluate.pipeline:compare_task",
     ],
 }
-SPREAD = frozenset({"symbols", "ranking"})
+SPREAD = frozenset({"symbols", "tokens", "ranking"})
 """The parts that are handed out to as many processes as there are cores."""
 
 
@@ -102,6 +103,6 @@ CONTEXTBENCH = Bench(
     method=f"from an empty lake, the items whose repositories are at hand; {', '.join(SYSTEMS)}. A part's seconds are "
     "without those of parts within it; symbols are with the chunks along syntax trees, which share the parse. "
     f"Projected to {N_ITEMS:,} items: as many processor seconds per item, though items share files; "
-    f"{' and '.join(sorted(SPREAD))} on {N_CORES} cores, the rest on one; cloning apart.",
+    f"{', '.join(sorted(SPREAD))} on {N_CORES} cores, the rest on one; cloning apart.",
     run=run,
 )
