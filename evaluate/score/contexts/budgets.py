@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evaluate.score.contexts.extents import Axis, Files, Rows, axis_of
-from evaluate.score.contexts.intervals import Integers, Spans, Walks, pieces, ranges
+from evaluate.score.contexts.extents import Files, Rows, axis_of
+from evaluate.score.contexts.intervals import Integers, Spans, Walks, pieces
 
 
 def within(
@@ -35,37 +35,25 @@ def within(
     held = pieces(walks, Spans(rows.walk, rows.rank, first + start, first + end).where(has_lines))
     order = np.lexsort((held.start, held.step, held.walk))
     held = Spans(*(column[order] for column in held))
-    offset = np.concatenate(([0], np.cumsum(axis.length)))[item[held.walk]]
-    n_places = int(axis.length.sum())
-    before = np.arange(n_places + 1) if in_lines else _spent_before(files, axis)
-    cost = before[offset + held.end] - before[offset + held.start]
-    total = np.cumsum(cost)
-    spent = total - cost
-    of_walk = np.searchsorted(held.walk, held.walk)
-    spent -= spent[of_walk]
-    return {budget: _paid(held, offset, before, budget - spent, files, axis, item) for budget in budgets}
-
-
-def _paid(
-    held: Spans, offset: Integers, before: Integers, left: Integers, files: Files, axis: Axis, item: Integers
-) -> Rows:
-    """Of each piece the lines that what is left pays for."""
-    has_left = left >= 0
-    held, offset, left = held.where(has_left), offset[has_left], left[has_left]
-    affordable = np.searchsorted(before, before[offset + held.start] + left, side="right") - 1 - offset
-    end = np.minimum(held.end, affordable)
-    paid = held._replace(end=end).where(end > held.start)
     # The files of an item lie one behind the other on its axis, as its files do among all.
     base = np.concatenate(([0], np.cumsum(axis.length)))
-    file = np.searchsorted(base[files.item] + axis.first, base[item[paid.walk]] + paid.start, side="right") - 1
-    named = np.full(len(file), fill_value=True)
-    start, stop = (side - axis.first[file] for side in (paid.start, paid.end))
-    return Rows(paid.walk, np.ones_like(file), paid.step, file, start, stop, named, ~named, named)
+    file = np.searchsorted(base[files.item] + axis.first, base[item[held.walk]] + held.start, side="right") - 1
+    held = held._replace(start=held.start - axis.first[file], end=held.end - axis.first[file])
+    before = np.arange(len(files.nws) + 1) if in_lines else np.concatenate(([0], np.cumsum(files.nws)))
+    offset = files.first_start[files.text[file]]
+    total = np.cumsum(before[offset + held.end] - before[offset + held.start])
+    spent = np.concatenate(([0], total))[:-1]
+    spent -= spent[np.searchsorted(held.walk, held.walk)]
+    return {budget: _paid(held, file, offset, before, budget - spent) for budget in budgets}
 
 
-def _spent_before(files: Files, axis: Axis) -> Integers:
-    """The non-whitespace characters before each place of all items' axes laid end to end, and before their end."""
-    # The axes end to end are the files end to end, each with a place behind its last line, which costs nothing.
-    _, line = ranges(files.first_start[files.text], files.first_start[files.text] + files.n_lines + 1)
-    cost = np.where(np.repeat(files.is_there, files.n_lines + 1), files.nws[line], 0)
-    return np.concatenate(([0], np.cumsum(cost)))
+def _paid(held: Spans, file: Integers, offset: Integers, before: Integers, left: Integers) -> Rows:
+    """Of each piece, whose lines are its file's, those that what is left pays for."""
+    has_left = left >= 0
+    held, file, offset, left = held.where(has_left), file[has_left], offset[has_left], left[has_left]
+    affordable = np.searchsorted(before, before[offset + held.start] + left, side="right") - 1 - offset
+    end = np.minimum(held.end, affordable)
+    is_paid = end > held.start
+    walk, rank, start, _ = held.where(is_paid)
+    named = np.full(len(walk), fill_value=True)
+    return Rows(walk, np.ones_like(walk), rank, file[is_paid], start, end[is_paid], named, ~named, named)
