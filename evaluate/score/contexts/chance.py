@@ -107,7 +107,7 @@ def _expected(
     names: Sequence[str],
 ) -> pl.DataFrame:
     material = load_material(lake, asked, protocol, rules_of(protocol), orders)
-    of_orders = score_contexts(protocol, material, orders).scores.lazy()
+    of_orders = score_contexts(protocol, material, orders, with_steps=False).scores.lazy()
     means = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
     drawn = of_orders.with_columns(run_id=pl.col("run_id").str.splitn(" ", 2).struct[1]).group_by(_SCORE).agg(means)
     closed = _closed(asked, protocol, material, pools, axis, names)

@@ -36,20 +36,22 @@ class Scored:
     steps: pl.DataFrame
 
 
-def score_contexts(protocol: Protocol, material: Material, runs: Runs) -> Scored:
+def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_steps: bool = True) -> Scored:
     """Score runs under a protocol of contexts, all at once.
 
     Args:
         protocol: One with rules of contexts.
         material: The items and what their repositories hold, as the protocol reads them.
         runs: The runs.
+        with_steps: Their steps are asked for as well.
     """
     rules = rules_of(protocol)
     cuts = ("results", "budget", "lines")
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
     gathered = gather(material, runs, rules, *budgets)
     edits = edited(gathered.cases, material, runs, rules)
-    return Scored(_scores(protocol, _wide(gathered, edits, rules, depths), gathered), step_rows(gathered))
+    scores = _scores(protocol, _wide(gathered, edits, rules, depths), gathered)
+    return Scored(scores, step_rows(gathered) if with_steps else pl.DataFrame())
 
 
 def rules_of(protocol: Protocol) -> ContextRules:
