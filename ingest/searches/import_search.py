@@ -64,7 +64,8 @@ def import_search(
     task = task_named(wanted.benchmark, wanted.task, "ranking")
     parts = item_parts(lake, wanted.benchmark, task)
     if (limit := asking.limit) is not None:
-        parts = [replace(one, items=stratified(one.scorable, limit)) for one in parts]
+        # As `evaluate --limit` draws them, so that both ask the same.
+        parts = [replace(one, items=stratified(one.items, limit)) for one in parts]
     search = asking.search
     stamp = fingerprint(search.fingerprint, wanted.system, task.name, chunker, limit)
     told = {"search": search.what, "files": dict(search.files)}

@@ -8,6 +8,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from ingest.searches.pool_folders import written
@@ -211,6 +212,11 @@ def test_a_limit_asks_a_sample_and_a_check_writes_nothing(lake: Lake) -> None:
     assert "ingest: 2 of 2 items" in said.err
     assert asked(lake, program(""), "--limit", 2).code == Exit.DONE
     assert lake.read("runs").select("limit", "status", "n_items").row(0) == (2, "partial", 2)
+    command("evaluate", "--limit", 2, "--systems", "whole-file+random", "--lake", lake.root)
+    run_items = lake.read("run_items").filter(pl.col("run_id").str.starts_with("repoeval.prompt--"))
+    of_runs = run_items.sort("item_id").group_by("run_id").agg("item_id")["item_id"].to_list()
+    assert len(of_runs) > 1
+    assert all(one == of_runs[0] for one in of_runs)
 
 
 def test_a_function_is_asked_in_a_process_of_its_own(lake: Lake) -> None:
