@@ -14,7 +14,7 @@ from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers.naming import retriever_named
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
-from lake.declarations import CHUNKER_ALIASES
+from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint
 from lake.store import Lake
@@ -182,7 +182,9 @@ def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) 
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
-    return not patterns or any(fnmatchcase(f"{chunker}+{retriever}", _aliased(pattern)) for pattern in patterns)
+    return not patterns or any(
+        fnmatchcase(f"{chunker}+{retriever}", one) for pattern in patterns for one in _aliased(pattern)
+    )
 
 
 def _named(patterns: Sequence[str], retriever: str) -> bool:
@@ -193,6 +195,7 @@ def _retriever_in(pattern: str) -> str:
     return pattern.partition("+")[2]
 
 
-def _aliased(pattern: str) -> str:
+def _aliased(pattern: str) -> list[str]:
     chunker, plus, retriever = pattern.partition("+")
-    return f"{CHUNKER_ALIASES.get(chunker, chunker)}{plus}{retriever}"
+    meant = CHUNKER_SETS.get(chunker, (CHUNKER_ALIASES.get(chunker, chunker),))
+    return [f"{one}{plus}{retriever}" for one in meant]

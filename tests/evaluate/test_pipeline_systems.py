@@ -42,6 +42,12 @@ def test_systems_are_picked_by_name_glob_and_alias_with_the_baselines_of_their_c
     assert {system.name for system in _chosen(*patterns)} == systems | beside
 
 
+def test_a_word_for_several_chunkers_picks_those_that_the_lake_holds() -> None:
+    cut = {"fixed-nws-600": "1", "fixed-nws-700": "2", "syntax-2400": "3"}
+    found = chosen(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of("repoeval/prompt"))
+    assert {system.chunker for system in found} == {"fixed-nws-600", "syntax-2400"}
+
+
 def test_without_patterns_all_run_that_are_meant_to_run_unasked() -> None:
     free = {name for name, one in SOME.items() if one.runs_unnamed("repoeval/prompt")}
     assert {system.name for system in _chosen()} == {f"{chunker}+{one}" for chunker in CHUNKERS for one in free}
