@@ -123,6 +123,7 @@ def evaluate(
     for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):
         work.conclude(system, said.get(work.run_id(system), {}))
     for work, plan in plans:
+        work.aggregate(plan)
         result.news += remove_stale(work)
         work.score_contexts(plan, patterns)
         work.score_imported(patterns)

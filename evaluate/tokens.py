@@ -160,7 +160,13 @@ class _Rows(Texts):
 @lru_cache(maxsize=2_000)
 def _bag(tokens: Tokenizer, text: str) -> Counter[str]:
     """The tokens of a query, which is put to many chunkers and retrievers."""
-    return Counter(tokens(text))
+    if not isinstance(tokens, Refined):
+        return Counter(tokens(text))
+    found = Counter[str]()
+    for token, n in _bag(tokens.tokens, text).items():
+        for made in tokens.rule(token):
+            found[made] += n
+    return found
 
 
 def _columns(said: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> tuple[csr_array, Mapping[str, int]]:

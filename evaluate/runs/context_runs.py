@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 import polars as pl
 
@@ -22,7 +23,7 @@ from lake.store import Lake, Part
 from lake.tables import table
 
 ROWS_AT_ONCE = 3_000_000
-"""About how many rows of hits are scored together: what memory must hold."""
+"""About how many rows of hits are scored together, and of scores aggregated: what memory must hold."""
 
 
 @dataclass(frozen=True)
@@ -61,16 +62,24 @@ def score_runs(
         mine = _of(protocol, runs)
         for part in asked:
             _score_part(lake, part, protocol, [run for run in mine if not run.is_chance])
-        bounds = {run.oracle[protocol.name] for run in mine if protocol.name in run.oracle}
-        for wave in (True, False):
-            _aggregate(lake, asked, protocol, [run for run in mine if (run.run_id in bounds) == wave])
+        aggregate_runs(lake, asked, protocol, mine)
+
+
+def aggregate_runs(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[ContextRun]) -> None:
+    """Aggregate the scores of some runs under a protocol, as far as it is not done; those that bound others first."""
+    bounds = {run.oracle[protocol.name] for run in runs if protocol.name in run.oracle}
+    folders = {"benchmark": asked[0].benchmark, "protocol": protocol.name}
+    for wave in (True, False):
+        mine = [run for run in runs if (run.run_id in bounds) == wave]
+        for batch in _batches(lake, mine, lambda run: lake.parts("scores", run_id=run.run_id, **folders)):
+            _aggregate(lake, asked, protocol, batch)
 
 
 def _score_part(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> None:
     shared = _read_by_all(lake, asked, protocol)
     products = {run: product for run in runs if (product := _product(lake, asked, protocol, run, shared)) is not None}
     todo = [run for run, product in products.items() if not product.is_current]
-    for batch in _batches(lake, asked, todo):
+    for batch in _batches(lake, todo, partial(_hits, lake, asked)):
         scored = _scored(lake, asked, protocol, [run.run_id for run in batch])
         frames = _by_run(scored.steps), _by_run(scored.scores)
         for run in batch:
@@ -100,7 +109,7 @@ def _of(protocol: Protocol, runs: Sequence[ContextRun]) -> list[ContextRun]:
 
 def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> list[pl.DataFrame]:
     """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
-    batches = _batches(lake, asked, [run for run in runs if not run.is_chance])
+    batches = _batches(lake, [run for run in runs if not run.is_chance], partial(_hits, lake, asked))
     frames = [_scored(lake, asked, protocol, [run.run_id for run in batch]).scores for batch in batches]
     chunkers = {run.run_id: run.chunker or "" for run in runs if run.is_chance}
     return [*frames, expected_contexts(lake, asked, [protocol], chunkers)[protocol.name]]
@@ -141,12 +150,13 @@ def _product(
     )
 
 
-def _batches(lake: Lake, asked: ItemPart, runs: Sequence[ContextRun]) -> Iterator[list[ContextRun]]:
-    """Runs that are scored together, so many that memory holds their hits."""
+def _batches(
+    lake: Lake, runs: Sequence[ContextRun], parts_of: Callable[[ContextRun], list[Part]]
+) -> Iterator[list[ContextRun]]:
+    """Runs that are gone through together, so many that memory holds the rows of some parts of theirs."""
     batch, n_rows = list[ContextRun](), 0
     for run in runs:
-        hits = lake.part("hits", asked.part, benchmark=asked.benchmark, run_id=run.run_id)
-        n = lake.scan_parts([hits], "hits").select(pl.len()).collect().item() if hits else 0
+        n = sum(lake.scan_parts([part], part.table).select(pl.len()).collect().item() for part in parts_of(run))
         if batch and n_rows + n > ROWS_AT_ONCE:
             yield batch
             batch, n_rows = [], 0
@@ -154,6 +164,11 @@ def _batches(lake: Lake, asked: ItemPart, runs: Sequence[ContextRun]) -> Iterato
         n_rows += n
     if batch:
         yield batch
+
+
+def _hits(lake: Lake, asked: ItemPart, run: ContextRun) -> list[Part]:
+    hits = lake.part("hits", asked.part, benchmark=asked.benchmark, run_id=run.run_id)
+    return [hits] if hits else []
 
 
 def _by_run(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:

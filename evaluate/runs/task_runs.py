@@ -12,17 +12,14 @@ from importlib.metadata import version
 
 import polars as pl
 
-from evaluate.made_by import AGGREGATING_CODE
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.query_forms import rewritten
 from evaluate.rank.pool_contents import RULES
 from evaluate.rank.pools import is_complete, load_pools
 from evaluate.retrievers import BASELINE, Material, Track, retrievers
-from evaluate.runs.context_runs import ContextRun, score_runs
+from evaluate.runs.context_runs import ContextRun, aggregate_runs, score_runs
 from evaluate.selection import ItemPart, Selection
-from evaluate.statistics.oracle_share import with_share_of_oracle
-from evaluate.statistics.pooling import pooled
 from evaluate.systems import System, chosen, known_retrievers, picks_imported, run_id_of
 from evaluate.vectors import GIVEN, VectorStore
 from lake.catalog.protocol import Protocol
@@ -30,7 +27,7 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
-from lake.make import Product, make, product_of
+from lake.make import Product, product_of
 from lake.naming import DONE
 from lake.relevance import RELEVANCE
 from lake.store import FORMAT_VERSION, Lake, Part
@@ -165,7 +162,7 @@ class Work:
             yield pools.texts.text, rewritten(asked.queries, system.retriever.query_form)["text"].to_list()
 
     def conclude(self, system: System, said: Mapping[str, str]) -> None:
-        """Write the run's own row and its aggregates, all its parts being there, and count its items.
+        """Write the run's own row, all its parts being there, and count its items.
 
         Args:
             system: Whose run.
@@ -175,9 +172,6 @@ class Work:
         run_id = run_id_of(self.task, system, stamp)
         n, n_failed = self._count(run_id, counts_ties=BASELINE not in system.retriever.tags)
         self._run_product(stamp, run_id).make(lambda: self._row(system, run_id, stamp, n, n_failed, said))
-        for protocol in [system.protocol] if system.protocol else self.protocols:
-            if protocol.context is None:
-                self._aggregate(run_id, protocol, self._oracle(system, protocol))
 
     def score_imported(self, patterns: Sequence[str]) -> None:
         """Score what was made elsewhere, under every protocol of the task but those of contexts, and count its items.
@@ -195,7 +189,7 @@ class Work:
                     continue
                 for asked in self.asked:
                     Partition(self.lake, self.task, asked, cache).score(run_id, protocol, chunker)
-                self._aggregate(run_id, protocol, None)
+                aggregate_runs(self.lake, self.asked, protocol, [ContextRun(run_id)])
             self._count(run_id, counts_ties=False)
 
     def run_ids(self, plan: Sequence[System], patterns: Sequence[str]) -> list[str]:
@@ -258,29 +252,25 @@ class Work:
         }
         return pl.DataFrame([row], schema=table("runs").columns)
 
-    def _aggregate(self, run_id: str, protocol: Protocol, oracle: Part | None) -> None:
-        """Aggregate a run's scores, where it has some."""
-        folders = {"benchmark": self.task.benchmark, "protocol": protocol.name, "run_id": run_id}
-        parts = [part for asked in self.asked if (part := self.lake.part("scores", asked.part, **folders)) is not None]
-        if parts:
-            aggregates = partial(self._aggregates, run_id, protocol, parts, oracle)
-            make(self.lake, "aggregates", "all", aggregates, inputs=[*parts, oracle], code=AGGREGATING_CODE, **folders)
-
-    def _aggregates(self, run_id: str, protocol: Protocol, parts: list[Part], oracle: Part | None) -> pl.DataFrame:
-        scores = self.lake.scan_parts(parts, "scores").drop("benchmark")
-        items = pl.concat([asked.described for asked in self.asked]).lazy()
-        run_items = self.lake.scan("run_items", benchmark=self.task.benchmark, run_id=run_id)
-        aggregates = pooled(protocol, scores, items, run_items)
-        if oracle is not None:
-            aggregates = with_share_of_oracle(aggregates, self.lake.scan_parts([oracle], "aggregates"))
-        return aggregates.collect()
+    def aggregate(self, plan: Sequence[System]) -> None:
+        """Aggregate the scores of the planned runs under every protocol but those of contexts."""
+        protocols = [protocol for protocol in self.protocols if protocol.context is None] if plan else []
+        runs = self._runs(plan, protocols)
+        for protocol in protocols:
+            mine = [run for run in runs if run.protocol in ("", protocol.name)]
+            aggregate_runs(self.lake, self.asked, protocol, mine)
 
     def score_contexts(self, plan: Sequence[System], patterns: Sequence[str]) -> None:
         """Score the planned runs and the imported ones that are asked for, together, under protocols of contexts."""
         protocols = [protocol for protocol in self.protocols if protocol.context is not None]
         if not protocols or not any(asked.described.height for asked in self.asked):
             return
-        runs = [
+        runs = self._runs(plan, protocols)
+        runs += [ContextRun(name) for name in self._imported(patterns)["run_id"]]
+        score_runs(self.lake, self.asked, protocols, runs)
+
+    def _runs(self, plan: Sequence[System], protocols: Sequence[Protocol]) -> list[ContextRun]:
+        return [
             ContextRun(
                 run_id=self.run_id(system),
                 protocol=system.protocol.name if system.protocol else "",
@@ -290,14 +280,6 @@ class Work:
             )
             for system in plan
         ]
-        runs += [ContextRun(name) for name in self._imported(patterns)["run_id"]]
-        score_runs(self.lake, self.asked, protocols, runs)
-
-    def _oracle(self, system: System, protocol: Protocol) -> Part | None:
-        """The aggregates of the oracle over the same chunks under the same protocol; the oracle itself has none."""
-        run_id = self._oracle_run(system, protocol)
-        folders = {"benchmark": self.task.benchmark, "protocol": protocol.name}
-        return self.lake.part("aggregates", "all", run_id=run_id, **folders) if run_id else None
 
     def _oracle_run(self, system: System, protocol: Protocol) -> str:
         """The run of the oracle over the same chunks under the same protocol; empty for the oracle itself."""
