@@ -36,15 +36,19 @@ class Encoder:
         model: Which; it is at hand.
         is_cross: It scores pairs of texts; otherwise it gives texts vectors.
         max_length: How many tokens it is given of a text at most; None for as many as it says itself.
+
+    Attributes:
+        network: The library's own model.
+        cutter: Cuts texts into its tokens.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
-        self._network = _loaded(model, is_cross)
+        self.network = _loaded(model, is_cross)
         self._output = "scores" if is_cross else "sentence_embedding"
-        tokenizer = self._network.tokenizer
+        tokenizer = self.network.tokenizer
         if tokenizer is None or not hasattr(tokenizer, "backend_tokenizer"):
             raise _unfit(model, "it has no tokenizer that gives a transformer its tokens")
-        takes = getattr(self._network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
+        takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
         own = tokenizer.model_max_length
         if max_length is not None and max_length > takes:
             raise _unfit(model, f"it takes {takes:,} tokens, and max_length={max_length} asks for more")
@@ -72,9 +76,9 @@ class Encoder:
         """What the model makes of one batch."""
         import torch
 
-        device = self._network.device
+        device = self.network.device
         with torch.inference_mode():
-            output = self._network({name: one.to(device) for name, one in self._features(tokens).items()})
+            output = self.network({name: one.to(device) for name, one in self._features(tokens).items()})
             made = cast("Tensor", output[self._output]).float().cpu().numpy()
         return np.asarray(made, np.float32).reshape(len(tokens), -1)
 

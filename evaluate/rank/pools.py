@@ -75,6 +75,10 @@ class ChunkedPools:
         n_pools = items["pool_id"].n_unique()
         return n_pools == items.height and self.chunks.height <= SMALL_POOL * n_pools
 
+    @cached_property
+    def _vectors(self) -> VectorStore | None:
+        return VectorStore(self.contents.lake) if self.contents else None
+
     def _pool(self, pool_id: str, chunks: pl.DataFrame) -> Pool:
         return Pool(
             pool_id=pool_id,
@@ -84,7 +88,7 @@ class ChunkedPools:
             line_end=chunks["line_end"].to_numpy(),
             n_file_lines=chunks["n_file_lines"].to_numpy(),
             text=self.texts.rows(chunks["text"].to_numpy()),
-            vectors=VectorStore(self.contents.lake) if self.contents else None,
+            vectors=self._vectors,
             contents=self.contents,
         )
 

@@ -52,6 +52,7 @@ class Target:
     ratio: float | None = None
     difference: float | None = None
     cpu_seconds: float | None = None
+    share: float | None = None
 
     def __str__(self) -> str:
         said = [
@@ -60,6 +61,7 @@ class Target:
             f"≤ {self.peak_mb:,.0f} MB" if self.peak_mb is not None else "",
             f"≥ {self.ratio:g}×" if self.ratio is not None else "",
             f"equal to {self.difference:g}" if self.difference is not None else "",
+            f"≥ {self.share:.0%} of the time" if self.share is not None else "",
         ]
         return ", ".join(part for part in said if part)
 
@@ -76,6 +78,7 @@ class Row:
         ratio: How many times as fast as the fastest peer it is.
         difference: The largest difference between its numbers and the peer's.
         against: Whose numbers they are compared with.
+        share: What part it is of the time of what it is a part of.
         target: What it should reach.
         failed: Why there is no measurement.
         extra: Further numbers, for `--json`.
@@ -88,6 +91,7 @@ class Row:
     ratio: float | None = None
     difference: float | None = None
     against: str = ""
+    share: float | None = None
     target: Target = field(default_factory=Target)
     failed: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -111,7 +115,8 @@ class Row:
         limits = [(getattr(self, name), getattr(target, name)) for name in names]
         # Compared so that what was not measured, or is no number, never passes.
         at_most = all(limit is None or (value is not None and value <= limit) for value, limit in limits)
-        at_least = target.ratio is None or (self.ratio is not None and self.ratio >= target.ratio)
+        least = ((self.ratio, target.ratio), (self.share, target.share))
+        at_least = all(limit is None or (value is not None and value >= limit) for value, limit in least)
         return "ok" if at_most and at_least else "over"
 
 

@@ -1,0 +1,231 @@
+"""Dense retrieval beside a plain loop of sentence-transformers: the same texts, the same model, the same threads."""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+
+from evaluate.embedding.encoder import BATCH
+from evaluate.embedding.encoder import Vectors as Floats
+from evaluate.embedding.kept import Side
+from evaluate.embedding.models import Model
+from evaluate.embedding.tokens import Cutter
+from evaluate.rank.pools import load_pools, queries_by_pool
+from evaluate.rank.ranking import rank
+from evaluate.retrievers import Material, Pool, Queries
+from evaluate.retrievers.dense import Dense
+from evaluate.retrievers.naming import retriever_named
+from evaluate.vectors import VectorStore
+from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
+from lake.catalog.cut_offs import CUT_OFFS
+from lake.console import Console
+from lake.store import Lake
+from tests.bench import Bench, Row, Settings, Target
+from tests.bench._job import Job
+from tests.bench._measure import ChildError, Measured, Stopwatch, call
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from torch import Tensor
+
+CHUNKERS = ("fixed-nws-300", "syntax-300")
+N_CHUNKS = 250
+"""Of a chunker, at least, in the smallest pools."""
+
+N_QUERIES = 20
+MAX_LENGTH = 256
+FASTER = Target(ratio=1.5, difference=1e-5)
+MOSTLY_FORWARD = Target(share=0.95)
+
+
+def run(settings: Settings, folder: Path) -> Iterator[Row]:
+    """Ours, then the plain loop."""
+    if why := Model(".").missing():
+        yield Row("ours and sentence-transformers", failed=why)
+        return
+    job = Job(settings, folder)
+    try:
+        job.stage("ingest", "--chunkers", ",".join(CHUNKERS), "repoeval")
+        model = folder / "model"
+        call(make_model, job.lake, model)
+        ours = call(goldspan, job.lake, model, folder / "ours.npz")
+        theirs = call(plain_loop, job.lake, model, folder / "theirs.npz")
+    except ChildError as error:
+        yield Row("ours and sentence-transformers", failed=error.line)
+        return
+    mine, other = np.load(folder / "ours.npz"), np.load(folder / "theirs.npz")
+    difference = max(float(np.abs(mine[name] - other[name]).max()) for name in other.files)
+    yield _row("sentence-transformers, batch by batch", theirs, theirs)
+    yield _row("ours", ours, theirs, difference)
+    parts = {name: float(str(ours.said[name])) for name in ("forward", "tokenise", "write", "rank")}
+    shares = ", ".join(f"{name} {seconds / ours.seconds:.1%}" for name, seconds in parts.items())
+    yield Row(
+        f"the forward pass of ours ({shares})",
+        parts["forward"],
+        share=parts["forward"] / ours.seconds,
+        target=MOSTLY_FORWARD,
+        extra=parts,
+    )
+
+
+def _row(name: str, measured: Measured, peer: Measured, difference: float | None = None) -> Row:
+    said = measured.said
+    return Row(
+        f"{name}: {said['texts']} texts given, {said['tokens']} tokens with padding",
+        measured.seconds,
+        measured.peak_mb,
+        measured.cpu_seconds,
+        ratio=peer.seconds / measured.seconds,
+        difference=difference,
+        against="" if difference is None else "of the library's",
+        target=Target() if difference is None else FASTER,
+        extra=said,
+    )
+
+
+def make_model(lake: str, folder: str) -> None:
+    """A model of MiniLM's shape with random weights, which take as long as trained ones; its words are the chunks'."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
+    from tokenizers import BertWordPieceTokenizer
+    from transformers import BertConfig, BertModel, BertTokenizer
+
+    words = BertWordPieceTokenizer()
+    texts = [text for pool, _ in _asked(lake, CHUNKERS[0]) for text in pool.text]
+    words.train_from_iterator(iter(texts), vocab_size=8_000, show_progress=False)
+    inner = Path(folder).with_name("plain")
+    inner.mkdir()
+    words.save_model(str(inner))
+    tokenizer = BertTokenizer(str(inner / "vocab.txt"), model_max_length=MAX_LENGTH)
+    tokenizer.save_pretrained(inner)
+    torch.manual_seed(0)
+    shape = {"hidden_size": 384, "num_hidden_layers": 6, "num_attention_heads": 12, "intermediate_size": 1_536}
+    BertModel(BertConfig(vocab_size=len(tokenizer), **shape)).save_pretrained(inner)
+    transformer = Transformer(str(inner))
+    pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode="mean")
+    SentenceTransformer(modules=[transformer, pooling]).save(folder)
+
+
+def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
+    """Ours, in a child: every vector made and kept, then every pool ranked. Loading the model is not timed."""
+    store, dense, retriever = VectorStore(Lake(Path(lake))), Dense(Model(model)), retriever_named(f"dense:{model}")
+    asked = {chunker: _asked(lake, chunker) for chunker in CHUNKERS}
+    list(dense.documents.embed(VectorStore(Lake(Path(output).with_name("warm"))), {"": "a text before the clock runs"}))
+    seconds = defaultdict[str, float](float)
+    given = _watched(dense.documents.encoder.network, seconds)
+    with (
+        patch.object(Cutter, "texts", _timed(Cutter.texts, seconds, "tokenise")),
+        patch.object(VectorStore, "add", _timed(VectorStore.add, seconds, "write")),
+    ):
+        watch = Stopwatch()
+        for pairs in asked.values():
+            assert retriever.prepare is not None
+            retriever.prepare(Material(store, partial(_both, pairs), Console(quiet=True).track))
+        began = time.perf_counter()
+        for pairs in asked.values():
+            rank(retriever, iter(pairs), tie=REPOEVAL_PROMPT.tie, depth=REPOEVAL_PROMPT.depth, cut_offs=CUT_OFFS)
+        seconds["rank"] = time.perf_counter() - began
+        cost = watch.read()
+    sides = ((dense.documents, 0), (dense.queries, 1))
+    np.savez(output, allow_pickle=False, **{f"{place}": _found(side, store, asked, place) for side, place in sides})
+    return {**cost, **seconds, **given}
+
+
+def plain_loop(lake: str, model: str, output: str) -> dict[str, object]:
+    """The library's `encode`, as a script would call it: batch by batch as the chunks come, then the queries."""
+    from sentence_transformers import SentenceTransformer
+
+    network = SentenceTransformer(model, local_files_only=True)
+    asked = {chunker: _asked(lake, chunker) for chunker in CHUNKERS}
+    network.encode(["a text before the clock runs"])
+    given = _watched(network, defaultdict(float))
+    made: list[list[Floats]] = [[], []]
+    watch = Stopwatch()
+    for pairs in asked.values():
+        for place, side in ((0, "right"), (1, "left")):
+            network.tokenizer.truncation_side = side
+            texts = _texts(pairs, place)
+            batches = (texts[first : first + BATCH] for first in range(0, len(texts), BATCH))
+            made[place] += [network.encode(batch) for batch in batches]
+    cost = watch.read()
+    np.savez(output, allow_pickle=False, **{f"{place}": np.concatenate(some) for place, some in enumerate(made)})
+    return {**cost, **given}
+
+
+Asked = Sequence[tuple[Pool, Queries]]
+
+
+def _asked(lake: str, chunker: str) -> Asked:
+    """The smallest pools, until they have chunks enough, and the first of their queries."""
+    opened = Lake(Path(lake))
+    items = opened.read("items", benchmark="repoeval").filter("scorable")
+    items = items.join(opened.read("queries", benchmark="repoeval", query=REPOEVAL_PROMPT.query), on="item_id")
+    pools = load_pools(opened, chunker, items["pool_id"])
+    sizes = pools.chunks.group_by("pool_id").len().sort("len", "pool_id")
+    small = sizes.filter(pl.col("len").cum_sum().shift(1, fill_value=0) < N_CHUNKS)["pool_id"]
+    items = items.filter(pl.col("pool_id").is_in(small.implode())).sort("item_id").head(N_QUERIES)
+    return list(queries_by_pool(items, pools))
+
+
+def _both(pairs: Asked) -> Iterator[tuple[Sequence[str], Sequence[str]]]:
+    return ((pool.text, queries.text) for pool, queries in pairs)
+
+
+def _texts(pairs: Asked, place: int) -> list[str]:
+    return [text for pair in pairs for text in pair[place].text]
+
+
+def _found(side: Side, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
+    """The vectors that ours ranked by, a row for each text of the plain loop."""
+    keys, vectors = side.vectors(store, [text for pairs in asked.values() for text in _texts(pairs, place)])
+    return vectors.matrix[[vectors.row[key] for key in keys]]
+
+
+def _watched(network: SentenceTransformer, seconds: defaultdict[str, float]) -> dict[str, int]:
+    """Note what a model is given from now on, and how long it takes over it."""
+    given, began = {"texts": 0, "tokens": 0}, [0.0]
+
+    def before(_: object, arguments: tuple[Mapping[str, Tensor], ...]) -> None:
+        shape = arguments[0]["input_ids"].shape
+        given["texts"] += shape[0]
+        given["tokens"] += shape[0] * shape[1]
+        began[0] = time.perf_counter()
+
+    def after(*_: object) -> None:
+        seconds["forward"] += time.perf_counter() - began[0]
+
+    network.register_forward_pre_hook(before)
+    network.register_forward_hook(after)
+    return given
+
+
+def _timed(function: Callable[..., object], seconds: defaultdict[str, float], name: str) -> Callable[..., object]:
+    """The same function, which adds what it takes to a sum; of an iterator, what going through it takes."""
+
+    def timed(*arguments: object, **named: object) -> object:
+        began = time.perf_counter()
+        answer = function(*arguments, **named)
+        answer = list(answer) if isinstance(answer, Iterator) else answer
+        seconds[name] += time.perf_counter() - began
+        return answer
+
+    return timed
+
+
+DENSE = Bench(
+    name="dense",
+    title="dense retrieval beside a plain loop of sentence-transformers",
+    method=f"RepoEval's smallest pools under {' and '.join(CHUNKERS)}, as in a size sweep, and {N_QUERIES} queries; "
+    f"a model of MiniLM's shape with random weights, {MAX_LENGTH} tokens, fp32; loading it is in neither.",
+    run=run,
+)
