@@ -79,13 +79,14 @@ def name_fault(name: str) -> str:
 INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
 
 
+@cache
 def absence(chunker: Chunker) -> str:
     """What a chunker wants that is not installed, or an empty string."""
-    try:
-        if chunker.library:
-            version(chunker.library)
-    except PackageNotFoundError:
-        return f"{chunker.library} is not installed"
+    for package in (chunker.library, *chunker.also):
+        try:
+            _ = package and version(package)
+        except PackageNotFoundError:
+            return f"{package} is not installed"
     return ""
 
 

@@ -75,6 +75,7 @@ class Chunker:
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.
         library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
+        also: Packages that the library imports and does not ask for.
         given: The command or `module:function` that somebody gave it by.
         command: What cuts in place of `chunk`, where that is a command: see :mod:`ingest.contents.own_chunkers`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
@@ -89,6 +90,7 @@ class Chunker:
     defaults: tuple[str, ...] = ()
     grammars: tuple[str, ...] = ()
     library: str = ""
+    also: tuple[str, ...] = ()
     given: str = ""
     command: JsonCommand | None = None
     check: Callable[..., str] | None = None

@@ -8,6 +8,9 @@ from typing import Protocol
 from ingest.contents.chunkers import Cut, Document, LineRange
 from ingest.contents.chunkers._lines import cumulative, pack
 
+OF_CHONKIE = ("requests", "tokenizers", "tqdm", "typing-extensions")
+"""What chonkie imports and does not ask for."""
+
 NOT_KNOWN = "language not known"
 
 
@@ -51,6 +54,9 @@ def by_texts(document: Document, n: int, split: Callable[[str], Iterable[str]]) 
     """What a library splits a text into, or the plain way and why, where it gives up."""
     try:
         return Cut(placed(document.text, split(document.text)), unit="characters")
+    except ImportError:
+        # No oddity of the file.
+        raise
     except Exception as error:
         # Whatever a library raises of an odd file.
         return plain(document, n, f"{type(error).__name__}: {error}"[:100])

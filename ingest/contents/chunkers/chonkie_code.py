@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers._library import NOT_KNOWN, Chunking, by_texts, plain
+from ingest.contents.chunkers._library import NOT_KNOWN, OF_CHONKIE, Chunking, by_texts, plain
 from ingest.contents.syntax_trees import GRAMMARS
 
 
@@ -35,5 +35,6 @@ CHONKIE_CODE = Chunker(
     chunk=chonkie_code,
     grammars=GRAMMARS,
     library="chonkie",
+    also=OF_CHONKIE,
     source="chonkie's CodeChunker, told the language; its own n is 2,048.",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers._library import Chunking, by_texts
+from ingest.contents.chunkers._library import OF_CHONKIE, Chunking, by_texts
 
 
 def chonkie_recursive(document: Document, n: int) -> Cut:
@@ -27,5 +27,6 @@ CHONKIE_RECURSIVE = Chunker(
     meaning="Cuts what exceeds n characters at blank lines, then at lines, marks and blanks.",
     chunk=chonkie_recursive,
     library="chonkie",
+    also=OF_CHONKIE,
     source="chonkie's RecursiveChunker with its own rules; its own n is 2,048.",
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers._library import Chunking, by_texts
+from ingest.contents.chunkers._library import OF_CHONKIE, Chunking, by_texts
 
 
 def chonkie_token(document: Document, n: int) -> Cut:
@@ -27,5 +27,6 @@ CHONKIE_TOKEN = Chunker(
     meaning="Cuts after every n characters, inside a line or a word if need be.",
     chunk=chonkie_token,
     library="chonkie",
+    also=OF_CHONKIE,
     source="chonkie's TokenChunker with its own tokenizer, which is characters; its own n is 2,048.",
 )

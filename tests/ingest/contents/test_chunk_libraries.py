@@ -112,6 +112,10 @@ def test_what_lies_in_no_chunk_is_counted() -> None:
     assert row[0] == row[1]
 
 
+def absent(text: str) -> list[str]:
+    raise ModuleNotFoundError(text)
+
+
 def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() -> None:
     frame = pl.concat([blobs("a\nb\n", language=""), blobs("fn f() {}\n", language="rust")])
     assert chunked("astchunk-60", frame).status["fell_back"].to_list() == ["language not known", "no way with 'rust'"]
@@ -119,16 +123,28 @@ def test_languages_and_files_that_a_library_lacks_are_cut_plainly_and_counted() 
         assert chunked(name, frame).status["fell_back"].to_list() == ["language not known", None]
         for language in sorted(set(LANGUAGES.values())):
             assert chunked(name, blobs("int x;\n", language=language)).status["failed"].to_list() == [None]
+    with pytest.raises(ImportError):
+        by_texts(Document("a\n"), 1, absent)
     given_up = by_texts(Document("a\nb\n"), 1, lambda text: ["b", "a"])
     assert given_up == Cut([(0, 1), (1, 2)], "ValueError: chunk 1 is no part of the file")
     assert placed("ab ab", ["ab", "", "ab"]) == [(0, 2), (3, 5)]
 
 
-def test_a_library_that_is_not_installed_is_one_error_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    def absent(name: str) -> str:
-        raise PackageNotFoundError(name)
+def test_a_library_that_is_not_installed_is_one_error_with_the_command(
+    monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
+    def found(name: str) -> str:
+        if name in missing:
+            raise PackageNotFoundError(name)
+        return "1"
 
-    monkeypatch.setattr(chunking, "version", absent)
+    absence.cache_clear()
+    request.addfinalizer(absence.cache_clear)
+    monkeypatch.setattr(chunking, "version", found)
+    missing = {"tqdm"}
+    assert absence(chunkers()["chonkie-token-<n>"]) == "tqdm is not installed"
+    missing = {"astchunk", "chonkie"}
+    absence.cache_clear()
     with pytest.raises(GoldspanError, match="'astchunk-1800' cannot cut here: astchunk is not installed") as refused:
         resolve_chunkers(["astchunk"])
     assert refused.value.code == Exit.MISSING
