@@ -75,8 +75,8 @@ def test_without_scripts_every_table_row_and_chart_is_there(opened: Opened) -> N
         rows += table.locator("tbody tr:not(.apart)").count()
     # Every system and the failed one in every table; the limited one under one protocol only.
     assert rows == len(PROTOCOLS) * 3 * (len(SYSTEMS) + 1) + 3
-    # For each average of the primary metric that there is: nDCG has no ratio of sums.
-    assert [chart.is_visible() for chart in page.locator("svg").all()] == [True] * len(PROTOCOLS) * 2
+    # For each average of the primary metric that there is, nDCG having no ratio of sums, and for characters and time.
+    assert [chart.is_visible() for chart in page.locator("svg").all()] == [True] * len(PROTOCOLS) * 4
     assert not page.locator("#controls").is_visible()
     assert not page.locator("#theme").is_visible()
     assert page.locator("th button").count() == 0
