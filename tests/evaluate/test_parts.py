@@ -20,6 +20,7 @@ from evaluate.retrievers import retrievers
 from evaluate.selection import Selection, asked_of
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
+from lake.costs import run_costs
 from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from tests.tiny import ROOT, command, leftovers, stored
@@ -116,6 +117,8 @@ def test_one_more_subset_leaves_every_part_of_the_other_alone(source: Path, tmp_
     assert before.items() <= after.items()
     assert {path: (lake / path).stat().st_mtime_ns for path in before} == times
     assert set(Lake(lake).read("runs")["n_items"]) == {40}
+    # What the parts cost that were ranked before is known still.
+    assert set(run_costs(Lake(lake)).collect()["n_queries"]) == {40}
 
 
 def test_a_part_that_is_gone_is_made_again_and_no_other_is_touched(lake: Path) -> None:
