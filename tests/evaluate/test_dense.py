@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import sys
 from collections.abc import Sequence
@@ -234,4 +233,3 @@ def test_dense_and_rerank_run_only_by_their_names(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--systems", "window-4-2+dense")
     assert said.code == Exit.MISSING
     assert "Write dense:NAME" in said.err
-    assert os.environ.get("HF_HUB_OFFLINE") is None, "nothing is set for the whole process"
