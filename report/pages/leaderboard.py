@@ -19,9 +19,11 @@ from report.heats import Heat
 from report.parameters import Average, TaskParameters
 from report.pictures import Steps, score_picture, step_picture
 from report.publisher import Entry, Material, Page, Publisher
+from report.render import markup
 from report.rows import Row
 from report.shown import score, slug
 from report.sizes import Sizes, sizes_of
+from report.verdicts import board_verdict, sentence
 
 HEAT_STEPS = 8
 
@@ -34,6 +36,10 @@ class Line:
     n_chunks: int | None
     cells: tuple[tuple[str, bool, int | None], ...]
     """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
+    above: str
+    """How far it is above the reference, by the primary metric."""
+    bar: Markup
+    """Its primary number and interval, drawn."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +52,7 @@ class Table:
     chart: Markup | None
     """The same numbers in the same order; none where the primary metric has none."""
     ranked: tuple[Line, ...]
+    baselines: tuple[Line, ...]
     unranked: tuple[Line, ...]
     same: tuple[str, ...]
     """Metrics whose ratio of sums equals their mean over items by construction."""
@@ -62,6 +69,9 @@ class Section:
     """One protocol's part of the page."""
 
     board: Board
+    verdict: str
+    reference: str
+    """The system that all are held against; empty where it was not run."""
     rules: tuple[tuple[str, str], ...]
     tables: tuple[Table, ...]
     sizes: Sizes | None
@@ -111,10 +121,14 @@ def _section(facts: Facts, board: Board) -> Section:
     order = facts.pool_orders.get((board.benchmark.name, board.slice[1]))
     if order is not None and said is not None and said.tie == "pool":
         rules.append(("Ties", order.said))
+    verdict = board_verdict(facts, board)
+    reference = next((row for row in _every(board) if row.run.run_id == verdict.reference), None)
     return Section(
         board=board,
+        verdict=sentence(facts, verdict) if _every(board) else "",
+        reference=reference.run.system if reference else "",
         rules=tuple((key, value) for key, value in rules if value),
-        tables=tuple(_table(facts, board, average) for average in _averages(board)),
+        tables=tuple(_table(facts, board, average, reference) for average in _averages(board)),
         sizes=sizes_of(facts, board),
         choices=choices(facts, board),
         costs=cost_quality(facts, board),
@@ -127,6 +141,18 @@ def _every(board: Board) -> list[Row]:
     return [*board.rows, *board.unranked]
 
 
+def _bar(row: Row, value: float | None, average: Average, top: float) -> Markup:
+    """A number and its interval on a line from 0 to `top`; nothing where either is missing."""
+    low, high = row.head.interval(average) if row.head else (None, None)
+    if value is None or low is None or high is None:
+        return markup("")
+    start, end, at = (100 * min(max(one / top, 0.0), 1.0) for one in (low, high, value))
+    return markup(
+        f'<span class="ci {slug(row.run.kind)}" aria-hidden="true"><i style="left:{start:.1f}%;'
+        f'width:{end - start:.1f}%"></i><i class="at" style="left:{at:.1f}%"></i></span>'
+    )
+
+
 def _union(names: Iterable[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(name for each in names for name in each))
 
@@ -136,7 +162,11 @@ def _averages(board: Board) -> list[Average]:
     return sorted(AVERAGES, key=lambda average: average != board.average)
 
 
-def _table(facts: Facts, board: Board, average: Average) -> Table:
+def _table(facts: Facts, board: Board, average: Average, reference: Row | None) -> Table:
+    against = reference.value(board.primary, average) if reference else None
+    ends = [end for row in board.rows if row.head and (end := row.head.interval(average)[1]) is not None]
+    numbers = [value for row in board.rows if (value := row.value(board.primary, average)) is not None]
+    top = max([*ends, *numbers, 0.0]) or 1.0
     best = {column.name: board.best(column, average) for column in board.columns}
 
     def line(row: Row, *, ranked: bool) -> Line:
@@ -148,25 +178,29 @@ def _table(facts: Facts, board: Board, average: Average) -> Table:
             others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
             cells.append((shown, is_best, others))
         count = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
-        return Line(row, count and count.n, tuple(cells))
+        number = row.value(board.primary, average)
+        above = score(None) if number is None or against is None else f"{number - against:+.3f}".replace("-", "−")
+        return Line(row, count and count.n, tuple(cells), above, _bar(row, number, average, top))
 
     means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, average) != average)
     micro = {column.metric: column.micro for column in board.columns if column.metric not in means}
     metrics = micro if average == "micro" else {}
     title, meaning = AVERAGES[average]
-    numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
+    ordered = board.in_order(board.rows, average)
+    named = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
     return Table(
         average=average,
         title=title,
         meaning=meaning,
         chart=score_picture(board, average),
-        ranked=tuple(line(row, ranked=True) for row in board.in_order(board.rows, average)),
+        ranked=tuple(line(row, ranked=True) for row in ordered if not row.run.baseline),
+        baselines=tuple(line(row, ranked=True) for row in ordered if row.run.baseline),
         unranked=tuple(line(row, ranked=False) for row in board.in_order(board.unranked, average)),
         same=tuple(name for name, rule in metrics.items() if rule == "same"),
         means=tuple(means),
         undefined=tuple(name for name, rule in metrics.items() if rule == "none"),
-        unbeaten=tuple(unbeaten_baselines(task, numbers, lower_is_better=board.primary.better == "lower")),
+        unbeaten=tuple(unbeaten_baselines(task, named, lower_is_better=board.primary.better == "lower")),
     )
 
 

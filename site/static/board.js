@@ -11,7 +11,7 @@
   // Each protocol averages in its own way, and its table opens with that.
   var defaults = {
     protocol: sections[0].dataset.protocol, average: "", granularity: checked("granularity"), metric: checked("metric"),
-    sort: "", dir: ""
+    columns: checked("columns"), sort: "", dir: ""
   };
   document.querySelectorAll("table[data-sortable] tbody").forEach(function (body) {
     Array.prototype.forEach.call(body.rows, function (row, index) { row.dataset.place = index; });
@@ -33,7 +33,7 @@
     if (!sections.some(function (section) { return section.dataset.protocol === found.protocol; })) {
       found.protocol = defaults.protocol;
     }
-    ["average", "granularity", "metric"].forEach(function (name) {
+    ["average", "granularity", "metric", "columns"].forEach(function (name) {
       if (found[name] && !Array.prototype.some.call(form.elements, function (input) { return input.name === name && input.value === found[name]; })) {
         found[name] = defaults[name];
       }
@@ -41,7 +41,14 @@
     if (found.average === own(found.protocol)) {
       found.average = "";
     }
+    found.columns = given.get("columns") === "main" || given.get("columns") === "all" ? given.get("columns") : usual(found);
     return found;
+  }
+
+  // Whoever asks for a granularity, a metric or the order of a further column is shown all columns of it.
+  function usual(view) {
+    var further = view.sort && Array.prototype.some.call(document.querySelectorAll("th.more"), function (cell) { return cell.dataset.key === view.sort; });
+    return further || view.granularity !== defaults.granularity || view.metric !== defaults.metric ? "all" : "main";
   }
 
   function own(protocol) {
@@ -55,7 +62,7 @@
   function write() {
     var kept = new URLSearchParams();
     Object.keys(defaults).forEach(function (key) {
-      if (state[key] && state[key] !== defaults[key]) {
+      if (state[key] && state[key] !== (key === "columns" ? usual(state) : defaults[key])) {
         kept.set(key, state[key]);
       }
     });
@@ -63,14 +70,14 @@
     history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
   }
 
-  // Which columns stand: those of the granularity and metric asked for, and always the one the table is ordered by.
+  // Which columns stand: the first few, or all of the granularity and metric asked for; always the one that orders it.
   function columns(table) {
+    if (!table.dataset.hasOwnProperty("sortable")) {
+      return;
+    }
     Array.prototype.forEach.call(table.tHead.rows[0].cells, function (cell) {
       var of = cell.dataset;
-      if (!of.granularity) {
-        return;
-      }
-      var other = [["granularity", of.granularity], ["metric", of.metric]].some(function (pair) {
+      var other = (state.columns === "main" && cell.classList.contains("more")) || Boolean(of.granularity) && [["granularity", of.granularity], ["metric", of.metric]].some(function (pair) {
         return state[pair[0]] && state[pair[0]] !== "all" && state[pair[0]] !== pair[1];
       });
       var hidden = other && !cell.classList.contains("primary");
@@ -137,7 +144,7 @@
 
   function sort(table, key, dir) {
     var cell = head(table, key);
-    if (!cell) {
+    if (!cell || cell.hidden) {
       return false;
     }
     var direction = dir === "ascending" || dir === "descending" ? dir : first(cell);
@@ -217,6 +224,9 @@
 
   form.addEventListener("change", function (event) {
     state[event.target.name] = event.target.value;
+    if (event.target.name === "granularity" || event.target.name === "metric") {
+      state.columns = usual(state);
+    }
     if (event.target.name === "protocol" || state.average === own(state.protocol)) {
       state.average = "";
     }
