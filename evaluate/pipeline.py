@@ -27,6 +27,9 @@ from lake.parts import PartCounts
 from lake.store import Lake
 from lake.text import counted
 
+MANY_RANKINGS = 5_000
+"""From so many rankings of items on, starting processes is worth its seconds however few jobs they are in."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -117,7 +120,9 @@ def evaluate(
     jobs = _jobs(plans)
     chunkers = {work.task.name: work.chunkers() for work, plan in plans if plan}
     runner = Runner(lake.root, held.label, selection, tuple(patterns), chunkers)
-    for tally in console.track(engine.map(runner.run, jobs), f"evaluating {benchmark}", total=len(jobs)):
+    n_rankings = sum(len(plan) * asked.described.height for work, plan in plans for asked in work.asked)
+    done = engine.map(runner.run, jobs, are_long=n_rankings >= MANY_RANKINGS)
+    for tally in console.track(done, f"evaluating {benchmark}", total=len(jobs)):
         lake.tally.add(tally)
     runs = [(work, system) for work, plan in plans for system in plan]
     for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):

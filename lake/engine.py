@@ -39,9 +39,15 @@ class Engine:
 
     n_processes: int | None = 1
 
-    def map(self, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
-        """What the work makes of each job, in the order in which they end."""
-        n_processes = min(self._wanted(len(jobs)), len(jobs))
+    def map(self, work: Callable[[J], R], jobs: Sequence[J], *, are_long: bool = False) -> Iterator[R]:
+        """What the work makes of each job, in the order in which they end.
+
+        Args:
+            work: What is done.
+            jobs: With what.
+            are_long: Whether starting processes is worth its seconds though the jobs are few.
+        """
+        n_processes = min(self._wanted(len(jobs), are_long=are_long), len(jobs))
         if n_processes < 2:
             yield from map(work, jobs)
             return
@@ -63,10 +69,10 @@ class Engine:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
-    def _wanted(self, n_jobs: int) -> int:
+    def _wanted(self, n_jobs: int, *, are_long: bool) -> int:
         if self.n_processes is not None:
             return self.n_processes
-        return (os.cpu_count() or 1) if n_jobs >= MANY_JOBS else 1
+        return (os.cpu_count() or 1) if are_long or n_jobs >= MANY_JOBS else 1
 
 
 IN_PROCESS = Engine()

@@ -13,10 +13,10 @@ below 0. Its interval is from leaving out one repository at a time, which are un
 Meijer and Van Der Leeden 1999), with the degrees of freedom of a mean over the same repositories, cut to 0 and 1.
 
 How often it covers the truth in 600 simulated data sets of four chunkers and four retrievers over repositories like
-RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some), in per cent: 95 to 100 whether the chunker alone
+RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some), in per cent: 92 to 100 whether the chunker alone
 varies, the retriever, their interaction, or all, and however much the repositories differ; with plain sums 44 to 99.
-Of the retriever over the chunker it leaves out 0 in at most 5 of a hundred where they are alike, and in none where
-nothing has an effect.
+Of the retriever over the chunker it leaves out 0 in at most 5 of a hundred where they are alike, and in 2 of a
+thousand where nothing has an effect.
 """
 
 from __future__ import annotations
