@@ -95,9 +95,10 @@ def read(
             raise unknown_name(kind, name, declared)
     wanted = known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
     store = Lake(lake)
-    resolved = wanted_chunkers(split_names(chunkers), chunker or [], store)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with locked(store, console, {"ingest", "runs"}), console.downloads() as told:
+        # Under the lock: what is damaged of the lake is set aside by now.
+        resolved = wanted_chunkers(split_names(chunkers), chunker or [], store)
         done: dict[str, Ingested] = {}
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         beside = read_beside(source, own, clones=bool(base))

@@ -182,6 +182,7 @@ def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:
         "repobench-r@identifier-v1",
         "repobench-r@official-v1",
         "repoeval@chunking-v1",
+        "repoeval@hard-negatives-v1",
         "repoeval@target-v1",
     }
 
