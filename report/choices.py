@@ -54,7 +54,7 @@ def choices(facts: Facts, board: Board) -> Choices | None:
     where = {"protocol": board.protocol.name, "slice": board.slice[0], "slice_value": board.slice[1]}
     found = facts.effects.filter(**where).filter(pl.col("task").is_in(tasks))
     whole = found.filter(repo="")
-    if whole.is_empty():
+    if whole.filter(pl.col("mean").is_not_null()).is_empty():
         return None
     cells = {(row["chunker"], row["retriever"]): row for row in whole.filter(pl.col("mean").is_not_null()).to_dicts()}
     shares = {row["factor"]: (row["share"], row["low"], row["high"]) for row in whole.filter(

@@ -66,6 +66,8 @@ def effects_of(
     where = shown.select(*MEASURE, *SLICE).row(0, named=True)
     average = average_of(protocol, metric_named(protocol.primary.metric))
     means, share, counts, held = _by_repository(matrix.values({**where, "run_id": run_ids}), average)
+    if not len(share):
+        return nothing
     means = means.reshape(len(chunkers), len(retrievers), -1)
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
@@ -105,15 +107,20 @@ def _by_repository(values: Values, average: Aggregate) -> tuple[Floats, Floats, 
     The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
     which is their own wherever it is a size of the gold; the last are the repositories that have any.
     """
-    _, starts, counts = np.unique(values.repo, return_index=True, return_counts=True)
+    # An item that some run has no value for cannot be scored, or the metric says nothing of it.
+    kept = ~np.isnan(values.value).any(axis=0)
+    present, starts, counts = np.unique(values.repo[kept], return_index=True, return_counts=True)
+    held = np.zeros(int(values.repo.max(initial=-1)) + 1, np.bool_)
+    held[present] = True
     if average == "micro" and values.numerator is not None and values.denominator is not None:
-        above = np.add.reduceat(values.numerator, starts, axis=1)
-        below = np.add.reduceat(values.denominator, starts, axis=1).mean(axis=0)
-        held = below > 0
-        return above[:, held] / below[held], below[held] / below.sum(), counts[held], held
-    means = np.add.reduceat(values.value, starts, axis=1) / counts
+        above = np.add.reduceat(values.numerator[:, kept], starts, axis=1)
+        below = np.add.reduceat(values.denominator[:, kept], starts, axis=1).mean(axis=0)
+        has_any = below > 0
+        held[present] = has_any
+        return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], held
+    means = np.add.reduceat(values.value[:, kept], starts, axis=1) / counts
     share = counts / counts.sum() if average == "macro" else np.full(len(counts), 1 / len(counts))
-    return means, share, counts, np.ones(len(counts), np.bool_)
+    return means, share, counts, held
 
 
 def _split(means: Floats) -> tuple[Floats, Floats, Floats, Floats]:

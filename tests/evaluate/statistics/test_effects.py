@@ -38,6 +38,8 @@ def _effects(cells: Cells, repos: list[str], *, micro: bool = False, of: str = "
         scores[run_id] = pl.LazyFrame({"item_id": names, "value": values, **sums}).with_columns(
             **{name: pl.lit(one, pl.Int64 if name == "k" else pl.String) for name, one in measure.items()}
         )
+        # What cannot be scored has no row.
+        scores[run_id] = scores[run_id].filter(pl.col("value").is_not_nan())
     items = pl.LazyFrame({"item_id": names, "repo": repos})
     found = effects_of(protocol, pl.DataFrame(rows), items, scores)
     check(table("effects"), found.with_columns(task=pl.lit("t")))
@@ -75,6 +77,17 @@ def test_a_two_by_two_grid_by_hand() -> None:
     of_p = _effects(cells, ["p", "q", "q", "q"], of="p")
     assert _levels(of_p, "mean")["a", "x"] == 0.5
     assert set(of_p["n_items"]) == {1}
+
+
+@pytest.mark.parametrize("micro", [False, True])
+def test_items_that_cannot_be_scored_count_nowhere(*, micro: bool) -> None:
+    base = {("a", "x"): 0.5, ("a", "y"): 0.3, ("b", "x"): 0.4, ("b", "y"): 0.2}
+    cells = {cell: [value, value + 0.1, value] for cell, value in base.items()}
+    nan = float("nan")
+    with_more = {cell: [*values[:1], *values[1:], nan, nan] for cell, values in cells.items()}
+    found = _effects(with_more, ["p", "q", "q", "q", "r"], micro=micro, of="*")
+    assert found.equals(_effects(cells, ["p", "q", "q"], micro=micro, of="*"))
+    assert set(found["n_items"]) == {3, 1, 2}
 
 
 def test_ratios_of_sums_are_split_as_they_are_pooled() -> None:
