@@ -127,6 +127,8 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
     }
     for page in (page for kind in kinds for page in kind.pages(material)):
         _write_page(new, page, frame)
+        for path, content in page.files.items():
+            _new_file(new, path).write_bytes(content)
     files = {
         path.relative_to(new).as_posix(): {"bytes": path.stat().st_size, "sha256": sha256_of_file(path)}
         for path in sorted(new.rglob("*"))
@@ -143,14 +145,19 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
 def _write_page(new: Path, page: Page, frame: dict[str, object]) -> None:
     from report.render import render
 
-    to = new / page.path
+    own = {"path": page.path, "title": page.title, "said": page.said, "picture": page.picture}
+    html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
+    _new_file(new, page.path).write_text(html, encoding="utf-8", newline="\n")
+
+
+def _new_file(new: Path, path: str) -> Path:
+    """Where a file of the site is to lie; no two have one place."""
+    to = new / path
     if to.exists():
-        message = f"two pages want the path {page.path!r}"
+        message = f"two pages want the path {path!r}"
         raise GoldspanError(message, hint="Two benchmarks' names are alike but for their punctuation; rename one.")
-    root = "../" * page.path.count("/")
-    html = render(page.template, {**frame, **page.values, "path": page.path, "title": page.title, "root": root})
     to.parent.mkdir(parents=True, exist_ok=True)
-    to.write_text(html, encoding="utf-8", newline="\n")
+    return to
 
 
 def _built(manifest: Manifest | None, *, is_current: bool) -> Built:

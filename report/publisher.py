@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lake.store import Lake
 from report.downloads import Stored
@@ -27,12 +27,18 @@ class Page:
         title: What the browser's tab says.
         template: The template's file name.
         values: What the template needs besides the frame's own.
+        said: What it says in a sentence, for those who share its address: a verdict where there is one.
+        picture: The picture that is shown with it then, a path in the site; none where it is empty.
+        files: Files that belong to it, such as figures and data loaded on demand: path in the site → content.
     """
 
     path: str
     title: str
     template: str
     values: Mapping[str, object]
+    said: str = ""
+    picture: str = ""
+    files: Mapping[str, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

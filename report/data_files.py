@@ -1,0 +1,31 @@
+"""Data that a page loads on demand: a script that gives a value under a name, as `site/static/load.js` takes it."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+
+_UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
+
+
+def data_file(name: str, value: object) -> bytes:
+    """A script that gives a value under a name.
+
+    Args:
+        name: What pages ask for it by.
+        value: Anything JSON can hold; keys keep their order.
+    """
+    return f"goldspan.give({_literal(name)},{_literal(value)});\n".encode()
+
+
+def packed(content: bytes) -> str:
+    """Bytes as text, deflated; `goldspan.unpack` gives them again."""
+    return base64.b64encode(zlib.compress(content, 9)).decode()
+
+
+def _literal(value: object) -> str:
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    for character, escaped in _UNSAFE.items():
+        text = text.replace(character, escaped)
+    return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")
