@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import polars as pl
@@ -21,6 +21,9 @@ from lake.make import Input, Product, product_of
 from lake.naming import GOLD_RUN
 from lake.store import Lake, Part
 from lake.tables import table
+
+ITEMS_AT_ONCE = 200
+"""So many items are scored together: the lines of all files that runs name for them are in memory."""
 
 ROWS_AT_ONCE = 3_000_000
 """About how many rows of hits are scored together, and of scores aggregated: what memory must hold."""
@@ -118,7 +121,20 @@ def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Co
 def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
     rules = rules_of(protocol)
     runs = load_runs(lake, asked, rules, names)
-    return score_contexts(protocol, load_material(lake, asked, protocol, rules, runs), runs)
+    found = []
+    for items in asked.described.iter_slices(ITEMS_AT_ONCE):
+        some = runs.on(items)
+        material = load_material(lake, replace(asked, described=items), protocol, rules, some)
+        found.append(score_contexts(protocol, material, some))
+    scores = _by_measure([one.scores for one in found], ["granularity", "metric", "k"])
+    return Scored(scores, _by_measure([one.steps for one in found], ["granularity"]))
+
+
+def _by_measure(frames: Sequence[pl.DataFrame], measure: Sequence[str]) -> pl.DataFrame:
+    """The rows of some items below the others', in the order in which they are when all are scored together."""
+    rows = pl.concat(frames)
+    order = rows.select(measure).unique(maintain_order=True).with_row_index("place")
+    return rows.join(order, on=measure, maintain_order="left").sort("place", maintain_order=True).drop("place")
 
 
 def _read_by_all(lake: Lake, asked: ItemPart, protocol: Protocol) -> list[Input | None]:

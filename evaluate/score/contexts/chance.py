@@ -94,7 +94,7 @@ def _as_runs(asked: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Ru
         status=pl.lit("done"), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
     edits = pl.DataFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
-    return Runs(tuple(names), answered, hits, edits)
+    return Runs.of(names, answered, hits, edits)
 
 
 def _expected(

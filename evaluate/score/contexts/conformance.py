@@ -133,7 +133,7 @@ def runs() -> Runs:
             ("oracle", LINES, _CHUNKS),
         ):
             hits += [(run, item, part, 0, rank, None, *chunk, None) for rank, chunk in enumerate(chunks, start=1)]
-    return Runs(
+    return Runs.of(
         names=("agent", "reader", "ranking", "oracle"),
         run_items=pl.DataFrame(
             answered,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import polars as pl
 
@@ -49,12 +50,27 @@ class Runs:
         run_items: run_id, item_id, status, n_steps (null for a ranking), has_patch.
         hits: run_id, item_id, part, step, rank, path_given, path, line_start, line_end, symbol.
         edits: run_id, item_id, path, line: the lines that the runs' patches edit, as the protocol reads patches.
+        rankings: Which of the runs are rankings: nobody counts their steps.
     """
 
     names: tuple[str, ...]
     run_items: pl.DataFrame
     hits: pl.DataFrame
     edits: pl.DataFrame
+    rankings: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> Runs:
+        """Runs with all that they answered: those are rankings that have no steps on any item."""
+        kinds = run_items.group_by("run_id").agg(pl.col("n_steps").is_null().all())
+        return cls(tuple(names), run_items, hits, edits, frozenset(kinds.filter("n_steps")["run_id"]))
+
+    def on(self, items: pl.DataFrame) -> Runs:
+        """What they answered to some of the items."""
+        run_items, hits, edits = (
+            one.join(items, on="item_id", how="semi") for one in (self.run_items, self.hits, self.edits)
+        )
+        return replace(self, run_items=run_items, hits=hits, edits=edits)
 
 
 @dataclass(frozen=True)
@@ -118,14 +134,11 @@ def number(material: Material, runs: Runs) -> Numbered:
 def _cases(items: pl.LazyFrame, runs: Runs) -> pl.LazyFrame:
     names = pl.LazyFrame({"run_id": runs.names}, schema={"run_id": pl.String})
     answered = runs.run_items.lazy().select("run_id", "item_id", "status", "n_steps", "has_patch")
-    # Nobody counts a ranking's steps.
-    kinds = answered.group_by("run_id").agg(is_ranking=pl.col("n_steps").is_null().all())
     return (
-        names.join(kinds, on="run_id", how="left", maintain_order="left")
+        names.with_columns(is_ranking=pl.col("run_id").is_in(list(runs.rankings)))
         .join(items.drop("pool_id"), how="cross", maintain_order="left_right")
         .join(answered, on=["run_id", "item_id"], how="left", maintain_order="left")
         .with_columns(
-            pl.col("is_ranking").fill_null(value=False),
             pl.col("has_patch").fill_null(value=False),
             n_steps=pl.when("is_ranking").then(N_RANKED_STEPS).otherwise(pl.col("n_steps").fill_null(0)),
         )

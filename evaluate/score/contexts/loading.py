@@ -39,7 +39,7 @@ def load_runs(lake: Lake, asked: ItemPart, rules: ContextRules, names: Sequence[
             rows("edits").filter(pl.col("reading") == reading_of(rules)).select("run_id", *_EDIT),
         ]
     )
-    return Runs(tuple(names), answered, hits, edits)
+    return Runs.of(names, answered, hits, edits)
 
 
 def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:

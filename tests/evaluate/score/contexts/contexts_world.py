@@ -145,7 +145,7 @@ def scored(protocol: Protocol, material: Material, *answers: Answer | None) -> S
         "n_steps": pl.Int64,
         "has_patch": pl.Boolean,
     }
-    runs = Runs(
+    runs = Runs.of(
         names=tuple(str(number) for number in range(len(answers))),
         run_items=pl.DataFrame(answered, what, orient="row"),
         hits=pl.DataFrame(hits, seen, orient="row"),

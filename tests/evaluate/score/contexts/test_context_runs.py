@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from unittest.mock import patch
 
@@ -131,3 +132,20 @@ def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) 
     found = lake.scan("aggregates", **run).filter(metric="line_redundancy", slice="all").collect()
     assert found["micro"].item() == pytest.approx(1 - last / seen, abs=1e-12)
     assert lake.scan("aggregates", **run).filter(metric="line_auc", slice="all").collect()["micro"].item() is None
+
+
+def test_items_are_scored_alike_however_many_at_once(lake: Lake, tmp_path: Path) -> None:
+    # On the first items the second agent gave no answer, and so has no steps: it is none the less no ranking.
+    first = asked(lake)[0].described["item_id"].head(5).implode()
+    none = pl.when(pl.col("item_id").is_in(first)).then(None).otherwise("n_steps").alias("n_steps")
+    for name in ("run_items", "hits"):
+        (stored,) = lake.parts(name, run_id=RUNS[1].run_id)
+        frame = lake.scan_parts([stored], name).collect().drop("benchmark")
+        frame = frame.with_columns(none) if name == "run_items" else frame.filter(~pl.col("item_id").is_in(first))
+        lake.write(name, frame, part=stored.name, fingerprint="fewer", **stored.folders)
+    other = Lake(shutil.copytree(tmp_path, tmp_path / "other"))
+    score(lake)
+    with patch.object(stage, "ITEMS_AT_ONCE", 5):
+        score(other)
+    for name in ("scores", "step_scores"):
+        assert other.read(name).equals(lake.read(name))

@@ -55,7 +55,7 @@ def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_fir
     )
     sizes = pl.DataFrame({"run_id": "any", "item_id": "item", "n": len(chunks), "n_first": n_first})
     return expected_coverage(
-        protocol, rules_of(protocol), material, Runs(("any",), answered, hits, hits.clear()), sizes
+        protocol, rules_of(protocol), material, Runs.of(["any"], answered, hits, hits.clear()), sizes
     )
 
 
