@@ -22,9 +22,11 @@ from ingest.runs.chunk_lists import import_chunks
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import found_in
 from ingest.runs.input_file import InputFile
-from ingest.runs.registry import AUTO, importers
+from ingest.runs.registry import AUTO, declare_formats, importers
 from ingest.sources.git_address import GITHUB, checked_base
 from ingest.sources.tree import Source
+from ingest.submissions.declaration import FOLDER
+from ingest.submissions.importing import import_submissions
 from lake import unchanged
 from lake.catalog.tasks import TASKS
 from lake.console import (
@@ -75,6 +77,9 @@ def read(
             envvar="GOLDSPAN_REPOSITORIES", help="Clone them to be searched whole: github, or the URL they are below."
         ),
     ] = "",
+    submissions: Annotated[
+        Path, typer.Option(envvar="GOLDSPAN_SUBMISSIONS", help="The folder of rankings that were handed in.")
+    ] = FOLDER,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -103,7 +108,7 @@ def read(
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         beside = read_beside(source, own, clones=bool(base))
         programs = [file for one in resolved if (cuts := one.declaration.command) for file in cuts.files]
-        unchanged.note_read(None if beside is None else [*beside, *programs])
+        unchanged.note_read(None if beside is None else [*beside, *programs, submissions])
         sources = own_source or open_sources(source, asked, declared, store, console, told)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
@@ -120,6 +125,9 @@ def read(
                 say=console.say,
             )
             import_recorded(store, name, opened, done[name], console.say)
+        done[""] = Ingested()
+        import_submissions(store, submissions, done[""], console.say)
+        declare_formats(store)
         outcome = outcome_of(done, store)
         runs = imported_runs(store)
         unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=["ingest"], shared=["runs"], runs=runs)

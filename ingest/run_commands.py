@@ -10,11 +10,14 @@ from typing import Annotated
 import typer
 
 from ingest.json_command import PATIENCE
+from ingest.outcome import Ingested, outcome_of
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
 from ingest.runs.registry import AUTO
 from ingest.searches.import_search import Asking, import_search
 from ingest.searches.search import RIPGREP, Search, is_ripgrep
+from ingest.submissions.declaration import FILE, FOLDER, is_submission
+from ingest.submissions.importing import check_submission, import_submissions
 from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -86,8 +89,8 @@ def import_(
 
 @commands.command()
 def check(
-    benchmark: BenchmarkOption,
     file: FileOrNone = None,
+    benchmark: BenchmarkOption = "",
     system: SystemOption = "checked",
     search: SearchOption = "",
     task: TaskOption = "",
@@ -101,9 +104,17 @@ def check(
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Do all that `run` does, but for the writing."""
+    """Do all that `run` does, but for the writing; of a submission its folder is enough."""
     console = Console(quiet=quiet, json=json)
     store = Lake(lake)
+    if file is not None and is_submission(file):
+        with store.naming_damage():
+            checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
+        raise typer.Exit(console.finish("ingest", checked))
+    if not benchmark:
+        message = "--benchmark is not given: whose items FILE answers"
+        hint = f"Or FILE is a submission, a folder that holds {FILE}."
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     asking = _asking(search, file, timeout, limit)
     wanted = Wanted(file or Path(), benchmark, system, task, format, skip_unknown, chunker)
     with store.naming_damage():
@@ -111,6 +122,26 @@ def check(
     raise typer.Exit(
         console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …", store.tally))
     )
+
+
+@commands.command()
+def submissions(
+    folder: Annotated[Path, typer.Argument(metavar="[FOLDER]", help="Which holds <system>/<date>/.")] = FOLDER,
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Import what lies in the folder of submissions, and take away what left it: `python -m ingest` does so too."""
+    console = Console(quiet=quiet, json=json)
+    store = Lake(lake)
+    if not folder.is_dir():
+        message = f"there is no folder {folder}"
+        raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
+    with locked(store, console, {"runs"}):
+        done = Ingested()
+        import_submissions(store, folder, done, console.say)
+    raise typer.Exit(console.finish("ingest", outcome_of({"": done}, store)))
 
 
 def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool = False) -> Asking | None:

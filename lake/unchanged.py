@@ -268,7 +268,7 @@ def _records() -> Iterator[Path]:
             yield from (Path(place, name, "RECORD") for name in names)
 
 
-_NOT_CODE = {f"{ROOT}/lake/data", f"{ROOT}/lake/cache", f"{ROOT}/site/public"}
+_NOT_CODE = {f"{ROOT}/{name}" for name in ("lake/data", "lake/cache", "lake/submissions", "site/public")}
 
 
 def _files_of(folder: Path | str) -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from typing import NamedTuple
@@ -76,12 +76,15 @@ def faults_of_rules(
 _NONE = object()
 
 
-def faults_of_keys(error: ValidationError, sections: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
+def faults_of_keys(
+    error: ValidationError, sections: Mapping[str, Sequence[str]], told_elsewhere: Collection[str] = frozenset(RULES)
+) -> Iterator[Fault]:
     """What the models found; a key that is missing because it is misspelt is told once.
 
     Args:
         error: As pydantic has it.
         sections: Section → its keys; those at the top under the empty name.
+        told_elsewhere: Keys that nobody knows and that are told of elsewhere.
     """
     misspelt: set[Place] = set()
     nested = [f"{section}.{key}" for section, keys in sections.items() if section for key in keys]
@@ -92,7 +95,7 @@ def faults_of_keys(error: ValidationError, sections: Mapping[str, Sequence[str]]
             known = sections[str(place[0])] if len(place) > 1 else [*sections[""], *close]
             hint = did_you_mean(name, known)
             misspelt |= {(*place[:-1], meant) for meant in known if repr(meant) in hint}
-            if name not in RULES:
+            if name not in told_elsewhere:
                 yield Fault(place, "there is no such key", hint)
         elif one["type"] == "missing":
             if place not in misspelt:

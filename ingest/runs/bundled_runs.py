@@ -37,7 +37,7 @@ def import_recorded(
         result.n_rejected += done.n_rejected
         said = "; ".join(done.summary())
         result.notes.append(f"{run.system}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}; {said}")
-    _note(lake, f"recorded-{benchmark}", rejects)
+    note_rejects(lake, f"recorded-{benchmark}", rejects)
     result.n_rejected += len(rejects)
 
 
@@ -55,7 +55,8 @@ def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
     return names
 
 
-def _note(lake: Lake, part: str, rejects: Rejects) -> None:
+def note_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
+    """Store what was refused as a part of its own, in place of what it was before."""
     if len(rejects):
         frame = rejects.frame("ingest")
         lake.write("rejects", frame, part=part, fingerprint=fingerprint(frame.rows()))

@@ -38,6 +38,10 @@ from lake.text import counted, listed
 EXPERIMENTAL = "experimental: no real file of this format was seen when its reading was written"
 
 
+class NoItemKnownError(GoldspanError):
+    """The lake holds none of the items that a file names."""
+
+
 def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], None] = lambda _: None) -> Imported:
     """Check a file and, if that is wanted, store it as a run; the caller holds the lake's lock then.
 
@@ -244,13 +248,16 @@ class Import:
         hint = f"{hint} {self.task.name} asks {counted(len(known), 'item')} here, of {held}.".strip()
         verb = "is" if ids.height == 1 else "are"
         none = "" if unknown.height < n_rows else ", none of the file's is known"
-        raise self.input_file.wrong(
-            what=f"{counted(ids.height, 'item')} named in the file {verb} not among those asked{none}",
+        what = f"{counted(ids.height, 'item')} named in the file {verb} not among those asked{none}"
+        raise (NoItemKnownError if none else GoldspanError)(
+            what,
+            where=str(self.input_file.path),
             examples=[
                 f"{position}: {ascii(item_id[:120]) if item_id else 'it names no item'}"
                 for item_id, _, position in first
             ],
             hint=hint if none else f"{hint} --skip-unknown leaves them out.",
+            code=Exit.INVALID,
         )
 
     def _row(self, result: Imported) -> pl.DataFrame:

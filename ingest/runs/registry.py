@@ -5,11 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cache
 
+import polars as pl
+
 import ingest.runs.formats
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from lake.declarations import discover
 from lake.errors import unknown_name
+from lake.make import make
+from lake.store import Lake
+from lake.tables import declared_row
 from lake.text import listed
 
 AUTO = "auto"
@@ -20,6 +25,15 @@ AUTO = "auto"
 def importers() -> dict[str, Importer]:
     """Every declared importer by name, in the order of the names."""
     return discover(ingest.runs.formats, Importer)
+
+
+def declare_formats(lake: Lake) -> None:
+    """What pages say of the formats that are recognised by their content."""
+    known = [one for one in importers().values() if not one.is_experimental]
+    rows = [(one.name, one.title, one.meaning, one.kind, one.example) for one in known]
+    columns = ("name", "title", "meaning", "kind", "example")
+    frame = pl.concat(declared_row("formats", **dict(zip(columns, row, strict=True))) for row in rows)
+    make(lake, "formats", "all", lambda: frame, parameters=rows, code=())
 
 
 def importer_named(name: str) -> Importer:

@@ -16,7 +16,7 @@ MAX_DEPTH = 20
 Place = tuple[str | int, ...]
 """Where a value stands: the keys, and the positions in lists, that lead to it."""
 
-_HINT = "It is to be a declaration as `python -m ingest list benchmarks --format yaml` prints them."
+HINT = "It is to be a declaration as `python -m ingest list benchmarks --format yaml` prints them."
 
 
 def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:
@@ -51,7 +51,7 @@ def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:
     except (yaml.YAMLError, ValueError) as error:
         # Neither a character that may not stand in YAML nor a date that is none comes with a place.
         what = f"{file.name} cannot be read: {str(error).splitlines()[0]}"
-        raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID) from error
+        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID) from error
 
 
 def _text(file: Path) -> str:
@@ -59,7 +59,7 @@ def _text(file: Path) -> str:
         if not file.is_file():
             what = f"{file} {'is no file' if file.exists() else 'does not exist'}"
             near = [other for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
-            hint = f"There is: {', '.join(str(other) for other in near[:5])}." if near else _HINT
+            hint = f"There is: {', '.join(str(other) for other in near[:5])}." if near else HINT
             raise GoldspanError(what, hint=hint, code=Exit.MISSING)
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
@@ -68,7 +68,7 @@ def _text(file: Path) -> str:
         raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
     if len(data) > MAX_BYTES:
         what = f"{file.name} has more than {MAX_BYTES:,} bytes"
-        raise GoldspanError(what, where=str(file), hint=_HINT, code=Exit.INVALID)
+        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -115,4 +115,4 @@ class _Mark(Protocol):
 
 def _fault(file: Path, mark: _Mark | None, problem: str) -> GoldspanError:
     where = f"{file}, line {mark.line + 1}, column {mark.column + 1}" if mark else str(file)
-    return GoldspanError(f"{file.name}: {problem}", where=where, hint=_HINT, code=Exit.INVALID)
+    return GoldspanError(f"{file.name}: {problem}", where=where, hint=HINT, code=Exit.INVALID)

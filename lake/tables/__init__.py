@@ -82,6 +82,8 @@ TABLES: Mapping[str, Table] = {
         Table("tokens", evaluated.Tokens, ("tokenizer",), "evaluate"),
         Table("vectors", evaluated.Vectors, (), "evaluate"),
         Table("runs", of_runs.Runs, ("benchmark", "run_id"), "runs"),
+        Table("submissions", of_runs.Submissions),
+        Table("formats", declared.Formats),
         Table("costs", of_runs.Costs, ("benchmark", "run_id"), "evaluate"),
         Table("run_items", of_runs.RunItems, ("benchmark", "run_id"), "runs"),
         Table("hits", of_runs.Hits, ("benchmark", "run_id"), "runs"),

@@ -82,3 +82,10 @@ class Chunkers(Declared):
 
     imported_for = dy.String()
     counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}))
+
+
+class Formats(Declared):
+    """A format of what was made elsewhere: `kind` is what such a file holds, `example` how it begins."""
+
+    kind = dy.String()
+    example = dy.String()

@@ -35,6 +35,34 @@ class Runs(dy.Schema):
     fingerprint = dy.String()
 
 
+class Submissions(dy.Schema):
+    """A ranking that lies in the folder of submissions, with what its authors say of it; a row per task it answers.
+
+    `status` is `scored` (it is the run `run_id`), `reported` (numbers alone, which are never ranked), `older` (a newer
+    one counts), `waiting` (the lake lacks its items) or `refused`; `why` says so in words.
+    """
+
+    submission = dy.String(primary_key=True)
+    task = dy.String(primary_key=True)
+    system = dy.String()
+    benchmark = dy.String()
+    label = dy.String()
+    date = dy.String()
+    kind = dy.String()
+    authors = dy.List(dy.String())
+    contact = dy.String()
+    url = dy.String()
+    licence = dy.String()
+    description = dy.String()
+    revision = dy.String()
+    cost = dy.String()
+    reported = dy.List(dy.Struct({"metric": dy.String(), "value": dy.Float64()}))
+    file = dy.String(nullable=True)
+    status = dy.String()
+    why = dy.String()
+    run_id = dy.String(nullable=True)
+
+
 class Costs(dy.Schema):
     """What ranking a part of a run's items cost where it was made. The one table that differs between equal runs.
 

@@ -1,0 +1,201 @@
+"""What a submission is: a folder `<system>/<date>` with `system.yaml` and a run file for each task that it answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import date
+from math import isfinite
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
+
+from ingest.benchmarks import benchmarks
+from ingest.benchmarks.config_faults import Fault, faults_of_keys, refused, shown
+from ingest.runs.registry import AUTO, importer_named
+from ingest.sources import strict_yaml
+from lake.catalog.tasks import tasks_of
+from lake.errors import Exit, GoldspanError, did_you_mean
+from lake.text import listed
+
+FOLDER = Path("lake/submissions")
+FILE = "system.yaml"
+HINT = f"{FOLDER}/README.md says what stands in it."
+KINDS = ("retriever", "agent")
+_DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
+
+
+def _one_of(known: Callable[[], Mapping[str, object]], what: str) -> BeforeValidator:
+    def check(value: object) -> object:
+        if isinstance(value, str) and value not in known():
+            message = f"{shown(value)} is no {what}. {did_you_mean(value, known())}"
+            raise ValueError(message)
+        return value
+
+    return BeforeValidator(check)
+
+
+def _text(value: object) -> object:
+    if isinstance(value, str) and not value.strip():
+        message = "is empty"
+        raise ValueError(message)
+    return value
+
+
+def _format(value: object) -> object:
+    if isinstance(value, str) and value != AUTO:
+        try:
+            importer_named(value)
+        except GoldspanError as error:
+            message = f"{error.what}. {error.hint}"
+            raise ValueError(message) from error
+    return value
+
+
+def _authors(value: object) -> object:
+    names = value if isinstance(value, list) else [value]
+    if not names or not all(isinstance(name, str) and name.strip() for name in names):
+        message = f"{shown(value)} is neither a name nor a list of names"
+        raise ValueError(message)
+    return tuple(names)
+
+
+def _numbers(value: object) -> object:
+    if not isinstance(value, dict) or not value:
+        message = f"{shown(value)} is to be metrics with numbers, such as line_f1@8000: 0.52"
+        raise ValueError(message)
+    for metric, number in value.items():
+        if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
+            message = f"{metric}: {shown(number)} is no number"
+            raise ValueError(message)
+    return {metric: float(number) for metric, number in value.items()}
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+
+
+class System(BaseModel):
+    """What `system.yaml` says."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    name: Text
+    benchmark: Annotated[str, _one_of(benchmarks, "benchmark")]
+    label: str = ""
+    task: str = ""
+    kind: Annotated[str, _one_of(lambda: dict.fromkeys(KINDS), "kind")]
+    authors: Annotated[tuple[str, ...], BeforeValidator(_authors)]
+    contact: str = ""
+    url: str = ""
+    licence: Text
+    description: Text
+    revision: str = ""
+    cost: str = ""
+    chunker: str = ""
+    format: Annotated[str, BeforeValidator(_format)] = AUTO
+    reported: Annotated[dict[str, float], BeforeValidator(_numbers)] = {}
+
+
+@dataclass(frozen=True)
+class Submission:
+    """A submission as it lies there.
+
+    Attributes:
+        folder: Its folder, `<system>/<date>`.
+        system: What it says of what made it.
+        runs: Task → run file.
+        first: The task of a run file that names none: as the declaration says, else the benchmark's first of rankings.
+    """
+
+    folder: Path
+    system: System
+    runs: Mapping[str, Path]
+    first: str
+
+    @property
+    def name(self) -> str:
+        """`<system>/<date>`."""
+        return name_of(self.folder)
+
+    @property
+    def date(self) -> str:
+        """When it was submitted, as its folder says."""
+        return self.folder.name
+
+
+def name_of(folder: Path) -> str:
+    """What a submission is called: its folder and that above it."""
+    return f"{folder.parent.name}/{folder.name}"
+
+
+def folders_in(root: Path) -> Iterator[Path]:
+    """Every place below a folder of submissions where one lies or should."""
+    yield from sorted(one for one in root.glob("*/*") if not one.name.startswith("."))
+
+
+def _stem(file: Path) -> str:
+    return file.name.partition(".")[0]
+
+
+def is_submission(path: Path) -> bool:
+    """Whether a path that somebody named is a submission: its folder, or its `system.yaml`."""
+    return path.name == FILE or (path / FILE).is_file()
+
+
+def read_submission(path: Path) -> Submission:
+    """The submission in a folder.
+
+    Raises:
+        GoldspanError: It is none: the folder, a file in it or a key of its declaration is not as it is to be.
+    """
+    folder = (path.parent if path.name == FILE else path).absolute()
+    is_day = False
+    with suppress(ValueError):
+        is_day = bool(_DAY.fullmatch(folder.name) and date.fromisoformat(folder.name))
+    if not is_day or not folder.is_dir():
+        what = f"{name_of(folder)!a} is no submission: it is to be a folder <system>/<date>, the date as 2026-01-31"
+        raise GoldspanError(what, where=str(path), hint=HINT, code=Exit.INVALID)
+    files = [file for file in sorted(folder.iterdir()) if not file.name.startswith(".")]
+    if foreign := [file.name for file in files if file.is_symlink() or (file.name != FILE and _stem(file) != "run")]:
+        what = f"{foreign[0]!a} is a link, or neither {FILE} nor a run file, which is called run.<ending>"
+        raise GoldspanError(what, where=str(folder), hint=HINT, code=Exit.INVALID)
+    system, lines = _system(folder / FILE)
+    faults: list[Fault] = []
+    tasks = {task.name.partition("/")[2]: task for task in tasks_of(system.benchmark)}
+    names = [task.name for task in tasks.values()]
+    if system.task and system.task not in names:
+        faults.append(Fault(("task",), f"{shown(system.task)} is no task", did_you_mean(system.task, names)))
+    first = system.task or next(task.name for task in tasks.values() if "ranking" in task.answered_by)
+    found = [file for file in files if file.name != FILE]
+    runs = {
+        tasks[end].name if (end := file.name.partition(".")[2].partition(".")[0]) in tasks else first: file
+        for file in found
+    }
+    if len(runs) < len(found):
+        what = f"{listed([file.name for file in found])} do not answer a task each"
+        hint = f"Each says which it answers, run.<task>.<ending>; a task is one of {listed(list(tasks))}."
+        raise GoldspanError(what, where=str(folder), hint=hint, code=Exit.INVALID)
+    if not runs and not system.reported:
+        faults.append(Fault(("reported",), "there is neither a run file to be scored nor a number that is reported"))
+    if faults:
+        raise refused(folder / FILE, faults, lines)
+    return Submission(folder, system, runs, first)
+
+
+def _system(file: Path) -> tuple[System, dict[strict_yaml.Place, int]]:
+    try:
+        content, lines = strict_yaml.read_yaml(file)
+    except GoldspanError as error:
+        hint = HINT if error.hint == strict_yaml.HINT else error.hint
+        raise GoldspanError(error.what, where=error.where, hint=hint, code=error.code) from error
+    if not isinstance(content, dict):
+        what = f"{FILE} holds {shown(content)}, which is not keys with values"
+        raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
+    try:
+        return System.model_validate(content), lines
+    except ValidationError as error:
+        faults = faults_of_keys(error, {"": list(System.model_fields)}, told_elsewhere=())
+        raise refused(file, [fault._replace(hint=fault.hint or HINT) for fault in faults], lines) from error

@@ -1,0 +1,266 @@
+"""Submissions: what lies in the folder is a run in the lake, the newest alone; what is none is told, with its line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from ingest.outcome import Ingested
+from ingest.submissions.importing import import_submissions
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.runs.test_import import FIRST, ITEMS, lake, once, trec
+from tests.tiny import ROOT, command, put, stored
+
+__all__ = ["lake", "once"]
+
+SAYS = {
+    "name": "my-retriever",
+    "benchmark": "repoeval",
+    "kind": "retriever",
+    "authors": "[A. Author]",
+    "licence": "MIT",
+    "description": "Made up.",
+}
+RUN = trec([(item, "cats.py" if "zoo" in item else "rockets/engine.py", 1, 1) for item in ITEMS])
+
+
+def submit(root: Path, place: str, run: bytes | None = RUN, /, *, file: str = "run.trec", **says: str) -> Path:
+    """Lay a submission `<system>/<date>` into a folder; an empty text leaves a key out."""
+    said = {key: value for key, value in {**SAYS, **says}.items() if value}
+    folder = root / place
+    put(folder / "system.yaml", "".join(f"{key}: {value}\n" for key, value in said.items()).encode())
+    if run is not None:
+        put(folder / file, run)
+    return folder
+
+
+def brought(lake: Lake, root: Path) -> Ingested:
+    result = Ingested()
+    import_submissions(lake, root, result, lambda _: None)
+    return result
+
+
+def became(lake: Lake) -> dict[str, tuple[str, str]]:
+    """Submission → its status, and why."""
+    return {name: (status, why) for name, status, why in lake.read("submissions")["submission", "status", "why"].rows()}
+
+
+def systems(lake: Lake) -> list[str]:
+    return lake.read("runs")["system"].sort().to_list()
+
+
+def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: Path) -> None:
+    root = tmp_path / "submissions"
+    folder = submit(root, "mine/2026-01-31", reported="{ndcg@5: 1, line_f1@8000: .52}", revision='"0123"')
+    assert brought(lake, root).notes == ["mine/2026-01-31: 5 of 5 items"]
+    (row,) = lake.read("submissions").to_dicts()
+    assert (row["system"], row["task"], row["file"], row["revision"]) == (
+        "my-retriever",
+        "repoeval/prompt",
+        "run.trec",
+        "0123",
+    )
+    assert row["reported"] == [{"metric": "line_f1@8000", "value": 0.52}, {"metric": "ndcg@5", "value": 1.0}]
+    assert lake.read("runs").select("run_id", "origin").rows() == [(row["run_id"], "imported")]
+    before, files = stored(lake.root), {part.path: part.path.stat().st_mtime_ns for part in lake.parts("runs")}
+    brought(lake, root)
+    assert {part.path: part.path.stat().st_mtime_ns for part in lake.parts("runs")} == files
+    put(folder / "run.trec", trec([(FIRST, "rockets/orbit.py", 1, 1)]))
+    brought(lake, root)
+    assert systems(lake) == ["my-retriever"]
+    assert lake.read("runs")["run_id"].item() != row["run_id"]
+    put(folder / "run.trec", RUN)
+    brought(lake, root)
+    assert stored(lake.root) == before
+    shutil.rmtree(folder)
+    assert brought(lake, root).news == [f"{row['run_id']} went with its submission"]
+    assert not [path for path in stored(lake.root) if "runs" in path or "hits" in path or "submissions" in path]
+
+
+def test_the_newest_of_a_system_and_task_counts_and_numbers_alone_are_never_a_run(lake: Lake, tmp_path: Path) -> None:
+    root = tmp_path / "submissions"
+    submit(root, "mine/2026-01-31")
+    submit(root, "mine/2025-12-31", trec([(FIRST, "rockets/orbit.py", 1, 1)]))
+    submit(root, "told/2026-01-31", None, name="told", reported="{ndcg@5: 0.9}")
+    submit(root, "other/2026-01-31", name="other", label="sample")
+    submit(root, "away/2026-01-31", trec([("repoeval/none", "a.py", 1, 1)]), name="away")
+    submit(root, "elsewhere/2026-01-31", name="elsewhere", benchmark="repobench-r")
+    result = brought(lake, root)
+    assert systems(lake) == ["my-retriever"]
+    assert lake.read("runs")["n_items"].item() == 5
+    assert became(lake) == {
+        "mine/2026-01-31": ("scored", ""),
+        "mine/2025-12-31": ("older", "mine/2026-01-31 is newer"),
+        "told/2026-01-31": ("reported", ""),
+        "other/2026-01-31": ("waiting", "it answers repoeval labelled 'sample'; the lake holds the published one"),
+        "away/2026-01-31": ("waiting", "the lake holds none of its items"),
+        "elsewhere/2026-01-31": ("waiting", "the lake does not hold repobench-r"),
+    }
+    assert result.n_rejected == 0
+    shutil.rmtree(root / "mine/2026-01-31")
+    brought(lake, root)
+    assert lake.read("runs")["counts"].list.len().item() > 0
+    assert became(lake)["mine/2025-12-31"] == ("scored", "")
+
+
+def test_what_is_no_submission_is_a_reject_beside_the_others(lake: Lake, tmp_path: Path) -> None:
+    root = tmp_path / "submissions"
+    submit(root, "mine/2026-01-31")
+    submit(root, "bad/2026-01-31", b"neither this\n", name="bad")
+    submit(root, "typo/2026-01-31", name="typo", licence="", license="MIT")
+    put(root / "loose/system.yaml", b"name: x\n")
+    assert brought(lake, root).n_rejected == 3
+    rows = lake.scan("rejects").filter(pl.col("source").str.starts_with("submission ")).sort("source").collect()
+    assert rows["source"].to_list() == [
+        f"submission {name}" for name in ("bad/2026-01-31", "loose/system.yaml", "typo/2026-01-31")
+    ]
+    assert rows["position"].to_list() == ["run.trec", "system.yaml", "system.yaml, line 6"]
+    assert "license: there is no such key" in rows["reason"][2]
+    assert systems(lake) == ["my-retriever"]
+    assert became(lake)["bad/2026-01-31"][0] == "refused"
+
+
+FAULTS = {
+    "unknown key": ({"licence": "", "license": "MIT"}, "Did you mean 'licence'?"),
+    "name of a rule": ({"protocol": "x"}, "protocol: there is no such key"),
+    "missing key": ({"kind": ""}, "kind: is missing"),
+    "unknown benchmark": ({"benchmark": "repoevall"}, "Did you mean 'repoeval'?"),
+    "unknown task": ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"),
+    "unknown kind": ({"kind": "robot"}, "line 3"),
+    "unknown format": ({"format": "treck"}, "Did you mean 'trec'?"),
+    "a number for a text": ({"revision": "12345678"}, "in quotes"),
+    "a text for a number": ({"reported": "{ndcg@5: much}"}, "ndcg@5: 'much' is no number"),
+    "no number": ({"reported": "{ndcg@5: .nan}"}, "is no number"),
+    "neither yes nor no": ({"reported": "{ndcg@5: yes}"}, "is no number"),
+    "no numbers": ({"reported": "[1, 2]"}, "a list of 2 is to be metrics with numbers"),
+    "no author": ({"authors": "[]"}, "a list of 0 is neither a name nor a list of names"),
+    "empty": ({"name": "' '"}, "name: is empty"),
+    "tag": ({"url": "!!python/object:os.system x"}, "a tag"),
+    "alias": ({"url": "&a x", "contact": "*a"}, "an alias"),
+    "a key twice": ({"url": "x\nurl: y"}, "stands there twice"),
+    "a name that is taken": ({"name": "own-file\u202e"}, "cannot be printed"),
+}
+
+
+@pytest.mark.parametrize(("says", "told"), FAULTS.values(), ids=FAULTS)
+def test_a_fault_is_told_in_few_lines_with_its_file(
+    lake: Lake, tmp_path: Path, says: dict[str, str], told: str
+) -> None:
+    folder = submit(tmp_path, "mine/2026-01-31", **says)
+    said = command("ingest", "check", folder, "--lake", lake.root)
+    assert said.code in (Exit.INVALID, Exit.USAGE)
+    assert told in said.err, said.err
+    assert len(said.err.splitlines()) <= 10
+    assert "README.md" in said.err or "Did you mean" in said.err or "system" in said.err
+
+
+def test_files_that_are_no_run_and_folders_that_are_no_date_are_refused(lake: Lake, tmp_path: Path) -> None:
+    def refusal(folder: Path) -> str:
+        said = command("ingest", "check", folder, "--lake", lake.root)
+        assert said.code == Exit.INVALID, said.err
+        return said.err.splitlines()[0]
+
+    assert "do not answer a task each" in refusal(put(submit(tmp_path, "a/2026-01-31") / "run.tsv", b"x").parent)
+    assert "'notes.txt' is a link, or neither" in refusal(
+        put(submit(tmp_path, "b/2026-01-31") / "notes.txt", b"x").parent
+    )
+    linked = submit(tmp_path, "c/2026-01-31", None)
+    (linked / "run.trec").symlink_to("/etc/hostname")
+    assert "'run.trec' is a link" in refusal(linked)
+    assert "neither a run file to be scored nor a number" in refusal(submit(tmp_path, "d/2026-01-31", None))
+    for day in ("2026-02-30", "20260131", "latest"):
+        assert "is to be a folder <system>/<date>" in refusal(submit(tmp_path, f"e/{day}"))
+
+
+def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first(lake: Lake, tmp_path: Path) -> None:
+    before = stored(lake.root)
+    folder = submit(tmp_path, "mine/2026-01-31", reported="{ndcg@5: 0.9}", task="repoeval/prompt")
+    for path in (folder, folder / "system.yaml"):
+        said = command("ingest", "check", path, "--lake", lake.root)
+        assert said.code == Exit.DONE, said.err
+        assert "5 of 5 items" in said.err
+        assert "1 reported number, shown as such and never ranked" in said.err
+    other = submit(tmp_path, "other/2026-01-31", benchmark="contextbench")
+    said = command("ingest", "check", other, "--lake", lake.root)
+    assert said.code == Exit.MISSING
+    assert "the lake does not hold contextbench" in said.err
+    assert "make ingest BENCHMARKS=contextbench" in said.err
+    unknown = submit(tmp_path, "unknown/2026-01-31", RUN + trec([("repoeval/none", "a.py", 1, 1)]))
+    assert command("ingest", "check", unknown, "--lake", lake.root).code == Exit.INVALID
+    assert command("ingest", "check", unknown, "--skip-unknown", "--lake", lake.root).code == Exit.DONE
+    assert command("ingest", "check", folder / "run.trec", "--lake", lake.root).code == Exit.USAGE
+    assert stored(lake.root) == before
+
+
+def test_each_file_of_several_names_its_task(lake: Lake, tmp_path: Path) -> None:
+    folder = submit(tmp_path, "mine/2026-01-31", file="run.prompt.trec")
+    line = b'{"prompt": "", "choices": [{"text": "x"}], "metadata": {"task_id": "none/0"}}\n'
+    put(folder / "run.completion.jsonl", line)
+    brought(lake, tmp_path)
+    statuses = lake.read("submissions").select("task", "status").rows()
+    assert statuses == [("repoeval/completion", "refused"), ("repoeval/prompt", "scored")]
+
+
+def test_ingest_reads_the_folder_and_says_at_once_where_nothing_changed(source: Path, tmp_path: Path) -> None:
+    root, lake = tmp_path / "submissions", tmp_path / "lake"
+    submit(root, "mine/2026-01-31")
+    asked = ("repoeval", "--source", source, "--chunkers", "whole-file", "--lake", lake, "--submissions", root)
+    assert "mine/2026-01-31: 5 of 5 items" in command("ingest", *asked).err
+    formats = Lake(lake).read("formats")
+    assert formats.filter(name="trec").select("kind").item() == "ranking"
+    assert command("ingest", *asked).code == Exit.DONE
+    assert systems(Lake(lake)) == ["my-retriever"]
+    submit(root, "mine/2026-01-31", name="renamed")
+    said = command("ingest", "submissions", root, "--lake", lake)
+    assert said.code == Exit.DONE, said.err
+    assert systems(Lake(lake)) == ["renamed"]
+    assert command("ingest", "submissions", tmp_path / "none", "--lake", lake).code == Exit.MISSING
+    asked = (*asked[:-1], tmp_path / "none")
+    assert command("ingest", *asked).code == Exit.DONE
+    assert systems(Lake(lake)) == []
+
+
+def test_the_readme_of_the_folder_shows_a_submission_that_is_one(lake: Lake, tmp_path: Path) -> None:
+    text = (ROOT / "lake/submissions/README.md").read_text().partition("```yaml\n")[2].partition("```")[0]
+    folder = submit(tmp_path, "mine/2026-01-31")
+    put(
+        folder / "system.yaml",
+        text.replace("label: sample", "label: ''").replace("fixed-nws-1500", "whole-file").encode(),
+    )
+    assert command("ingest", "check", folder, "--lake", lake.root).code == Exit.DONE
+
+
+def test_the_workflow_checks_every_folder_that_a_pull_request_touches_once(tmp_path: Path) -> None:
+    def git(*words: str) -> None:
+        ours = ("-c", "user.name=a", "-c", "user.email=a@example.org", "-c", "commit.gpgsign=false")
+        subprocess.run(["git", *ours, *words], cwd=tmp_path, check=True, capture_output=True)
+
+    workflow = yaml.safe_load((ROOT / ".github/workflows/submission.yml").read_text())
+    script = workflow["jobs"]["check"]["steps"][-1]["run"]
+    put(
+        tmp_path / ".venv/bin/python", b'#!/bin/sh\necho "$@" >> said; case "$4" in */bad/*) exit 3;; esac; exit 5\n'
+    ).chmod(0o755)
+    root = tmp_path / "lake/submissions"
+    old = submit(root, "old/2026-01-31")
+    put(root / "README.md", b"x")
+    for words in ("init -q -b main", "add lake", "commit -qm x", "update-ref refs/remotes/origin/main HEAD"):
+        git(*words.split())
+    put(submit(root, "a b/2026-01-31") / "run/one.json", b"{}")
+    put(root / "README.md", b"y")
+    shutil.rmtree(old)
+    git("add", "-A", "lake")
+    git("commit", "-qm", "y")
+    told = {**os.environ, "GITHUB_BASE_REF": "main"}
+    assert subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=told, check=False).returncode == 0
+    assert (tmp_path / "said").read_text() == "-m ingest check lake/submissions/a b/2026-01-31\n"
+    submit(root, "bad/2026-01-31")
+    git("add", "lake")
+    git("commit", "-qm", "z")
+    assert subprocess.run(["bash", "-e", "-c", script], cwd=tmp_path, env=told, check=False).returncode == 1
