@@ -78,6 +78,7 @@ DOWNLOADS: Sequence[Download] = (
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
     Download("runs", "runs"),
+    Download("submissions", "submissions", if_any=True),
     Download("effects", "effects", if_any=True),
     Download("characters", "characters", of_runs=True, if_any=True),
     Download("costs", "costs", of_runs=True, note=_SUMMED),

@@ -10,11 +10,14 @@ from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError
 from report.parameters import BenchmarkParameters, ProtocolParameters
+from report.submitted import Submission
 
 COMPLETE = "complete"
 FAILED = "failed"
 IMPORTED = "imported"
-
+BUILT_IN = "built-in"
+PROGRAMS = ("command", "function", "ripgrep")
+"""Formats of imported runs that were made here, by a program that was asked."""
 
 P = TypeVar("P", bound=BaseModel)
 
@@ -148,6 +151,7 @@ class Run:
     baseline: bool
     has_steps: bool
     cost: Cost | None
+    submission: Submission | None = None
 
     @property
     def comparable(self) -> bool:
@@ -159,4 +163,13 @@ class Run:
         """What sort of system it is."""
         if self.has_steps:
             return "agent"
-        return "baseline" if self.baseline else "retriever" if self.origin == "built-in" else self.origin
+        if self.submission is not None:
+            return self.submission.kind
+        return "baseline" if self.baseline else "retriever" if self.origin == BUILT_IN else self.origin
+
+    @property
+    def provenance(self) -> str:
+        """Where its numbers come from, as its badge says it."""
+        if self.origin == BUILT_IN or self.format in PROGRAMS:
+            return "run here"
+        return f"scored here from the submitted {'trajectories' if self.has_steps else 'ranking'}"

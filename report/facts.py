@@ -21,6 +21,7 @@ from report.pool_order import PoolOrder, pool_orders
 from report.shown import slug
 from report.slices import Sizes, of_the_largest
 from report.steps import coverage_by_step
+from report.submitted import Submission, submissions
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ class Facts:
     ledger: pl.DataFrame
     rejects: pl.DataFrame
     parity: pl.DataFrame
+    submissions: tuple[Submission, ...]
+    formats: tuple[Declaration, ...]
 
     def boards(self, benchmark: str) -> list[Protocol]:
         """The protocols whose leaderboards a benchmark's page shows, the headline first.
@@ -118,7 +121,8 @@ def load(lake: Lake) -> Facts:
     tables = {name: {row.name: row for row in _declared(lake, name)} for name in _OTHERS}
     protocols = {row.name: Protocol(row, row.read(ProtocolParameters)) for row in _declared(lake, "protocols")}
     aggregates, slice_sizes = of_the_largest(lake)
-    runs, tasks = _runs(lake, tables["retrievers"]), tables["tasks"]
+    submitted = submissions(lake)
+    runs, tasks = _runs(lake, tables["retrievers"], submitted), tables["tasks"]
     return Facts(
         benchmarks=_benchmarks(lake, declared),
         protocols=protocols,
@@ -140,6 +144,8 @@ def load(lake: Lake) -> Facts:
         ledger=_of_boards(lake, "ledger_means", protocols.values()),
         rejects=lake.read("rejects").sort("stage", "source", "position"),
         parity=lake.read("parity").sort("reference", "quantity"),
+        submissions=submitted,
+        formats=tuple(_declared(lake, "formats")),
     )
 
 
@@ -200,7 +206,8 @@ def _benchmarks(lake: Lake, declared: Mapping[str, Declaration]) -> dict[str, Be
     return dict(sorted(found.items(), key=lambda each: (each[1].parameters.place, each[0])))
 
 
-def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
+def _runs(lake: Lake, retrievers: Mapping[str, Declaration], submitted: Iterable[Submission]) -> tuple[Run, ...]:
+    by_run = {one.run_id: one for one in submitted if one.run_id is not None}
     fields = list(Cost.__dataclass_fields__)
     costs = {row["run_id"]: Cost(*(row[name] for name in fields)) for row in run_costs(lake).collect().to_dicts()}
     steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
@@ -226,6 +233,7 @@ def _runs(lake: Lake, retrievers: Mapping[str, Declaration]) -> tuple[Run, ...]:
             baseline=row["retriever"] in retrievers and "baseline" in retrievers[row["retriever"]].tags,
             has_steps=row["run_id"] in agents,
             cost=costs.get(row["run_id"]),
+            submission=by_run.get(row["run_id"]),
         )
         for row in rows.iter_rows(named=True)
     )
