@@ -44,13 +44,17 @@ class Column:
         return self.metric.removeprefix(f"{self.granularity}_")
 
     @property
+    def measured(self) -> str:
+        """The metric as people say it, wherever it is cut: `Line F1`."""
+        return self.declaration.title if self.declaration and self.declaration.title else self.metric
+
+    @property
     def title(self) -> str:
         """The metric as people say it: `Line F1 in 8,000 characters`."""
-        said = self.declaration.title if self.declaration and self.declaration.title else self.metric
         k = self.measure[2]
         if not k:
-            return said
-        return f"{said} in {k:,} characters" if self.in_characters else f"{said} at {k:,}"
+            return self.measured
+        return f"{self.measured} in {k:,} characters" if self.in_characters else f"{self.measured} at {k:,}"
 
     @property
     def cut(self) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from lake.costs import on_frontier
 from report.board import Board
 from report.columns import Column
 from report.facts import Facts
-from report.render import markup
+from report.figures import Figure
+from report.kinds import kind_of
+from report.pictures import figure_of
 from report.rows import Row
 from report.shown import count, measured, score
 
@@ -35,9 +35,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The systems by one cost: a picture, and those that no other beats, the cheapest first."""
+    """The systems by one cost, and those that no other beats, the cheapest first."""
 
-    chart: Markup
+    figure: Figure
     offers: tuple[tuple[Offer, str, str], ...]
     """Each with its cost and its number as they are shown."""
 
@@ -98,16 +98,19 @@ def cost_quality(facts: Facts, board: Board) -> CostQuality | None:
     return CostQuality(
         rows=tuple(rows),
         hardware=tuple(sorted({row.run.cost.hardware for row in every if row.run.cost is not None})),
-        by_characters=_frontier(board, by_cut, "Characters read per item", lambda cost: count(round(cost))),
-        by_time=_frontier(board, by_time, "Median query, ms", measured),
+        by_characters=_frontier(board, by_cut, "costs", "Characters read per item", lambda cost: count(round(cost))),
+        by_time=_frontier(board, by_time, "time", "Median query, ms", measured),
         has_cuts=len(columns) > 1,
     )
 
 
-def _frontier(board: Board, offers: Sequence[Offer], title: str, shown: Callable[[float], str]) -> Frontier | None:
+def _frontier(
+    board: Board, offers: Sequence[Offer], what: str, title: str, shown: Callable[[float], str]
+) -> Frontier | None:
     """The frontier; None where there are fewer than two systems."""
     # A system that has the same at two cut-offs is there once; what costs nothing has no place on a scale of powers.
     offers = list({(one.row.run.run_id, one.cost, one.value): one for one in reversed(offers) if one.cost > 0}.values())
+    offers.sort(key=lambda one: (one.cost, one.value, one.row.run.run_id))
     if len({one.row.run.run_id for one in offers}) < 2:
         return None
     kept = on_frontier(
@@ -118,13 +121,20 @@ def _frontier(board: Board, offers: Sequence[Offer], title: str, shown: Callable
     edge = [one for one, is_kept in zip(offers, kept, strict=True) if is_kept]
     edge.sort(key=lambda one: (one.cost, one.row.run.system))
     # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.charts import Spot, frontier_chart
+    from report.curves import Spot, frontier_chart
 
     spots = [
-        Spot(one.cost, one.value, edge.index(one) + 1 if one in edge else None)
-        for one in sorted(offers, key=lambda one: (one.cost, one.value, one.row.run.run_id))
+        Spot(one.cost, one.value, kind_of(one.row.run), edge.index(one) + 1 if one in edge else None) for one in offers
     ]
     named = tuple((one, shown(one.cost), score(one.value)) for one in edge)
     listed = "; ".join(f"{one.row.run.system} {value} at {cost}" for one, cost, value in named)
     name = f"Dot chart: {board.primary.metric} against {title[0].lower()}{title[1:]}. On the frontier: {listed}."
-    return Frontier(markup(frontier_chart(spots, (title, board.primary.metric), name)), named)
+    measure = board.primary.measured if what == "costs" else board.primary.title
+    picture = frontier_chart(spots, (title, measure), name)
+    numbers = [
+        (one.row.run.system, kind_of(one.row.run), one.column.name, one.cost, one.value, spot.number)
+        for one, spot in zip(offers, spots, strict=True)
+    ]
+    columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
+    heading = f"{measure} by {title[0].lower()}{title[1:]}"
+    return Frontier(figure_of(board, what, heading, picture, columns, numbers), named)

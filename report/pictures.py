@@ -1,4 +1,4 @@
-"""The pictures of a leaderboard, each with the numbers in it: a dot per system, a curve per trajectory."""
+"""The figures of a leaderboard: a mark per system, a curve per trajectory."""
 
 from __future__ import annotations
 
@@ -6,27 +6,31 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import polars as pl
-from markupsafe import Markup
 
 from report.board import AVERAGES, Board
 from report.facts import Facts
-from report.parameters import Average
+from report.figures import Figure
+from report.kinds import kind_of
+from report.parameters import WHOLE, Average
 from report.render import markup
 from report.rows import Row
-from report.shown import score
+from report.shown import plural, score, slug
 
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""
 
 STEPS_SHOWN = (1, 2, 3, 5, 10, 15, 20)
 
+NUMBER = ("value", "low", "high")
+"""A number and its 95 % interval, in the columns of what is downloaded."""
+
 
 @dataclass(frozen=True)
 class Steps:
-    """How the systems' trajectories gather the gold: a chart and the numbers in it."""
+    """How the systems' trajectories gather the gold."""
 
     granularity: str
-    chart: Markup
+    figure: Figure
     at: tuple[int, ...]
     rows: tuple[tuple[Row, tuple[str, ...], int], ...]
     """Each system, its coverage at those steps, and over how many items."""
@@ -34,7 +38,22 @@ class Steps:
     """Systems of the table that have no such steps: chance is a mean over many orders."""
 
 
-def score_picture(board: Board, average: Average) -> Markup | None:
+def figure_of(
+    board: Board,
+    what: str,
+    title: str,
+    picture: str,
+    columns: Sequence[str],
+    rows: Sequence[Sequence[str | float | int | None]],
+) -> Figure:
+    """A figure of a board; `what` tells it from the board's others."""
+    name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
+    part = "" if board.slice[0] == WHOLE else f", {board.slice[1]}"
+    population = f"{board.benchmark.title}, {board.protocol.short}{part}, {plural(board.n_items, 'item')}"
+    return Figure(name, title, population, markup(picture), columns, rows)
+
+
+def score_picture(board: Board, average: Average) -> Figure | None:
     """The primary metric per system averaged one way, the retrievers in the order of their best system."""
     rows = board.in_order(board.rows, average)
     valued = [(row, row.value(board.primary, average)) for row in rows]
@@ -50,8 +69,8 @@ def score_picture(board: Board, average: Average) -> Markup | None:
         Point(
             group=_group(row),
             label=row.run.chunker or "",
+            kind=kind_of(row.run),
             value=value,
-            baseline=row.run.baseline,
             low=row.head.interval(average)[0] if row.head else None,
             high=row.head.interval(average)[1] if row.head else None,
         )
@@ -63,7 +82,13 @@ def score_picture(board: Board, average: Average) -> Markup | None:
         f"{board.benchmark.title} under {board.protocol.short}, from {score(top)} ({best.run.system}) "
         f"to {score(bottom)} ({worst.run.system}). The table below holds every number."
     )
-    return markup(score_chart(marks, f"{board.primary.name}, {AVERAGES[average][1]}", name))
+    title = f"{board.primary.title}, {AVERAGES[average][1]}"
+    numbers = [
+        (row.run.system, kind_of(row.run), mark.value, mark.low, mark.high, row.head.n if row.head else None)
+        for (row, _), mark in zip(ordered, marks, strict=True)
+    ]
+    picture = score_chart(marks, title, name)
+    return figure_of(board, f"scores-{average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
 
 
 def step_picture(facts: Facts, board: Board) -> Steps | None:
@@ -77,26 +102,33 @@ def step_picture(facts: Facts, board: Board) -> Steps | None:
     rows = [row for row in (*board.rows, *board.unranked) if row.run.run_id in curves]
     if not any(row.comparable for row in rows):
         return None
-    from report.charts import Curve, step_chart
+    from report.curves import Curve, step_chart
 
     drawn = _drawn([row for row in rows if row.comparable])
-    lines = [Curve(row.run.system, curves[row.run.run_id][0], row.run.baseline) for row in drawn]
+    lines = [Curve(row.run.system, curves[row.run.run_id][0], kind_of(row.run)) for row in drawn]
     ends = "; ".join(f"{curve.label} {score(curve.values[0])} to {score(curve.values[-1])}" for curve in lines)
     name = f"Line chart: mean {granularity} coverage of all that was seen, by step, of {len(lines)} systems: {ends}."
     shown = tuple(
         (row, tuple(score(curves[row.run.run_id][0][step - 1]) for step in STEPS_SHOWN), curves[row.run.run_id][1])
         for row in rows
     )
-    chart = markup(step_chart(lines, f"{granularity.capitalize()} coverage", name))
+    title = f"{granularity.capitalize()} coverage of all that was seen, by step"
+    numbers = [
+        (row.run.system, kind_of(row.run), step, value, curves[row.run.run_id][1])
+        for row in rows
+        for step, value in enumerate(curves[row.run.run_id][0], 1)
+    ]
+    picture = step_chart(lines, f"{granularity.capitalize()} coverage", name)
+    figure = figure_of(board, "steps", title, picture, ("system", "kind", "step", "coverage", "n"), numbers)
     without = tuple(row.run.system for row in board.rows if row.run.run_id not in curves)
-    return Steps(granularity, chart, STEPS_SHOWN, shown, without)
+    return Steps(granularity, figure, STEPS_SHOWN, shown, without)
 
 
 def _drawn(rows: Sequence[Row]) -> list[Row]:
     """The best of every kind first, then the best of all, in the table's order."""
-    kinds = dict.fromkeys(row.run.kind for row in rows)
-    first = [next(row for row in rows if row.run.kind == kind) for kind in kinds]
-    chosen = [*first, *(row for row in rows if row not in first)][:MAX_CURVES]
+    kinds = dict.fromkeys(kind_of(row.run) for row in rows)
+    first = [next(row for row in rows if kind_of(row.run) == kind) for kind in kinds]
+    chosen = [*first, *(row for row in rows if row not in first and not row.run.baseline)][:MAX_CURVES]
     return [row for row in rows if row in chosen]
 
 

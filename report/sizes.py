@@ -7,20 +7,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from markupsafe import Markup
-
 from report.board import Board
 from report.columns import Column
 from report.facts import Facts
-from report.pictures import MAX_CURVES
-from report.render import markup
+from report.figures import Figure
+from report.kinds import ORACLE
+from report.pictures import MAX_CURVES, figure_of
 from report.rows import Row
 from report.shown import count, score
 
 MIN_SIZES = 3
 """Fewer make no line."""
-
-ORACLE = "oracle"
 
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
@@ -43,6 +40,11 @@ class SizedLine:
     baseline: bool
     at: Mapping[int, tuple[float, float]]
 
+    @property
+    def kind(self) -> str:
+        """Which of the kinds it is drawn as."""
+        return ORACLE if self.retriever == ORACLE else "baseline" if self.baseline else "retriever"
+
     @cached_property
     def best(self) -> float:
         """Its best number."""
@@ -51,18 +53,18 @@ class SizedLine:
 
 @dataclass(frozen=True)
 class Sizes:
-    """A board's families of chunkers by size: a chart and the numbers in it.
+    """A board's families of chunkers by size.
 
     Attributes:
         column: The metric, which does not depend on how files are cut.
-        chart: The picture.
+        figure: The picture.
         n_drawn: How many lines are in it.
         sizes: Every size in a name.
         lines: All lines, each with a cell per size: the number and the measured size as they are shown.
     """
 
     column: Column
-    chart: Markup
+    figure: Figure
     n_drawn: int
     sizes: tuple[int, ...]
     lines: tuple[tuple[SizedLine, tuple[tuple[str, str], ...]], ...]
@@ -75,24 +77,31 @@ def sizes_of(facts: Facts, board: Board) -> Sizes | None:
     if column is None or not any(not line.baseline for line in lines):
         return None
     # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.charts import Curve, size_chart
+    from report.curves import Curve, size_chart
 
     drawn = _drawn(lines, lower_is_better=column.better == "lower")
     curves = []
     for line in drawn:
         places, values = zip(*sorted(line.at.values()), strict=True)
-        curves.append(Curve(f"{line.family}+{line.retriever}", values, line.baseline, places))
+        curves.append(Curve(f"{line.family}+{line.retriever}", values, line.kind, places))
     ends = "; ".join(
         f"{curve.label} {score(curve.values[0])} at {count(round(curve.places[0]))} to {score(curve.values[-1])} "
         f"at {count(round(curve.places[-1]))}"
         for curve in curves
     )
     name = f"Line chart: {column.name} by the mean size of chunks, of {len(curves)} lines: {ends}."
-    titles = ("Non-whitespace characters per chunk", column.name)
+    titles = ("Non-whitespace characters per chunk", column.title)
+    title = f"{column.title} by the size of chunks"
+    numbers = [
+        (f"{line.family}+{line.retriever}", line.kind, size, *at) for line in lines for size, at in line.at.items()
+    ]
+    picture = size_chart(curves, titles, name)
     sizes = tuple(sorted({size for line in lines for size in line.at}))
     return Sizes(
         column=column,
-        chart=markup(size_chart(curves, titles, name)),
+        figure=figure_of(
+            board, "sizes", title, picture, ("chunkers and retriever", "kind", "size", "characters", "value"), numbers
+        ),
         n_drawn=len(drawn),
         sizes=sizes,
         lines=tuple((line, tuple(_cell(line, size) for size in sizes)) for line in lines),

@@ -15,7 +15,9 @@ from report.columns import Column
 from report.cost_quality import CostQuality, cost_quality
 from report.entities import IMPORTED, Declaration
 from report.facts import Facts
+from report.figures import Figure, files_of
 from report.heats import Heat
+from report.kinds import kind_of
 from report.parameters import Average, TaskParameters
 from report.pictures import Steps, score_picture, step_picture
 from report.publisher import Entry, Material, Page, Publisher
@@ -49,7 +51,7 @@ class Table:
     average: Average
     title: str
     meaning: str
-    chart: Markup | None
+    chart: Figure | None
     """The same numbers in the same order; none where the primary metric has none."""
     ranked: tuple[Line, ...]
     baselines: tuple[Line, ...]
@@ -80,6 +82,17 @@ class Section:
     steps: Steps | None
     heats: tuple[tuple[Heat, tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]], ...]
 
+    @property
+    def figures(self) -> list[Figure | None]:
+        """What of it may be downloaded as a picture."""
+        of_costs = [self.costs.by_characters, self.costs.by_time] if self.costs else []
+        return [
+            *(table.chart for table in self.tables),
+            self.sizes.figure if self.sizes else None,
+            self.steps.figure if self.steps else None,
+            *(frontier.figure for frontier in of_costs if frontier),
+        ]
+
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
@@ -106,7 +119,8 @@ def _pages(material: Material) -> Iterator[Page]:
             "depends_on_cutting": _union(section.board.depends_on_cutting for section in sections),
             "neutral": _union(section.board.neutral for section in sections),
         }
-        yield Page(_path(name), benchmark.title, "leaderboard.html", values)
+        files = files_of(figure for section in sections for figure in section.figures)
+        yield Page(_path(name), benchmark.title, "leaderboard.html", values, files=files)
 
 
 def _section(facts: Facts, board: Board) -> Section:
@@ -148,7 +162,7 @@ def _bar(row: Row, value: float | None, average: Average, top: float) -> Markup:
         return markup("")
     start, end, at = (100 * min(max(one / top, 0.0), 1.0) for one in (low, high, value))
     return markup(
-        f'<span class="ci {slug(row.run.kind)}" aria-hidden="true"><i style="left:{start:.1f}%;'
+        f'<span class="ci {kind_of(row.run)}" aria-hidden="true"><i style="left:{start:.1f}%;'
         f'width:{end - start:.1f}%"></i><i class="at" style="left:{at:.1f}%"></i></span>'
     )
 

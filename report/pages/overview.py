@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
 from report.board import AVERAGES, Board, build_board
 from report.entities import Benchmark, Run
 from report.facts import Facts
+from report.figures import Figure, files_of
 from report.gold_ledger import ledger_of
+from report.kinds import kind_of
+from report.pictures import NUMBER, figure_of
 from report.publisher import Entry, Material, Page, Publisher
-from report.render import markup
 from report.rows import Row
 from report.shown import score, slug
 from report.verdicts import board_verdict, sentence, short_name
@@ -44,7 +44,7 @@ class Card:
     board: Board | None
     average: str
     verdict: str
-    forest: Markup | None
+    forest: Figure | None
 
 
 def _pages(material: Material) -> Iterator[Page]:
@@ -54,7 +54,8 @@ def _pages(material: Material) -> Iterator[Page]:
     # Of a benchmark with agents most can be told: what they saw and did not keep.
     ledgers.sort(key=lambda one: not any(name == "seen" for name, _ in one.classes))
     values = {"cards": cards, "ledgers": ledgers, "matrix": _matrix(facts, cards)}
-    yield Page(PATH, "Overview", "overview.html", values)
+    files = files_of(card.forest for card in cards)
+    yield Page(PATH, "Overview", "overview.html", values, files=files)
 
 
 def _card(facts: Facts, name: str) -> Card:
@@ -72,7 +73,7 @@ def _card(facts: Facts, name: str) -> Card:
     )
 
 
-def _forest(facts: Facts, board: Board) -> Markup | None:
+def _forest(facts: Facts, board: Board) -> Figure | None:
     """Every baseline and the first systems, each retriever once, over the chunks on which it does best."""
     first: dict[str, Row] = {}
     for row in board.rows:
@@ -88,9 +89,15 @@ def _forest(facts: Facts, board: Board) -> Markup | None:
     for name, row in shown.items():
         low, high = row.head.interval(board.average) if row.head else (None, None)
         value = row.value(board.primary, board.average) or 0.0
-        points.append(Point(row.run.kind, name, value, row.run.baseline, low, high))
+        points.append(Point("", name, kind_of(row.run), value, low, high))
     said = "; ".join(f"{point.label} {score(point.value)}" for point in points)
-    return markup(forest_chart(points, f"{board.primary.name} with 95 % intervals: {said}."))
+    picture = forest_chart(points, f"{board.primary.title} with 95 % intervals: {said}.")
+    numbers = [
+        (row.run.system, point.kind, point.value, point.low, point.high)
+        for point, row in zip(points, shown.values(), strict=True)
+    ]
+    title = f"{board.primary.title}, {AVERAGES[board.average][1]}, with 95 % intervals"
+    return figure_of(board, "forest", title, picture, ("system", "kind", *NUMBER), numbers)
 
 
 def _matrix(facts: Facts, cards: list[Card]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:

@@ -8,6 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from report.kinds import KINDS
 from report.shown import score
 from tests.report.html import Element, table
 from tests.report.small_lake import (
@@ -172,7 +173,7 @@ def test_charts_take_their_colours_from_the_page(built: Path) -> None:
     assert not [chart for chart in charts if re.search(r'\bid="', chart)]
 
 
-CUSTOM = ("mark", "page", "line", "muted")
+CUSTOM = ("line", "muted", *KINDS)
 
 
 def test_uncertainty_is_said_to_be_missing_while_it_is(pages: dict[str, Element]) -> None:

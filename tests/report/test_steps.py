@@ -10,7 +10,7 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table
-from report.charts import Curve, step_chart
+from report.curves import Curve, step_chart
 from report.slices import MAX_VALUES, of_the_largest
 from report.steps import MAX_STEPS, coverage_by_step
 
@@ -87,7 +87,8 @@ def test_a_lake_without_trajectories_has_no_steps(tmp_path: Path) -> None:
 
 
 def test_the_picture_has_one_name_and_a_label_per_curve_and_no_two_overlap() -> None:
-    curves = [Curve(f"system {number}", [0.1, 0.5 + number / 1_000], baseline=number == 3) for number in range(4)]
+    kinds = ["agent", "agent", "agent", "baseline"]
+    curves = [Curve(f"system {number}", [0.1, 0.5 + number / 1_000], kind) for number, kind in enumerate(kinds)]
     svg = step_chart(curves, "Line coverage", 'a name with "marks" & <tags>')
     assert svg.count('role="img"') == 1
     assert "&quot;marks&quot; &amp; &lt;tags>" in svg

@@ -1,0 +1,189 @@
+"""Charts in which systems are compared along something: steps, sizes, budgets, costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal
+
+import altair as alt
+
+from report.drawing import CHARACTER, INK, LINE, by_kind, cut, powers_axis, svg_of, value_axis
+from report.kinds import KINDS
+from report.shown import score
+
+_CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
+_FRONTIER, _FRONTIER_HIGH = 420, 260
+_SHADES = 4
+"""So many shades of a kind's colour there are; curves of one kind take them in turn."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """One system's curve.
+
+    Attributes:
+        label: What it is called.
+        values: Its number at 1, 2, 3, … or at the places.
+        kind: Which of the kinds it is drawn as; baselines and oracles dashed.
+        places: Where its numbers lie, rising; 1, 2, 3, … without.
+    """
+
+    label: str
+    values: Sequence[float]
+    kind: str
+    places: Sequence[float] = ()
+
+
+def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
+    """A curve per system over the steps, each with its name at its end.
+
+    Args:
+        curves: The systems.
+        title: What the axis shows.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    x = alt.X(
+        "at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]),
+        axis=alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d"),
+    )  # fmt: skip
+    return _curve_chart(curves, x, title, name, has_marks=False)
+
+
+def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
+    """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end.
+
+    Args:
+        curves: The systems with their places.
+        titles: What the two axes show, that of the sizes first.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    x = powers_axis("at", [place for curve in curves for place in curve.places], titles[0], 1.1)
+    return _curve_chart(curves, x, titles[1], name, has_marks=True)
+
+
+def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> str:
+    rows = [
+        {"curve": number, "at": place, "value": value, "kind": curve.kind, "dashed": _is_dashed(curve)}
+        for number, curve in enumerate(curves)
+        for place, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
+    ]
+    top = max([0.1, *(value for curve in curves for value in curve.values)])
+    ends = [
+        {"curve": place, "value": y * top, "label": f"{cut(curves[place].label)} {score(curves[place].values[-1])}"}
+        for place, y in _spread([curve.values[-1] / top for curve in curves])
+    ]
+    colours = alt.Scale(domain=list(range(len(curves))), range=_colours([curve.kind for curve in curves]))
+    colour = alt.Color("curve:N", scale=colours, legend=None)
+    _, shape = by_kind([curve.kind for curve in curves], has_legend=False)
+    y = value_axis(title, top)
+    way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
+    # The names stand beside the picture proper, which knows nothing of their width.
+    beside = max(len(str(end["label"])) for end in ends) * CHARACTER
+    padding = {"left": 4, "top": 8, "bottom": 4, "right": 10 + beside}
+    lines = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour, detail="curve:N")
+    heads = alt.Chart(alt.InlineData(values=ends)).encode(x=alt.value(_CURVES + 10), y=y, color=colour)
+    layers = [
+        lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
+        lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
+        heads.mark_text(align="left", fontWeight="bold").encode(text="label:N"),
+    ]
+    if has_marks:
+        layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
+    return svg_of(layers, (_CURVES, _CURVES_HIGH), name, padding)
+
+
+def _is_dashed(curve: Curve) -> bool:
+    return curve.kind in ("baseline", "oracle")
+
+
+def _colours(kinds: Sequence[str]) -> list[str]:
+    """A shade of its kind's colour for each curve: those of one kind follow one another through its shades."""
+    shades = []
+    for place, kind in enumerate(kinds):
+        shade = kinds[:place].count(kind) % _SHADES + 1
+        own = KINDS[kind].colour
+        shades.append(own if shade == 1 or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade})")
+    return shades
+
+
+@dataclass(frozen=True)
+class Spot:
+    """A system between what it costs and what it is worth.
+
+    Attributes:
+        cost: Above 0.
+        value: Its number.
+        kind: Which of the kinds it is drawn as.
+        number: Its place on the frontier, from 1; None off it.
+        label: What stands beside its mark, if anything.
+    """
+
+    cost: float
+    value: float
+    kind: str
+    number: int | None = None
+    label: str = ""
+
+
+def frontier_chart(
+    spots: Sequence[Spot], titles: tuple[str, str], name: str, size: tuple[int, int] = (_FRONTIER, _FRONTIER_HIGH)
+) -> str:
+    """Each system by its cost, on a scale of powers, and its number; those on the frontier are numbered and joined.
+
+    Args:
+        spots: The systems.
+        titles: What the two axes show, that of the cost first.
+        name: What a person who cannot see it is told.
+        size: Width and height between the axes.
+
+    Returns:
+        An `<svg>` element.
+    """
+    rows = [asdict(spot) for spot in spots]
+    costs, edge = [spot.cost for spot in spots], sorted((one for one in spots if one.number), key=_number)
+    # What the best system costs buys its number, and more money buys no more.
+    line = [{"cost": one.cost, "value": one.value} for one in edge]
+    line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
+    x = powers_axis("cost", costs, titles[0], 1.25)
+    y = value_axis(titles[1], max(0.1, *(spot.value for spot in spots)) * 1.06)
+    colour, shape = by_kind([spot.kind for spot in spots])
+    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
+    numbered = base.transform_filter("datum.number !== null")
+    layers = [
+        alt.Chart(alt.InlineData(values=line)).encode(x=x, y=y).mark_line(
+            color=INK, strokeWidth=1.5, opacity=0.6, interpolate="step-after"
+        ),
+        base.transform_filter("datum.number === null").mark_point(filled=True, size=44, opacity=0.8).encode(
+            color=colour, shape=shape
+        ),
+        numbered.mark_point(filled=True, size=90, opacity=1, stroke=INK, strokeWidth=1.25).encode(
+            fill=colour, shape=shape
+        ),
+        numbered.mark_text(dx=-9, dy=-9, color=INK, fontWeight="bold").encode(text="number:Q"),
+    ]  # fmt: skip
+    return svg_of(layers, size, name, {"left": 4, "top": 14, "bottom": 4, "right": 14})
+
+
+def _number(spot: Spot) -> int:
+    return spot.number or 0
+
+
+def _spread(ends: Sequence[float]) -> list[tuple[int, float]]:
+    """Where each curve's name stands: at its end, or so far off that no two overlap."""
+    gap = _LINE_HEIGHT / _CURVES_HIGH
+    order = sorted(range(len(ends)), key=lambda place: (ends[place], place))
+    placed: list[float] = []
+    for place in order:
+        placed.append(max(ends[place], placed[-1] + gap if placed else 0.0))
+    over = placed[-1] - 1.0
+    for index in range(len(placed) - 1, -1, -1):
+        limit = 1.0 if index == len(placed) - 1 else placed[index + 1] - gap
+        placed[index] = min(placed[index], limit) if over > 0 else placed[index]
+    return list(zip(order, placed, strict=True))

@@ -1,0 +1,112 @@
+"""What every picture is drawn with: one look, axes, legend and the way into a page; the one module that calls Vega.
+
+Every mark is drawn in `currentColor` or a custom property of the style sheet, so one picture serves light and dark.
+Vega's own accessibility attributes are left out: the page gives the whole picture one name and its numbers as rows.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+import altair as alt
+import vl_convert as vlc
+
+from report.kinds import KINDS
+from report.shown import visible
+
+VEGA_LITE = "6.4"
+
+INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
+WIDTH, CHARACTER, FONT = 560, 7.2, 12
+_LEAST = 11 / FONT
+"""No text gets smaller than 11 pixels: in a narrower box the picture scrolls."""
+_MOST_MARKS, _MAX_LABEL = 8, 24
+_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
+_PLACES = re.compile(r' (?:d|transform)="[^"]*"')
+_HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
+# What Vega writes into every mark and no mark needs; a third of a picture.
+_NEEDLESS = re.compile(
+    r' (?:role|aria-[a-z]+|class|pointer-events|version|xmlns(?::xlink)?|font-family|stroke-miterlimit)="[^"]*"'
+    rf'| opacity="1"| font-size="{FONT}px"'
+)
+_SIZE = re.compile(r' width="([0-9.]+)" height="[0-9.]+"')
+
+
+def svg_of(
+    layers: Sequence[alt.Chart], size: tuple[int, int], name: str, padding: int | Mapping[str, float] = 4
+) -> str:
+    """Layers laid over one another as part of a page.
+
+    Args:
+        layers: The lowest first.
+        size: Width and height of what the axes enclose.
+        name: What a person who cannot see it is told.
+        padding: Room beside the axes that Vega does not know of.
+
+    Returns:
+        An `<svg>` element that fills its box, and scrolls where its text would become too small to read.
+    """
+    chart = (
+        alt.layer(*layers)
+        .properties(width=size[0], height=size[1])
+        .configure(background="transparent", padding=padding, aria=False)
+        .configure_view(stroke=None)
+        .configure_axis(
+            labelColor=MUTED, titleColor=INK, gridColor=LINE, labelFontSize=FONT, titleFontSize=FONT, titlePadding=10
+        )
+        .configure_text(fontSize=FONT)
+    )
+    svg = vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE)
+    label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
+    # Half of a chart of many systems is digits beyond a tenth of a pixel.
+    svg = _PLACES.sub(lambda place: _HUNDREDTHS.sub(r"\1", place[0]), svg)
+    slim = _NEEDLESS.sub("", _EMPTY_GROUP.sub("", svg))
+    least = round(float(_SIZE.findall(slim)[0]) * _LEAST)
+    return slim.replace(
+        "<svg ", f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{least}px" ', 1
+    )
+
+
+def cut(text: str, most: int = _MAX_LABEL) -> str:
+    """A name that has room beside a picture."""
+    shown = visible(text)
+    return shown if len(shown) <= most else shown[: most - 1] + "…"
+
+
+def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> alt.X:
+    """The axis of what is compared by ratios, on a scale of powers; `beyond` is the room at either end, as a factor."""
+    low, high = min(numbers) / beyond, max(numbers) * beyond
+    axis = alt.Axis(title=title, values=_marks(low, high), format=",~r", grid=True, domain=False, ticks=False)
+    return alt.X(f"{field}:Q", scale=alt.Scale(type="log", domain=[low, high], nice=False), axis=axis)
+
+
+def value_axis(title: str, top: float) -> alt.Y:
+    """The axis of a number that is best read from 0."""
+    axis = alt.Axis(title=title, tickCount=5, grid=True, domain=False, ticks=False)
+    return alt.Y("value:Q", scale=alt.Scale(domain=[0, top], nice=False), axis=axis)
+
+
+def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> tuple[alt.Color, alt.Shape]:
+    """The colour and the shape of each of the KINDS that are there, and the line above the axes that says which."""
+    domain = [kind for kind in KINDS if kind in set(kinds)]
+    names = "{" + ", ".join(f"'{kind}': '{KINDS[kind].title}'" for kind in domain) + "}"
+    legend = (
+        alt.Legend(
+            orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
+            labelExpr=f"{names}[datum.label]", symbolStrokeWidth=0,
+        )
+        if has_legend
+        else None
+    )  # fmt: skip
+    colours = alt.Scale(domain=domain, range=[KINDS[kind].colour for kind in domain])
+    shapes = alt.Scale(domain=domain, range=[KINDS[kind].shape for kind in domain])
+    return alt.Color("kind:N", scale=colours, legend=legend), alt.Shape("kind:N", scale=shapes, legend=legend)
+
+
+def _marks(low: float, high: float) -> list[float]:
+    """The round numbers between two: 1, 2, 5, 10, … where they are few, else powers of 10."""
+    powers = [10.0**power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)]
+    marks = [power * digit for power in powers for digit in (1, 2, 5) if low <= power * digit <= high]
+    return marks if len(marks) <= _MOST_MARKS else [power for power in powers if low <= power <= high]

@@ -1,0 +1,124 @@
+"""A figure: a picture, what it shows of what, and its numbers; shown in a page, and downloaded as a file by itself.
+
+A downloaded picture needs nothing of the site: its colours are the style sheet's light ones, its fonts are common, and
+it carries its title and its population.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import textwrap
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from markupsafe import Markup, escape
+
+from report.shown import visible
+
+STYLE = Path(__file__).parent.parent / "site" / "static" / "style.css"
+FOLDER = "figures"
+FORMATS = ("svg", "pdf", "png", "csv")
+
+_COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|var\(--([a-z0-9-]+)\));")
+_USED = re.compile(r"var\(--([a-z0-9-]+)\)")
+_OPENING = re.compile(r"<svg [^>]*>")
+_SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
+_FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
+_MARGIN, _LINE, _CHARACTER, _SCALE = 14, 16, 6.4, 1.5
+# The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
+# differs from one build to the next: the converter writes fonts in no fixed order.
+_FOREIGN = re.compile(r"[^\n\x20-\u017f\u0386-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201e\u2020-\u2026\u2212]")
+# Nor are the degrees of transparency that a page of it uses: lines of one length, which may change places.
+_NAMED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
+_WEIGHT = re.compile(r' font-weight="[^"]*"')
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure.
+
+    Attributes:
+        name: What its files are called, without their ending; no two of a site have one name.
+        title: What it shows, in a line.
+        population: Of which benchmark, under which protocol, over how many items.
+        picture: An `<svg>` element in the page's colours, with its accessible name.
+        columns: What its numbers are.
+        rows: Its numbers.
+    """
+
+    name: str
+    title: str
+    population: str
+    picture: Markup
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str | float | int | None]]
+
+    @property
+    def links(self) -> list[tuple[str, str]]:
+        """What may be downloaded: the format, and where it lies in the site."""
+        return [(ending.upper(), f"{FOLDER}/{self.name}.{ending}") for ending in FORMATS]
+
+    @property
+    def files(self) -> dict[str, bytes]:
+        """What is downloaded: path in the site → content."""
+        svg = alone(str(self.picture), self.title, self.population)
+        pdf, png = _converted(svg)
+        contents = (svg.encode(), pdf, png, self.numbers.encode())
+        return {path: content for (_, path), content in zip(self.links, contents, strict=True)}
+
+    @property
+    def numbers(self) -> str:
+        """Its rows as CSV."""
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows([self.columns, *self.rows])
+        return text.getvalue()
+
+
+def files_of(figures: Iterable[Figure | None]) -> dict[str, bytes]:
+    """The files of all figures of a page."""
+    return {path: content for figure in figures if figure for path, content in figure.files.items()}
+
+
+def alone(svg: str, title: str, population: str) -> str:
+    """A picture of a page as one that needs no page: its own colours, its title and its population above it."""
+    (width, height), opening = map(float, _SIZE.findall(svg)[0]), _OPENING.match(svg)
+    inner = svg[opening.end() if opening else 0 : svg.rindex("</svg>")]
+    per_line = max(20, int((width - 2 * _MARGIN) / _CHARACTER))
+    said = [(line, "currentColor") for line in textwrap.wrap(visible(title), per_line)]
+    said += [(line, "var(--muted)") for line in textwrap.wrap(visible(population), per_line)]
+    lines = [
+        f'<text x="{_MARGIN}" y="{_MARGIN + _LINE * (place + 1) - 4}" fill="{colour}">{escape(line)}</text>'
+        for place, (line, colour) in enumerate(said)
+    ]
+    head = _MARGIN + _LINE * len(lines) + 8
+    wide, high = f"{width + _MARGIN:g}", f"{height + head + _MARGIN:g}"
+    drawn = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
+        f'font-family="{_FONTS}" font-size="12"><title>{escape(visible(title))}</title>'
+        f'<rect width="{wide}" height="{high}" fill="var(--page)"/>{"".join(lines)}'
+        f'<g transform="translate({_MARGIN / 2:g},{head})">{inner}</g></svg>\n'
+    )
+    return _USED.sub(lambda use: light_colours()[use[1]], drawn.replace("currentColor", "var(--ink)"))
+
+
+@cache
+def _converted(svg: str) -> tuple[bytes, bytes]:
+    """The picture as PDF and as PNG."""
+    # It takes a third of a second to load: only a build that draws waits for it.
+    import vl_convert as vlc
+
+    plain = _FOREIGN.sub("?", _WEIGHT.sub("", svg))
+    pdf = _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), vlc.svg_to_pdf(plain))
+    return pdf, vlc.svg_to_png(plain, scale=_SCALE)
+
+
+@cache
+def light_colours() -> dict[str, str]:
+    """Each of the style sheet's colours in its light form."""
+    found = _COLOUR.findall(STYLE.read_text(encoding="utf-8"))
+    colours = {name: colour for name, colour, _ in found if colour}
+    return colours | {name: colours[other] for name, _, other in found if other in colours}

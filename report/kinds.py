@@ -1,0 +1,42 @@
+"""Kinds of systems, each with one colour and one shape wherever it is drawn: in figures, in tables, in legends."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from report.entities import Run
+
+ORACLE = "oracle"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """How a kind is drawn.
+
+    Attributes:
+        title: What it is called in a legend.
+        colour: A custom property of the style sheet.
+        shape: As Vega knows it; the style sheet draws the same beside a table's numbers, by the kind's name.
+    """
+
+    title: str
+    colour: str
+    shape: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "retriever": Kind("retriever", "var(--retriever)", "circle"),
+    "agent": Kind("agent", "var(--agent)", "square"),
+    "imported": Kind("run made elsewhere", "var(--imported)", "triangle-right"),
+    "baseline": Kind("baseline", "var(--baseline)", "diamond"),
+    ORACLE: Kind("oracle", "var(--oracle)", "triangle-up"),
+}
+"""In the order in which legends have them."""
+
+
+def kind_of(run: Run) -> str:
+    """Which of the KINDS a run is drawn as: what searches is a retriever, wherever it was made to run here."""
+    if run.baseline:
+        return ORACLE if run.retriever == ORACLE else "baseline"
+    return run.kind if run.kind in KINDS else "retriever"

@@ -1,0 +1,57 @@
+"""Figures in a real browser: what may be downloaded is there, and is what the manifest says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.browser.conftest import Opened
+
+PAGES = ("index.html", "repoeval.html", "contextbench.html")
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_is_there_to_download_as_the_manifest_has_it(opened: Opened, site: Path, name: str) -> None:
+    page = opened(name)
+    links = page.evaluate("[...document.querySelectorAll('.downloads a')].map(a => a.getAttribute('href'))")
+    figures = page.locator(".downloads").count()
+    assert figures > 0
+    assert [link.rpartition(".")[2] for link in links] == ["svg", "pdf", "png", "csv"] * figures
+    assert len(set(links)) == len(links)
+    manifest = json.loads((site / "manifest.json").read_text(encoding="utf-8"))["files"]
+    for link in links:
+        assert manifest[link]["sha256"] == hashlib.sha256((site / link).read_bytes()).hexdigest()
+
+
+def test_text_in_figures_is_readable_on_a_phone(opened: Opened) -> None:
+    page = opened("repoeval.html", viewport={"width": 390, "height": 844})
+    sizes = page.evaluate("""() => [...document.querySelectorAll('.chart svg')]
+      .filter(svg => svg.getClientRects().length).map(
+        svg => 12 * svg.getBoundingClientRect().width / svg.viewBox.baseVal.width
+      )""")
+    assert sizes
+    assert min(sizes) > 10.95
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_marks_stand_out_from_the_page(opened: Opened, scheme: str) -> None:
+    page = opened("index.html", color_scheme=scheme)
+    ratios = page.evaluate("""() => {
+      const probe = document.body.appendChild(document.createElement('i'));
+      const light = name => {
+        probe.style.color = `var(--${name})`;
+        const part = value => value <= 0.03928 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
+        const [r, g, b] = getComputedStyle(probe).color.match(/[0-9.]+/g).map(each => part(each / 255));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const marks = ['imported', 'baseline', 'oracle'];
+      for (const kind of ['retriever', 'agent']) marks.push(kind, ...[2, 3, 4].map(shade => `${kind}-${shade}`));
+      return marks.flatMap(mark => ['page', 'raised'].map(behind => {
+        const pair = [light(mark), light(behind)].sort((a, b) => b - a);
+        return [`${mark} on ${behind}`, (pair[0] + 0.05) / (pair[1] + 0.05)];
+      }));
+    }""")
+    assert [name for name, ratio in ratios if ratio < 3] == []

@@ -1,0 +1,111 @@
+"""Figures: files that need nothing of the site, their numbers, and one colour and shape per kind."""
+
+from __future__ import annotations
+
+import csv
+import re
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+from report.charts import Point, forest_chart, score_chart
+from report.curves import Curve, Spot, frontier_chart, size_chart
+from report.figures import STYLE, Figure, light_colours
+from report.kinds import KINDS
+from report.render import markup
+
+POINTS = [
+    Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
+    Point("two", "agent ✓ <b>", "agent", 0.25, None, None),
+    Point("three", "best", "oracle", 0.9, None, None),
+]
+
+
+def figure(title: str = "Line F1") -> Figure:
+    rows = [(point.label, point.value, point.low) for point in POINTS]
+    picture = markup(score_chart(POINTS, "Line F1", "a name"))
+    return Figure("a/scores", title, "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
+
+
+def shapes(svg: str) -> dict[str, set[str]]:
+    """Colour → the outlines that are drawn in it, without their sizes."""
+    marks = re.findall(r'<path[^>]* d="([^"]+)"[^>]*?(?:fill|stroke)="(var\(--[a-z]+\))"', svg)
+    found: dict[str, set[str]] = {}
+    for outline, colour in marks:
+        found.setdefault(colour, set()).add(re.sub(r"[^A-Zhvl]", "", outline))
+    return found
+
+
+def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what() -> None:
+    files = figure().files
+    svg = files["figures/a/scores.svg"].decode()
+    root = ElementTree.fromstring(svg)  # of our own making
+    texts = ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert texts[:2] == ["Line F1", "RepoEval (sample), 2 items"]
+    assert root.findtext("{http://www.w3.org/2000/svg}title") == "Line F1"
+    assert "agent ✓ <b>" in texts
+    assert not re.search(r"currentColor|var\(", svg)
+    # Both converters draw text alone: without a font they would leave a blank.
+    assert files["figures/a/scores.pdf"].startswith(b"%PDF-")
+    assert b"/BaseFont" in files["figures/a/scores.pdf"]
+    png = files["figures/a/scores.png"]
+    assert png.startswith(b"\x89PNG\r\n")
+    assert int.from_bytes(png[16:20]) > 900
+
+
+def test_the_numbers_of_a_figure_are_its_csv() -> None:
+    head, *rows = csv.reader(figure().files["figures/a/scores.csv"].decode().splitlines())
+    assert head == ["system", "value", "low"]
+    assert rows == [["fixed", "0.5", "0.4"], ["agent ✓ <b>", "0.25", ""], ["best", "0.9", ""]]
+
+
+def test_two_processes_write_the_same_bytes() -> None:
+    script = (
+        "import hashlib; from tests.report.test_figures import figure; "
+        "print([hashlib.sha256(each).hexdigest() for each in figure('Ünïcode ✓ 漢字').files.values()])"
+    )
+    said = {subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout for _ in range(3)}
+    assert len(said) == 1
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
+    point, spot = Point("", "a", kind, 0.5, 0.4, 0.6), Spot(10, 0.5, kind)
+    curve = Curve("a", [0.1, 0.2], kind, [1, 2])
+    charts = [
+        score_chart([point], "x", "n"),
+        forest_chart([point], "n"),
+        forest_chart([point], "n", is_wide=True),
+        frontier_chart([spot, Spot(20, 0.6, kind, 1)], ("x", "y"), "n"),
+        size_chart([curve], ("x", "y"), "n"),
+    ]
+    drawn = [found for chart in charts if (found := shapes(chart).get(KINDS[kind].colour))]
+    assert len(drawn) == len(charts)
+    # A curve has its marks and, besides, its line.
+    assert all(found >= drawn[1] for found in drawn)
+    assert len(drawn[1]) == 1
+
+
+def test_no_two_kinds_look_alike_and_none_is_gold() -> None:
+    colours = {kind: light_colours()[each.colour[6:-1]] for kind, each in KINDS.items()}
+    assert len(set(colours.values())) == len(KINDS) == len({each.shape for each in KINDS.values()})
+    assert light_colours()["gold"] not in colours.values()
+    style = STYLE.read_text(encoding="utf-8")
+    # Tables draw what charts draw.
+    assert all(f".ci.{kind} {{ --kind: {each.colour}; }}" in style for kind, each in KINDS.items())
+
+
+def test_gold_marks_gold_and_the_frame_alone() -> None:
+    used = re.findall(r"^([^{}\n]*)\{[^{}]*var\(--gold\)", STYLE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {selector.strip() for selector in used} <= {".mark span", ".top nav a[aria-current]", ".caveats"} | {
+        selector.strip() for selector in used if "gold" in selector
+    }
+
+
+def test_a_picture_fills_its_box_and_keeps_its_text_readable() -> None:
+    svg = score_chart(POINTS, "Line F1", "a name")
+    width, least = float(re.findall(r' width="([0-9.]+)"', svg)[0]), int(re.findall(r"min-width:(\d+)px", svg)[0])
+    assert least / width * 12 == pytest.approx(11, abs=0.05)
+    assert "viewBox" in svg
