@@ -37,6 +37,7 @@ class Declaration:
     licence: str
     citation: str
     paper: str
+    parameters: str
     primary_metric: str
     further: Mapping[str, object]
 

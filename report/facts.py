@@ -165,7 +165,7 @@ _OTHERS = ("tasks", "metrics", "chunkers", "retrievers")
 
 
 def _declared(lake: Lake, name: str) -> Iterable[Declaration]:
-    own = {"version", "parameters", "fingerprint"}
+    own = {"version", "fingerprint"}
     for row in lake.read(name).sort("name").iter_rows(named=True):
         shared = {column: row[column] for column in Declared.columns() if column not in own}
         further = {column: value for column, value in row.items() if column not in Declared.columns()}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isclose
 
 import polars as pl
 
 from lake.store import Lake
 from report.board import Board
-from report.facts import Facts
+from report.columns import Measure
 from report.shown import score
 
 
@@ -20,6 +21,8 @@ class Sum:
     metric: str
     division: str
     shown: str
+    share: float | None
+    """The result, where it is a share of 1 that a bar can show."""
 
 
 @dataclass(frozen=True)
@@ -27,48 +30,58 @@ class Worked:
     """An item of the first system's.
 
     Attributes:
+        benchmark: Whose item.
         system: Whose answer.
         item_id: The item.
         sums: Its scores at the primary metric's granularity and cut-off.
+        every: Its scores by metric, each at the least cut-off there is; without a division where there is none.
         total: The board's number as sum over items and number of items.
     """
 
+    benchmark: str
     system: str
     item_id: str
     sums: Sequence[Sum]
+    every: Mapping[str, Sum]
     total: str
 
 
-def worked_item(lake: Lake, facts: Facts, board: Board) -> Worked | None:
+def worked_item(lake: Lake, board: Board) -> Worked | None:
     """The first item, by name, on which the board's first system was neither wholly right nor wholly wrong.
 
-    None where there is no such item, or no score of the system is a division of counts.
+    Where it never is, the first on which it was right; None where no score of the system is a division of counts.
     """
     row = next((one for one in board.rows if not one.run.baseline), None)
     if row is None or row.head is None:
         return None
     granularity, metric, k = board.primary.measure
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name, "run_id": row.run.run_id}
-    scores = lake.scan("scores", **folders).filter(pl.col("granularity") == granularity, pl.col("k") == k)
-    known = scores.filter(pl.col("denominator") > 0, pl.col("value").is_not_nan())
-    primary = known.filter(pl.col("metric") == metric)
-    between = primary.filter(pl.col("value") > 0, pl.col("value") < 1).select(pl.col("item_id").min()).collect()
-    item_id = between.item()
-    if item_id is None:
+    scores = lake.scan("scores", **folders).filter(pl.col("value").is_not_nan())
+    here = (pl.col("granularity") == granularity) & (pl.col("k") == k) & (pl.col("denominator") > 0)
+    some = scores.filter(here, pl.col("metric") == metric, pl.col("value") > 0)
+    found = some.sort(pl.col("value") >= 1, "item_id").select("item_id").head(1).collect()
+    if found.is_empty():
         return None
+    item_id = found.item()
     order = {one.metric: place for place, one in enumerate(board.protocol.parameters.metrics)}
-    mine = known.filter(pl.col("item_id") == item_id).collect()
-    rows = sorted(mine.iter_rows(named=True), key=lambda one: (one["metric"] == metric, order.get(one["metric"], 0)))
-    sums = [
-        Sum(
-            facts.metrics[one["metric"]].title if one["metric"] in facts.metrics else one["metric"],
-            f"{_amount(one['numerator'])} / {_amount(one['denominator'])}",
-            score(one["value"]),
-        )
-        for one in rows
-    ]
+    mine = scores.filter(pl.col("item_id") == item_id).sort("k", "metric", "granularity", descending=True)
+    titles = {column.measure: column.title for column in board.columns}
+    sums: dict[Measure, Sum] = {}
+    for one in mine.collect().iter_rows(named=True):
+        measure = (one["granularity"], one["metric"], one["k"])
+        sums[measure] = _sum(titles.get(measure, one["metric"]), one["value"], one["numerator"], one["denominator"])
+    primary = [measure for measure, of in sums.items() if (measure[0], measure[2]) == (granularity, k) and of.division]
+    primary.sort(key=lambda measure: (measure[1] == metric, order.get(measure[1], 0)))
     total = f"{score(row.value(board.primary, board.average))} over {row.head.n:,} items"
-    return Worked(row.run.system, item_id, sums, total)
+    every = {name: of for (_, name, _), of in sums.items()}
+    return Worked(board.benchmark.name, row.run.system, item_id, [sums[one] for one in primary], every, total)
+
+
+def _sum(title: str, value: float, above: float | None, below: float | None) -> Sum:
+    # Some published numbers are no division of what their totals are made of.
+    divides = below and isclose((above or 0.0) / below, value, abs_tol=1e-9)
+    division = f"{_amount(above or 0.0)} / {_amount(below)}" if below and divides else ""
+    return Sum(title, division, score(value), value if 0 <= value <= 1 else None)
 
 
 def _amount(value: float) -> str:

@@ -11,7 +11,7 @@ from report.entities import Benchmark
 from report.facts import Facts
 from report.publisher import Entry, Material, Page, Project, Publisher
 from report.shown import MISSING
-from report.snippets import snippets
+from report.snippets import recipes
 
 PATH = "data.html"
 MAX_REJECTS = 20
@@ -22,13 +22,13 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     benchmarks = list(facts.benchmarks.values())
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
-    aggregates = next(each.path for each in material.downloads if each.download.name == "aggregates")
+    paths = {download.name: [each.path for each in files] for download, files in groups}
     board = _first_board(facts)
     values = {
         "groups": groups,
         "licences": {"results": material.project.licence, "benchmark": _licences(benchmarks)},
         "first": {each.path: _first_rows(each) for each in material.downloads},
-        "snippets": [] if board is None else snippets(board, aggregates),
+        "recipes": [] if board is None else recipes(board, paths["aggregates"], paths["scores"]),
         "n_bytes": sum(each.n_bytes for each in material.downloads),
         "benchmarks": benchmarks,
         "citation": _citation(material.project),

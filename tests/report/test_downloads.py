@@ -92,26 +92,38 @@ def test_tables_of_other_benchmarks_are_not_published_empty(built: Path) -> None
 
 
 @pytest.mark.parametrize("library", ["polars", "pandas", "DuckDB"])
-def test_a_snippet_prints_the_leaderboards_order(
+def test_the_snippets_print_the_order_the_scores_by_item_and_the_flips(
     built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch, library: str
 ) -> None:
-    code = next(
-        each.text_raw for each in pages["data.html"].all("code") if each.attributes.get("data-library") == library
-    )
+    codes = [each for each in pages["data.html"].all("code") if each.attributes.get("data-library") == library]
+    code_of = {each.attributes["data-recipe"]: each.text_raw for each in codes}
     monkeypatch.chdir(built)
     ordered = sorted(SYSTEMS, key=lambda name: -SYSTEMS[name][0])
+    board = result(code_of["order"], library, "board")
+    assert [name for name in board["system"] if name != LIMITED] == ordered
+    table = result(code_of["per-item"], library, "table")
+    first, other = ordered[:2]
+    flips = result(code_of["flips"], library, "flips")
+    assert set(table) - {"item_id"} == {*SYSTEMS, LIMITED}
+    assert table[first] == [SYSTEMS[first][0]] * 5
+    assert flips["difference"] == pytest.approx([SYSTEMS[other][0] - SYSTEMS[first][0]] * 5)
+
+
+def result(code: str, library: str, name: str) -> dict[str, list[object]]:
+    """What a snippet gives, by column."""
     if library == "DuckDB":
         duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed: its snippet is not run here")
-        systems = [row[0] for row in duckdb.sql(code).fetchall()]
-    else:
-        values: dict[str, object] = {}
-        with contextlib.redirect_stdout(io.StringIO()) as said:
-            exec(compile(code, library, "exec"), values)
-        assert said.getvalue()
-        board = values["board"]
-        assert hasattr(board, "__getitem__")
-        systems = list(board["system"])
-    assert [name for name in systems if name != LIMITED] == ordered
+        found = duckdb.sql(code)
+        rows = found.fetchall()
+        return {column: [row[place] for row in rows] for place, column in enumerate(found.columns)}
+    values: dict[str, object] = {}
+    with contextlib.redirect_stdout(io.StringIO()) as said:
+        exec(compile(code, library, "exec"), values)
+    assert said.getvalue()
+    frame = values[name]
+    assert hasattr(frame, "columns")
+    assert hasattr(frame, "__getitem__")
+    return {column: list(frame[column]) for column in frame.columns}
 
 
 def test_what_a_file_is_said_to_hold_names_files_and_no_table_of_another_name() -> None:

@@ -147,7 +147,7 @@ def test_methods_work_an_item_of_each_board_that_the_scores_have_just_so(home: P
     facts, text = load(lake), parse((home / "site/methods.html").read_text(encoding="utf-8")).text
     n_worked = 0
     for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
-        worked = worked_item(lake, facts, board)
+        worked = worked_item(lake, board)
         assert board.protocol.declaration.meaning.split("`")[0] in text
         if worked is None:
             continue

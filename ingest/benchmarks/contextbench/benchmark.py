@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold_audit import DOCS, FLAGS, OFFICIAL, Audit, GoldFile, audit
+from ingest.benchmarks.contextbench.gold_audit import DOCS, OFFICIAL, Audit, GoldFile, audit
 from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
 from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import Benchmark, PartToRead, Place, RawFiles, Reading, Shape, query_rows
@@ -18,6 +18,7 @@ from ingest.contents.patches import edit_rows
 from ingest.sources.clones import Cloning
 from ingest.sources.repository import Repository
 from ingest.sources.tree import Entry, Source, Tree
+from lake.catalog.gold_flags import FLAGS
 from lake.errors import Exit, GoldspanError
 from lake.naming import GOLD_RUN
 from lake.rejects import Rejects

@@ -10,20 +10,11 @@ from functools import cached_property
 
 from ingest.benchmarks.contextbench.gold_contexts import GoldSpan, docs_path, official_path
 from ingest.sources.repository import is_searched
+from lake.catalog.gold_flags import FLAGS
 from lake.text import decode, line_starts, split_lines
 
 DOCS, OFFICIAL = "context", "context-official"
 """The gold rules: the brief's, and the published evaluator's."""
-
-FLAGS: Mapping[str, str] = {
-    "content-differs": "spans whose content is not what their lines hold",
-    "ends-past-eof": "spans that end past their file's end",
-    "starts-past-eof": "spans that lie past their file's end",
-    "file-missing": "gold files that are not in their repository",
-    "file-not-searched": "gold files that are not searched, being of no known language or too large",
-    "duplicate-spans": "spans that are named again",
-}
-"""What an item may be flagged with, each with a count: `ends-past-eof:2`."""
 
 # The line past the end, which some contents have, is its number alone.
 _NUMBERED = re.compile(r"(\d{1,9})(?:\t|$)")

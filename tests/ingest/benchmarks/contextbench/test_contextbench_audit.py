@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.benchmarks.contextbench.gold_audit import FLAGS, Audit, GoldFile, audit
+from ingest.benchmarks.contextbench.gold_audit import Audit, GoldFile, audit
 from ingest.benchmarks.contextbench.gold_contexts import GoldSpan
 from ingest.sources.repository import MAX_SEARCHED_BYTES
+from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
 
 FILES = {"a.py": "one\ntwo\nthree\n", "ü.py": "äöü\nß", "crlf.py": "one\r\ntwo\r\n", "empty.py": "", ".env": "x=1\n"}
 
@@ -136,4 +137,4 @@ def test_the_briefs_rule_holds_the_lines_that_there_are(given_spans: list[GoldSp
             for line in range(int(str(row["line_start"])), int(str(row["line_end"])))}  # fmt: skip
     assert kept == named
     assert sum(int(str(row["times"])) for row in found.rows if row["gold"] == "context-official") == len(given_spans)
-    assert set(found.counts) <= set(FLAGS)
+    assert set(found.counts) <= set(FLAGS) == set(CONSEQUENCES)

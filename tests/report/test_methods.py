@@ -1,0 +1,95 @@
+"""What the methods page says of rules, expectations and gold: its anchors, and that its numbers are the lake's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from lake.catalog.expectations import EXPECTATIONS
+from lake.store import Lake
+from lake.tables import table as table_of
+from report.audit import findings
+from report.expected import outcomes
+from report.facts import load
+from report.formulas import FORMULAS, formula_of
+from tests.report.html import Element, table
+from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake
+
+SYNTAX, FIXED = "syntax-1500+jaccard", "fixed-nws-1500+jaccard"
+
+
+def test_rules_protocols_and_metrics_have_anchors_that_other_pages_may_link(pages: dict[str, Element]) -> None:
+    anchors = {each.attributes.get("id") for each in pages["methods.html"].all()}
+    assert {"parity", "verdict", "ranks", "ledger", "profile", "drawn", "uncertainty", "limits"} <= anchors
+    assert {name.replace("@", "-") for name in PROTOCOLS} <= anchors
+    assert {f"metric-{name}" for name in ("precision", "recall", "ndcg", "mrr")} <= anchors
+
+
+def test_a_formula_is_the_metrics_own_or_that_of_its_last_word() -> None:
+    f1, auc = formula_of("line_f1"), formula_of("symbol_auc")
+    assert f1 is not None
+    assert (f1.above, f1.below) == ("2 |G ∩ P|", "|G| + |P|")
+    assert auc is not None
+    assert auc.before == "mean over the steps s of "
+    assert formula_of("f1") is FORMULAS["f1"]
+    assert formula_of("best_similarity") is None
+
+
+def test_an_expectation_is_judged_by_the_interval_of_its_pair(tmp_path: Path) -> None:
+    lake = write_lake(tmp_path / "lake", {SYNTAX: (0.6, 0.2), FIXED: (0.58, 0.3)})
+    said = []
+    for low, high, verdict in (
+        (0.01, 0.03, "better"),
+        (-0.03, -0.01, "cannot be separated"),
+        (-0.01, 0.03, "cannot be separated"),
+        (-0.01, 0.01, "equivalent"),
+    ):
+        # The pair is stored the other way round.
+        row = {
+            "protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0],
+            "slice_value": HEADLINE[1], "run_a": run_id(SYNTAX), "run_b": run_id(FIXED), "delta": -0.02,
+            "low": -high, "high": -low, "p": 0.5, "equivalent": verdict == "equivalent",
+            "verdict": "worse" if verdict == "better" else verdict, "exploratory": False, "n_items": 5, "n_repos": 3,
+        }  # fmt: skip
+        write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"{low} {high}")
+        (_, (pair,)), *_ = outcomes(load(lake))
+        assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
+        assert pair.difference == f"+0.020 ({low:+.3f} to {high:+.3f})".replace("-", "−")
+        said.append((pair.status, pair.why))
+    assert said == [
+        ("agrees", "on the board: better"),
+        ("disagrees", "on the board: cannot be separated"),
+        ("cannot be told", "on the board: cannot be separated"),
+        ("disagrees", "on the board: equivalent"),
+    ]
+
+
+def test_an_expectation_of_systems_that_were_not_run_says_which(pages: dict[str, Element]) -> None:
+    _, *rows = table(pages["methods.html"], "Systems that differ in the chunker alone")
+    assert [row[:2] for row in rows] == [["syntax-1500", "fixed-nws-1500"]]
+    assert rows[0][5].startswith("not run")
+    assert "no run of syntax-1500 in this lake" in rows[0][5]
+    assert {one.part for one in EXPECTATIONS} == {"chunker", "retriever"}
+
+
+def test_odd_gold_and_what_cannot_be_scored_are_counted(small: Lake) -> None:
+    items = small.read("items")
+    flags = [["ends-past-eof:2"], ["ends-past-eof:1", "duplicate-spans:4"], [], None, [], []]
+    flagged = items.with_columns(pl.Series("gold_flags", flags, table_of("items").columns["gold_flags"]))
+    small.write("items", flagged, part="repoeval", fingerprint="flagged", benchmark="repoeval")
+    assert [(one.what, one.n_items, one.n) for one in findings(small, load(small))] == [
+        ("spans that end past their file's end", "2", "3"),
+        ("spans that are named again", "1", "4"),
+        ("not scorable: the repository cannot be had", "1", "–"),
+    ]
+
+
+def test_two_readings_are_compared_on_the_same_runs(pages: dict[str, Element]) -> None:
+    head, *rows = table(pages["methods.html"], "The same runs under both protocols")
+    assert head[2:4] == ["chunking-v1", "target-v1"]
+    by_metric = {row[0]: row[1:] for row in rows}
+    # Of three systems and precision at 10, 0.5625 times 0.95 times: 0.5871, 0.6254, 0.7316 and 0.3377, 0.2113, 0.1935.
+    wanted = [f"{value * 0.5625 * 0.95:.3f}" for value in (0.6254, 0.2113)]
+    assert by_metric["precision at 10 micro"][:3] == ["3", *wanted]
+    assert by_metric["precision at 10 micro"][4] == "window-20-10+bm25-okapi"
