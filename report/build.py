@@ -63,8 +63,10 @@ def publishers() -> list[Publisher]:
     return sorted(discover(report.pages, Publisher).values(), key=lambda found: (found.order, found.name))
 
 
-def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None) -> Built:
+def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None, since: Manifest | None = None) -> Built:
     """Make the site, or leave it where it is current.
+
+    With the manifest of an earlier site it says what changed since.
 
     Raises:
         GoldspanError: The lake is empty or changes meanwhile, or the folder holds something else.
@@ -72,12 +74,12 @@ def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None) -
     folder = SiteFolder(root)
     folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
-    made_from = fingerprint(lake_id, code_state())
+    made_from = fingerprint(lake_id, code_state(), since.text() if since else "")
     if folder.is_current(made_from, costs):
         stored = folder.manifest()
         return _built(stored, is_current=True)
     with folder.building() as new:
-        manifest = _write(lake, new, lake_id, made_from, costs, say)
+        manifest = _write(lake, new, lake_id, made_from, costs, say, since)
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
             hint = "Run the same command again when the other stage is done."
@@ -103,8 +105,17 @@ def code_state() -> str:
     return fingerprint(files, {name: version(name) for name in _LIBRARIES})
 
 
-def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say: Callable[[str], None]) -> Manifest:
+def _write(
+    lake: Lake,
+    new: Path,
+    lake_id: str,
+    made_from: str,
+    costs: str,
+    say: Callable[[str], None],
+    since: Manifest | None,
+) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
+    from report.changes import PATH, changes_since, kept, numbers_of
     from report.downloads import write_downloads
     from report.facts import load
     from report.publisher import Material
@@ -116,6 +127,10 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
     say(f"{counted(len(downloads), 'download')} written")
     shutil.copytree(STATIC, new / "static")
     material = Material(lake, facts, downloads, about)
+    numbers = numbers_of(facts)
+    changes = changes_since(since, numbers, downloads) if since else None
+    if changes is not None:
+        _new_file(new, PATH).write_bytes(changes.text())
     kinds = publishers()
     navigation = [entry for kind in kinds for entry in kind.entries(facts)]
     frame = {
@@ -124,6 +139,7 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
         "lake_id": lake_id[:_ID_LENGTH],
         "system_paths": facts.system_paths,
         "build_id": made_from[:_ID_LENGTH],
+        "changes": changes,
     }
     for page in (page for kind in kinds for page in kind.pages(material)):
         _write_page(new, page, frame)
@@ -136,7 +152,11 @@ def _write(lake: Lake, new: Path, lake_id: str, made_from: str, costs: str, say:
     }
     rows = {stored.path: {"rows": stored.n_rows} for stored in downloads}
     manifest = Manifest(
-        made_from, lake_id, costs, {name: {**rows.get(name, {}), **said} for name, said in files.items()}
+        made_from,
+        lake_id,
+        costs,
+        {name: {**rows.get(name, {}), **said} for name, said in files.items()},
+        kept(numbers),
     )
     (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
     return manifest

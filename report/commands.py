@@ -21,12 +21,13 @@ from lake.console import (
     print_listing,
     split_names,
 )
-from lake.errors import unknown_name
+from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
 from lake.parts import PartCounts
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
 from report.build import build, publishers
+from report.folder import MANIFEST, Manifest, manifest_in
 from report.serving import HOST, server_of
 from report.shown import size
 
@@ -42,6 +43,9 @@ SiteOption = Annotated[Path, typer.Option(envvar="GOLDSPAN_SITE", help="Where th
 def build_(
     lake: LakeOption = DEFAULT_LAKE,
     site: SiteOption = DEFAULT_SITE,
+    since: Annotated[
+        Path | None, typer.Option(envvar="GOLDSPAN_SINCE", help="An earlier site, or its manifest: say what changed.")
+    ] = None,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -49,10 +53,11 @@ def build_(
     """Build the site from the lake; `python -m report` alone does this."""
     console = Console(quiet=quiet, json=json)
     store = Lake(lake)
+    earlier = [since / MANIFEST if since.is_dir() else since] if since else []
     # Whoever writes to the lake meanwhile is noticed: these are its states before anything is read.
-    unchanged.note_read([lake / name for name in TABLES])
+    unchanged.note_read([*earlier, *(lake / name for name in TABLES)])
     with store.naming_damage():
-        built = build(store, site, console.say)
+        built = build(store, site, console.say, next(map(_published, earlier), None))
     n_pages = len(built.pages)
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
@@ -62,6 +67,21 @@ def build_(
     outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(built.n_bytes)}; open {site / 'index.html'}")
     unchanged.keep(store, outcome, as_json=json, quiet=quiet, written=[site])
     raise typer.Exit(console.finish("report", outcome))
+
+
+def _published(file: Path) -> Manifest:
+    """The manifest of a site that was published before.
+
+    Raises:
+        GoldspanError: There is none, or it is none of ours.
+    """
+    try:
+        return manifest_in(file)
+    except (OSError, ValueError, RecursionError) as error:
+        code = Exit.MISSING if isinstance(error, OSError) else Exit.INVALID
+        what = f"--since cannot be read: {refusal_of(error) or str(error).splitlines()[0]}"
+        hint = f"It is a site that was built here, or the {MANIFEST} of one; leave it out for the first."
+        raise GoldspanError(what, where=str(file), hint=hint, code=code) from error
 
 
 @app.command()

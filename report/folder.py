@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 from filelock import FileLock
+from pydantic import TypeAdapter
 
 from lake.errors import Exit, GoldspanError, refusal_of
 from lake.fingerprint import sha256_of_file
@@ -29,12 +30,14 @@ class Manifest:
         lake: Of the lake but for costs.
         costs: Of what the runs cost: the one thing in which builds of lakes that were made alike differ.
         files: Path → facts.
+        numbers: What the next build compares its numbers with: see :mod:`report.changes`.
     """
 
     fingerprint: str
     lake: str
     costs: str
     files: Mapping[str, Mapping[str, object]]
+    numbers: Mapping[str, object] | None = None
 
     def text(self) -> str:
         """As it is stored."""
@@ -45,8 +48,26 @@ class Manifest:
             "lake": self.lake,
             "costs": self.costs,
             "files": dict(sorted(self.files.items())),
+            "numbers": self.numbers,
         }
         return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+
+
+def manifest_in(file: Path) -> Manifest:
+    """What a build wrote.
+
+    Raises:
+        OSError: There is none.
+        ValueError: It is none of ours.
+    """
+    said = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
+        message = "it is no manifest that was written here"
+        raise ValueError(message)
+    return _Kept.validate_python({"numbers": None, "costs": "", **said})
+
+
+_Kept = TypeAdapter(Manifest)
 
 
 class SiteFolder:
@@ -64,12 +85,9 @@ class SiteFolder:
     def manifest(self) -> Manifest | None:
         """What the last build wrote, or None where no build of ours did."""
         try:
-            said = json.loads((self.root / MANIFEST).read_text(encoding="utf-8"))
+            return manifest_in(self.root / MANIFEST)
         except (OSError, ValueError):
             return None
-        if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
-            return None
-        return Manifest(said["fingerprint"], said["lake"], said.get("costs", ""), said["files"])
 
     def is_current(self, fingerprint: str, costs: str) -> bool:
         """Whether the site was made from exactly this, and every file of it is as it was written."""

@@ -1,0 +1,107 @@
+"""What changed since an earlier build: a function of the two, told on the overview, and nowhere unasked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from report.build import build
+from report.folder import manifest_in
+from tests.report.html import parse, table
+from tests.report.small_lake import CHUNKING, run_id, write, write_lake, write_run, write_scores
+from tests.tiny import command, put
+
+BM25 = "fixed-nws-1500+bm25-okapi"
+JACCARD = "fixed-nws-1500+jaccard"
+
+
+def changed(lake: Lake) -> Lake:
+    """A number another, one another from the seventh digit on, a system new and one gone."""
+    write_scores(lake, BM25, CHUNKING, 0.7)
+    write_scores(lake, JACCARD, CHUNKING, 0.5871001)
+    write_run(lake, "added+bm25-okapi")
+    write_scores(lake, "added+bm25-okapi", CHUNKING, 0.25)
+    for name in ("runs", "scores", "aggregates"):
+        for part in lake.parts(name, run_id=run_id("window-20-10+bm25-okapi")):
+            lake.remove(part)
+    return lake
+
+
+@pytest.fixture(scope="module")
+def earlier(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("earlier")
+    build(write_lake(home / "lake"), home / "site")
+    return home / "site"
+
+
+def test_what_changed_is_told_the_most_first_and_the_same_in_every_build(
+    small: Lake, earlier: Path, tmp_path: Path
+) -> None:
+    lake = changed(small)
+    for name in ("a", "b"):
+        said = command("report", "--lake", lake.root, "--site", tmp_path / name, "--since", earlier)
+        assert said.code == Exit.DONE, said.err
+    files = {path.relative_to(tmp_path / "a"): path.read_bytes() for path in (tmp_path / "a").rglob("*.*")}
+    assert all((tmp_path / "b" / name).read_bytes() == content for name, content in files.items())
+    page = parse(files[Path("index.html")].decode())
+    assert table(page, "4 systems")[1:] == [
+        ["added+bm25-okapi", "–", "0.250", "new"],
+        ["window-20-10+bm25-okapi", "0.732", "–", "gone"],
+        [BM25, "0.625", "0.700", "not known"],
+        [JACCARD, "0.5871", "0.5871001", "not known"],
+    ]
+    rows = {file: (before, now) for file, before, now in table(page, "Files that are new")[1:]}
+    assert rows["data/scores.parquet"] == ("325", "300")
+    assert "data/benchmarks.parquet" not in rows
+    stored = json.loads(files[Path("changes.json")])
+    assert [board["why"] for board in stored["boards"]] == ["", ""]
+    assert stored["boards"][0]["systems"][2]["size"] == pytest.approx(0.0746)
+    again = command("report", "--lake", lake.root, "--site", tmp_path / "a", "--since", tmp_path / "b/manifest.json")
+    assert again.code == Exit.DONE
+    assert "No system is new or gone, and no number is another." in (tmp_path / "a/index.html").read_text()
+
+
+def test_other_data_and_other_rules_are_named(small: Lake, earlier: Path, tmp_path: Path) -> None:
+    (benchmark,) = small.read("benchmarks").to_dicts()
+    write(small, "benchmarks", [{**benchmark, "revision": "abc"}])
+    protocols = small.read("protocols").to_dicts()
+    write(small, "protocols", [{**row, "hash": "0ther"} if row["name"] == CHUNKING else row for row in protocols])
+    build(small, tmp_path / "site", since=manifest_in(earlier / "manifest.json"))
+    stored = json.loads((tmp_path / "site/changes.json").read_text())
+    data = "other data: sample 35f54d6, 5 items before, sample abc, 5 items now"
+    assert [board["why"] for board in stored["boards"]] == [
+        f"{data}; other rules: protocol c0ffee11c0ffee11 before, 0ther now",
+        data,
+    ]
+
+
+def test_a_build_that_nobody_asks_says_nothing_of_changes(earlier: Path) -> None:
+    assert not (earlier / "changes.json").exists()
+    assert "What changed" not in (earlier / "index.html").read_text()
+
+
+def test_a_manifest_without_numbers_gives_its_files_and_what_is_none_is_refused(
+    small: Lake, earlier: Path, tmp_path: Path
+) -> None:
+    said = json.loads((earlier / "manifest.json").read_text())
+
+    def told(content: bytes) -> tuple[int, str]:
+        file = put(tmp_path / "given.json", content)
+        answer = command("report", "--lake", small.root, "--site", tmp_path / "site", "--since", file)
+        assert "Traceback" not in answer.err
+        return answer.code, answer.err
+
+    old = {key: value for key, value in said.items() if key != "numbers"}
+    assert told(json.dumps(old).encode())[0] == Exit.DONE
+    assert "That build kept no numbers to compare with." in (tmp_path / "site/index.html").read_text()
+    for content in (b"", b"[]", b"\xff", b"[" * 100_000, json.dumps({**old, "files": 3}).encode()):
+        code, err = told(content)
+        assert (code, "--since cannot be read" in err) == (Exit.INVALID, True), err
+    for wrong in ({"numbers": {"x": 1}}, {"files": {"data/x.parquet": {"rows": "many"}}}):
+        assert told(json.dumps({**said, **wrong}).encode())[0] == Exit.INVALID
+    missing = command("report", "--lake", small.root, "--site", tmp_path / "site", "--since", tmp_path / "none")
+    assert missing.code == Exit.MISSING
