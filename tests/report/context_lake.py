@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lake.store import Lake
-from tests.report.small_lake import METRIC, row, write
+from tests.report.small_lake import METRIC, row, run_id, write
 
 BENCHMARK = "contextbench"
 PROTOCOL = "contextbench@docs-v1"
@@ -47,7 +47,7 @@ def write_context(lake: Lake) -> Lake:
 
 def _write_run(lake: Lake, system: str, primary: float | None) -> None:
     """A run with its scores under the brief's rules; none of those where `primary` is None."""
-    name = f"contextbench.issue--{system}--1a2b3c4d"
+    name = run_id(system, "contextbench.issue")
     chunker, plus, retriever = system.partition("+")
     run = {
         "run_id": name, "system": system, "benchmark": BENCHMARK, "task": TASK, "chunker": chunker if plus else None,
@@ -109,7 +109,7 @@ def write_official(lake: Lake) -> Lake:
     write(lake, "metrics", said, part="official")
     _write_run(lake, ELSEWHERE, None)
     for system, (micro, macro) in {**AVERAGES, ELSEWHERE: (0.5, 0.5)}.items():
-        name = f"contextbench.issue--{system}--1a2b3c4d"
+        name = run_id(system, "contextbench.issue")
         n_failed = 1 if system == "an-agent" else 0
         found = {
             "run_id": name, "protocol": OFFICIAL, "granularity": "line", "metric": "line_coverage", "k": 0,

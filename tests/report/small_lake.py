@@ -7,6 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import declared_row, table
@@ -43,9 +44,9 @@ METRIC = {"direction": "higher", "micro": "ratio", "of_steps": False, "cut": "re
 """What a metric's row says beside its words."""
 
 
-def run_id(system: str) -> str:
-    """As the evaluation names runs; the same eight digits for every system."""
-    return f"repoeval.prompt--{system}--1a2b3c4d"
+def run_id(system: str, task: str = "repoeval.prompt") -> str:
+    """As the evaluation names runs: the task, the system, and eight digits that tell runs apart."""
+    return f"{task}--{system}--{sha256_of(system.encode())[:8]}"
 
 
 def write_lake(root: Path, systems: Mapping[str, tuple[float, float]] = SYSTEMS, *, runs: bool = True) -> Lake:

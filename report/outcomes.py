@@ -1,0 +1,205 @@
+"""What each system made of each item, as data that scripts load: exact numbers, so that they reckon as `evaluate` does.
+
+A board has a file on its items and one per run: of every item the primary metric's value, and which class of the
+ledger holds most of its gold. Numbers are coded as places in the list of the different ones, 0 for none.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from lake.store import Lake
+from report.addresses import run_key
+from report.board import Board
+from report.data_files import data_file, packed
+from report.facts import Facts
+from report.gold_ledger import CLASSES
+from report.parameters import WHOLE
+from report.rows import Row
+from report.shown import slug
+from report.slices import in_numbers_order
+
+_NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
+"""An id that ends with a number: those that follow one another are stored as a range."""
+
+_MOST_CODES = 65_535
+"""Of more different numbers than this each item's own is stored."""
+
+_STEPS_OF_DIFFICULTY = 255
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """The outcomes of a board.
+
+    Attributes:
+        board: Its leaderboard.
+        name: What the file on its items gives its value under; the path is that with `.js`.
+        rows: Its systems, best first, those that are not ranked behind.
+        keys: What names each of their runs in an address and a file.
+        strata: The values of its slice, the one that it opens with first.
+        items: item_id, repo, language and stratum, the number of one of them; in the order in which files have them.
+    """
+
+    board: Board
+    name: str
+    rows: Sequence[Row]
+    keys: Sequence[str]
+    strata: Sequence[str]
+    items: pl.DataFrame
+
+    def run_name(self, place: int) -> str:
+        """What the file of a run gives its value under."""
+        return f"{self.name}/{self.keys[place]}"
+
+
+def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:
+    """The items and the runs of a board; None where no run has a value."""
+    rows = [row for row in (*board.rows, *board.unranked) if row.head is not None and row.head.n > 0]
+    if not rows:
+        return None
+    run_ids = [row.run.run_id for row in rows]
+    scored = facts.aggregates.filter(
+        pl.col("protocol") == board.protocol.name, pl.col("run_id").is_in(run_ids), pl.col("slice") == board.slice[0]
+    )
+    others = set(scored["slice_value"]) - {board.slice[1]}
+    strata = [board.slice[1], *in_numbers_order(others)]
+    name = f"outcomes/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
+    return Outcomes(board, name, rows, _keys(run_ids), strata, _items(lake, board, strata))
+
+
+def _keys(run_ids: Sequence[str]) -> list[str]:
+    """As addresses have them; of runs with the same one, all but the first have a number behind it."""
+    keys: dict[str, None] = {}
+    for key in map(run_key, run_ids):
+        keys[next(name for n in range(len(run_ids)) if (name := f"{key}-{n}" if n else key) not in keys)] = None
+    return list(keys)
+
+
+def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
+    """The scorable items of all strata, those of one together, numbers in ids by their size."""
+    joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]
+    value = pl.lit(WHOLE) if board.slice[0] == WHOLE else pl.concat_str(joined, separator="/")
+    places = pl.LazyFrame(
+        {"slice_value": strata, "stratum": range(len(strata))}, {"slice_value": pl.String, "stratum": pl.UInt32}
+    )
+    return (
+        lake.scan("items", benchmark=board.benchmark.name)
+        .filter("scorable")
+        .with_columns(
+            slice_value=value,
+            prefix=pl.col("item_id").str.extract(_NUMBERED, 1),
+            number=pl.col("item_id").str.extract(_NUMBERED, 2).cast(pl.Int64),
+        )
+        .join(places, on="slice_value")
+        .sort("stratum", pl.coalesce("prefix", "item_id"), "number", "item_id")
+        .select("item_id", "repo", "language", "stratum", "prefix", "number")
+        .collect()
+    )
+
+
+def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+    """The files of a board's outcomes: path and content.
+
+    Args:
+        lake: Where the scores are.
+        outcomes: The board's.
+        said: What the file on the items says beside them.
+    """
+    total = np.zeros(outcomes.items.height)
+    n = np.zeros(outcomes.items.height)
+    systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
+    for place, row in enumerate(outcomes.rows):
+        values = _values(lake, outcomes, row.run.run_id)
+        if row in systems:
+            total += values["value"].fill_null(0.0).to_numpy()
+            n += values["value"].is_not_null().to_numpy()
+        yield f"{outcomes.run_name(place)}.js", data_file(outcomes.run_name(place), _coded(lake, outcomes, row, values))
+    yield (
+        f"{outcomes.name}.js",
+        data_file(outcomes.name, {**said, **_described(outcomes.items, total / np.maximum(n, 1))}),
+    )
+
+
+def _values(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.DataFrame:
+    """Of every item the value of the primary metric, its numerator and denominator; null where there is none."""
+    granularity, metric, k = outcomes.board.primary.measure
+    scores = lake.scan(
+        "scores", benchmark=outcomes.board.benchmark.name, protocol=outcomes.board.protocol.name, run_id=run_id
+    )
+    wanted = scores.filter(granularity=granularity, metric=metric, k=k).select(
+        "item_id", "value", "numerator", "denominator"
+    )
+    return outcomes.items.lazy().join(wanted, on="item_id", how="left", maintain_order="left").collect()
+
+
+def _coded(lake: Lake, outcomes: Outcomes, row: Row, values: pl.DataFrame) -> dict[str, object]:
+    found: dict[str, object] = {"value": numbers(values["value"])}
+    if outcomes.board.average == "micro":
+        sums = values.select(
+            pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0))
+            for name in ("numerator", "denominator")
+        )
+        found |= {name: numbers(sums[name]) for name in sums.columns}
+    why = _reasons(lake, outcomes, row.run.run_id)
+    return {**found, "why": _bytes(why, 1)} if why.max() else found
+
+
+def _reasons(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.Series:
+    """Which class of the ledger holds most of each item's gold, counted from 1, of equal ones the first; 0 for none."""
+    board = outcomes.board
+    ledger = lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name, run_id=run_id)
+    most = pl.concat_list(list(CLASSES)).list.arg_max() + 1
+    why = ledger.select("item_id", why=pl.when(pl.col("n_gold") > 0).then(most).cast(pl.Int64))
+    joined = outcomes.items.lazy().join(why, on="item_id", how="left", maintain_order="left")
+    return joined.select(pl.col("why").fill_null(0)).collect()["why"]
+
+
+def numbers(values: pl.Series) -> dict[str, object]:
+    """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none.
+
+    Of very many different ones, the items' own alone, NaN for none.
+    """
+    different = values.drop_nulls().unique().sort()
+    if len(different) > _MOST_CODES:
+        return {"own": packed(values.fill_null(float("nan")).to_numpy().astype("<f8").tobytes())}
+    codes = values.rank("dense").fill_null(0)
+    return {"values": packed(different.to_numpy().astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
+
+
+def _bytes(codes: pl.Series, largest: int) -> str:
+    """Whole numbers, in as many bytes each as the largest needs: 1, 2 or 4."""
+    width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
+    return packed(codes.to_numpy().astype(f"<u{width}").tobytes())
+
+
+def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
+    """What scripts need to know of the items; how hard each is, by the systems' mean, in 255 steps."""
+    most = float(np.abs(mean).max(initial=0.0)) or 1.0
+    found: dict[str, object] = {
+        "n": items.height,
+        "ids": packed(json.dumps(_ranges(items), separators=(",", ":")).encode()),
+        "stratum": _bytes(items["stratum"], int(items["stratum"].n_unique())),
+        "ease": _bytes(pl.Series(np.rint(np.maximum(mean, 0) / most * _STEPS_OF_DIFFICULTY)), 1),
+    }
+    for name in ("repo", "language"):
+        values = items[name].unique().sort()
+        found[f"{name}s"] = values.to_list()
+        found[name] = _bytes(items[name].rank("dense") - 1, len(values))
+    return found
+
+
+def _ranges(items: pl.DataFrame) -> list[list[object]]:
+    """The ids in order: `[prefix, first number, how many]`, or `[id]` of one that ends with no number."""
+    follows = (pl.col("prefix") == pl.col("prefix").shift(1)) & (pl.col("number") == pl.col("number").shift(1) + 1)
+    runs = (
+        items.group_by((~follows.fill_null(value=False)).cum_sum().alias("range"), maintain_order=True)
+        .agg(pl.col("item_id", "prefix", "number").first(), n=pl.len())
+        .select("item_id", "prefix", "number", "n")
+    )
+    return [[item] if prefix is None else [prefix, number, n] for item, prefix, number, n in runs.iter_rows()]

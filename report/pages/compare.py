@@ -1,0 +1,116 @@
+"""Compare: two to six systems beside one another: verdicts, where they differ, and every item on which they do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from report.addresses import COMPARE, items_path
+from report.board import AVERAGES, build_board
+from report.data_files import data_file
+from report.facts import Facts
+from report.gold_ledger import CLASSES
+from report.outcomes import Outcomes, files_of, outcomes_of
+from report.pairs import COLUMNS, SENTENCES, pairs_of
+from report.publisher import Entry, Material, Page, Publisher
+from report.rows import Cell
+from report.shown import slug, visible
+from report.slices import title_of
+from report.verdicts import DIGITS, board_verdict, full_name
+
+MOST = 6
+"""So many systems stand beside one another at most."""
+
+
+def _pages(material: Material) -> Iterator[Page]:
+    facts = material.facts
+    boards = [build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)]
+    found = [one for board in boards if (one := outcomes_of(material.lake, facts, board))]
+    files: dict[str, bytes] = {}
+    for outcomes in found:
+        files |= files_of(material.lake, outcomes, _said(facts, outcomes))
+        for place, stratum in enumerate(outcomes.strata):
+            name = f"{outcomes.name}/slice-{place}"
+            files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
+    boards_of = [
+        (benchmark, f"pairs/{slug(name)}.html", [one for one in found if one.board.benchmark is benchmark])
+        for name, benchmark in facts.benchmarks.items()
+    ]
+    values = {"benchmarks": boards_of, "n_boards": len(found), "most": MOST}
+    said = "Two to six systems held against one another: verdict, difference by repository, every item that flips."
+    yield Page(COMPARE, "Compare", "compare.html", values, said, files=files)
+
+
+def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
+    """What the page says of a board and its systems, whatever is compared."""
+    board = outcomes.board
+    verdict = board_verdict(facts, board)
+    keys = {row.run.run_id: key for row, key in zip(outcomes.rows, outcomes.keys, strict=True)}
+    first = [keys[run_id] for run_id in (verdict.reference, verdict.run_id) if run_id in keys]
+    return {
+        "protocol": board.protocol.name,
+        "benchmark": board.benchmark.title,
+        "measure": board.primary.title,
+        "average": board.average,
+        "averaged": AVERAGES[board.average][1],
+        "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.better],
+        "slice": title_of(board.slice[0]),
+        "strata": outcomes.strata,
+        "items": items_path(board.benchmark.name),
+        "first": first if len(first) > 1 else list(outcomes.keys[:2]),
+        "runs": [
+            {
+                "key": key,
+                "system": visible(row.run.system),
+                "name": visible(full_name(facts, row.run)),
+                "kind": row.run.kind,
+                "state": row.state,
+                "page": facts.system_paths[row.run.system],
+            }
+            for row, key in zip(outcomes.rows, outcomes.keys, strict=True)
+        ],
+        "classes": list(CLASSES.items()),
+        "sentences": SENTENCES,
+        "digits": DIGITS,
+    }
+
+
+def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
+    """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
+    board, run_ids = outcomes.board, [row.run.run_id for row in outcomes.rows]
+    granularity, metric, k = board.primary.measure
+    here = {"protocol": board.protocol.name, "slice": board.slice[0], "slice_value": value}
+    fields = list(Cell.__dataclass_fields__)
+    cells = {
+        row["run_id"]: Cell(**{field: row[field] for field in fields})
+        for row in facts.aggregates.filter(
+            pl.col("run_id").is_in(run_ids), **here, granularity=granularity, metric=metric, k=k
+        ).iter_rows(named=True)
+    }
+    shares = {
+        run_id: dict(rows.select("class", "micro").iter_rows())
+        for (run_id,), rows in facts.ledger.filter(**here).group_by("run_id")
+    }
+    return {
+        "means": [
+            [cell.average(board.average), *cell.interval(board.average), cell.n]
+            if (cell := cells.get(run_id))
+            else None
+            for run_id in run_ids
+        ],
+        "ledger": [
+            [shares[run_id].get(name, 0.0) for name in CLASSES] if run_id in shares else None for run_id in run_ids
+        ],
+        "columns": COLUMNS,
+        "pairs": pairs_of(facts, board, run_ids, value).rows(),
+    }
+
+
+PUBLISHER = Publisher(
+    name="compare",
+    order=60,
+    meaning="Two to six systems beside one another: verdicts, where they differ, and every item on which they do.",
+    entries=lambda _: [Entry("Compare", COMPARE)],
+    pages=_pages,
+)

@@ -1,0 +1,258 @@
+// Compare: what is picked, the verdicts, and who draws what. The state lives in the address: a copied link shows the same
+// view, back and forward go from view to view.
+(function () {
+  "use strict";
+  const form = document.getElementById("pick");
+  if (!form) {
+    return;
+  }
+  const { element, number, signed, count, pair } = goldspan.outcomes;
+  const byId = (id) => document.getElementById(id);
+  const MOST = Number(form.dataset.most);
+  const MOST_IN_ADDRESS = 300;
+  const boards = Array.from(form.protocol.options);
+  const EMPTY = { slice: "", pair: "", dir: "", repo: "", why: "", page: 1 };
+  let state = null; // protocol (an option's value), systems (keys), and what EMPTY has
+  let board = null;
+  let latest = 0;
+
+  function given() {
+    return new URLSearchParams(location.hash.slice(1));
+  }
+
+  // The board that an address means: one protocol may have several, each for a task; then the one that has the systems.
+  function meant(name, keys) {
+    const exact = boards.filter((option) => option.value === name);
+    const alike = exact.length ? exact : boards.filter((option) => option.value.startsWith(name + "/"));
+    const order = name && alike.length ? alike : boards.slice(0, 1);
+    return order.reduce((found, option) => found.then((known) => {
+      if (known && keys.every((key) => known.board.place(key) >= 0)) {
+        return known;
+      }
+      return goldspan.outcomes.open(option.dataset.name).then((one) => {
+        const fits = keys.every((key) => one.place(key) >= 0);
+        return fits || !known ? { option: option, board: one } : known;
+      });
+    }), Promise.resolve(null));
+  }
+
+  function read() {
+    const asked = given();
+    const keys = (asked.get("systems") || "").split(",").filter(Boolean);
+    return meant(asked.get("protocol") || "", keys).then((found) => {
+      const known = Array.from(new Set(keys)).filter((key) => found.board.place(key) >= 0).slice(0, MOST);
+      const systems = known.length > 1 ? known : found.board.first.slice();
+      const page = parseInt(asked.get("page"), 10);
+      const one = (name, values) => (values.includes(asked.get(name)) ? asked.get(name) : "");
+      return {
+        board: found.board,
+        state: {
+          protocol: found.option.value, systems: systems, slice: one("slice", found.board.strata.slice(1)), pair: one("pair", systems.slice(2)),
+          dir: one("dir", ["better", "worse"]), repo: one("repo", found.board.repos), why: one("why", found.board.classes.map(([name]) => name)), page: page > 0 ? page : 1
+        }
+      };
+    });
+  }
+
+  function hash() {
+    const kept = new URLSearchParams();
+    if (state.protocol !== boards[0].value) { kept.set("protocol", state.protocol); }
+    if (state.systems.join() !== board.first.join()) { kept.set("systems", state.systems.join(",")); }
+    Object.keys(EMPTY).forEach((key) => {
+      if (state[key] && state[key] !== EMPTY[key]) { kept.set(key, state[key]); }
+    });
+    const said = () => kept.toString().replace(/%40/g, "@").replace(/%2C/g, ",").replace(/%2F/g, "/");
+    // Whatever a repository is called.
+    if (said().length >= MOST_IN_ADDRESS) { kept.delete("repo"); }
+    return said();
+  }
+
+  function write() {
+    const now = hash();
+    if (now !== location.hash.slice(1)) {
+      history.pushState(null, "", now ? "#" + now : location.pathname + location.search);
+    }
+  }
+
+  // A change that a person made.
+  function change(part, said) {
+    state = Object.assign({}, state, part);
+    write();
+    return show().then(() => { byId("said").textContent = said; });
+  }
+
+  function options(select, pairs, value) {
+    select.textContent = "";
+    pairs.forEach(([key, text]) => select.appendChild(element("option", text, { value: key })));
+    select.value = value;
+    select.parentNode.hidden = pairs.length < 2;
+  }
+
+  function run(key) {
+    return board.runs[board.place(key)];
+  }
+
+  function offer() {
+    form.protocol.value = state.protocol;
+    options(form.slice, board.strata.map((value, place) => [place ? value : "", board.slice === "all" ? "all items" : value]), state.slice);
+    options(form.base, state.systems.map((key) => [key, run(key).name]), state.systems[0]);
+    byId("chosen").textContent = state.systems.length + " of " + board.runs.length;
+    const list = byId("choices");
+    const at = document.activeElement && list.contains(document.activeElement) ? document.activeElement.value : "";
+    list.textContent = "";
+    board.runs.forEach((one) => {
+      const label = list.appendChild(element("li")).appendChild(element("label"));
+      const input = label.appendChild(element("input", null, { type: "checkbox", value: one.key }));
+      input.checked = state.systems.includes(one.key);
+      input.disabled = input.checked ? state.systems.length <= 2 : state.systems.length >= MOST;
+      label.append(" " + one.name + " ");
+      label.appendChild(element("small", [one.kind, one.state].filter(Boolean).join(", ")));
+      if (one.key === at) { input.focus(); }
+    });
+    search();
+    options(document.querySelector("[name=pair]"), state.systems.slice(1).map((key, place) => [place ? key : "", run(key).name + " against " + run(state.systems[0]).name]), state.pair);
+    byId("closer").hidden = state.systems.length < 3;
+  }
+
+  function search() {
+    const wanted = byId("search").value.toLowerCase();
+    Array.from(byId("choices").children).forEach((item) => { item.hidden = !item.textContent.toLowerCase().includes(wanted); });
+  }
+
+  // What table `comparisons` says of b against a, whichever way round it has them; null where it has no such pair.
+  function stored(slice, a, b) {
+    const row = slice.pairs.find((one) => (one[0] === a && one[1] === b) || (one[0] === b && one[1] === a));
+    if (!row) {
+      return null;
+    }
+    const found = {};
+    slice.columns.forEach((name, place) => { found[name] = row[place]; });
+    if (found.a === a) {
+      return found;
+    }
+    const other = { better: "worse", worse: "better" };
+    const less = (value) => (value === null ? null : 0 - value);
+    return Object.assign({}, found, {
+      a: a, b: b, delta: less(found.delta), low: less(found.high), high: less(found.low), wins: found.losses, losses: found.wins,
+      verdict: other[found.verdict] || found.verdict
+    });
+  }
+
+  function sentence(row, system, reference) {
+    const text = board.sentences[row.verdict];
+    if (!text) {
+      return system + " against " + reference + ": " + signed(row.delta, board.digits) + ", nothing tested.";
+    }
+    const between = (low, high) => (low === null || low === undefined ? "" : " (" + number(low, board.digits) + " to " + number(high, board.digits) + ")");
+    const up = row.low === null || Math.abs(row.low) <= Math.abs(row.high);
+    const words = {
+      system: system, reference: reference, least: number(row.smallest_detectable, board.digits),
+      delta: signed(row.delta, board.digits) + between(row.low, row.high),
+      by: number(Math.abs(row.delta), board.digits) + (up ? between(row.low, row.high) : between(0 - row.high, 0 - row.low))
+    };
+    const said = text.replace(/\{(\w+)\}/g, (_, name) => words[name]);
+    return row.exploratory ? said.slice(0, -1) + " (exploratory)." : said;
+  }
+
+  // What is known of each system: its number, and against the first what the test said and the items count.
+  function verdicts(slice, runs) {
+    const places = state.systems.map(board.place);
+    const conclusions = byId("conclusions");
+    conclusions.textContent = "";
+    const body = element("tbody");
+    places.forEach((place, which) => {
+      const mean = slice.means[place] || [null, null, null, 0];
+      const counted = which ? pair(board, runs[0], runs[which], slice) : null;
+      const row = which ? stored(slice, places[0], place) || { delta: counted.delta, verdict: null, low: null, wins: counted.wins, ties: counted.ties, losses: counted.losses, n_items: counted.n } : null;
+      if (row) {
+        conclusions.appendChild(element("li", sentence(row, board.runs[place].name, board.runs[places[0]].name)));
+      }
+      const line = body.insertRow();
+      const name = line.appendChild(element("th", null, { scope: "row", class: "name" }));
+      name.appendChild(element("a", board.runs[place].name, { href: board.runs[place].page, class: "to-system" }));
+      name.appendChild(element("small", board.runs[place].state || board.runs[place].kind));
+      const between = (low, high, shape) => (low === null || low === undefined ? "–" : shape(low, 3) + " to " + shape(high, 3));
+      const texts = [number(mean[0], 3), between(mean[1], mean[2], number)].concat(row
+        ? [signed(row.delta, 3), between(row.low, row.high, signed), row.p === undefined ? "–" : row.p_adjusted === null ? "(" + number(row.p, 3) + ")" : number(row.p_adjusted, 3),
+          row.verdict || "–", count(row.wins), count(row.ties), count(row.losses), number(row.smallest_detectable, 3), count(row.n_items)]
+        : ["held against", "", "", "", "", "", "", "", count(mean[3])]);
+      texts.forEach((text, at) => line.appendChild(element("td", text, { class: at === 5 ? "word" : "" })));
+    });
+    byId("verdicts").replaceChild(body, byId("verdicts").tBodies[0]);
+    byId("numbers").firstChild.textContent = board.benchmark + ": " + board.measure + ", " + board.averaged + "; " + (board.slice === "all" ? "all " : board.slice + " " + (state.slice || board.strata[0]) + ", ") + count(slice.to - slice.from) + " items";
+    byId("remarks").textContent = "Difference, verdict, and items better, same and worse are of each system against the one it is held against; p is adjusted for all pairs that are tested together, " +
+      "in brackets that of the pair alone: exploratory. Least found: the smallest difference that would be found in four of five such samples. An expectation over random orders wins no item.";
+  }
+
+  function drawn(slice, runs) {
+    const width = Math.max(260, byId("compared").clientWidth);
+    const which = Math.max(1, state.systems.indexOf(state.pair || state.systems[1]));
+    const names = { a: run(state.systems[0]).name, b: run(state.systems[which]).name, kind: run(state.systems[which]).kind };
+    byId("where-note").textContent = names.b + " less " + names.a + ". Exploratory: within one repository the items are the unit of the 95 % interval, and nothing is adjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
+    goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names);
+    const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
+    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_bins < found.n_items ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". White is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
+    goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => run(key).name));
+    const view = { board: board, a: runs[0], b: runs[which], slice: slice, names: names };
+    goldspan.flips.show(view, { dir: state.dir, repo: state.repo, why: state.why, page: state.page }, (filters) => {
+      state = Object.assign({}, state, filters);
+      write();
+    });
+  }
+
+  let redraw = () => undefined;
+
+  function show() {
+    const mine = ++latest;
+    offer();
+    const place = Math.max(0, board.strata.indexOf(state.slice || board.strata[0]));
+    return Promise.all([board.slice_of(place)].concat(state.systems.map(board.run))).then(([slice, ...runs]) => {
+      if (mine !== latest) {
+        return;
+      }
+      byId("compared").hidden = false;
+      verdicts(slice, runs);
+      redraw = () => drawn(slice, runs);
+      redraw();
+    });
+  }
+
+  function start() {
+    return read().then((found) => {
+      board = found.board;
+      state = found.state;
+      return show();
+    }).catch((error) => { byId("said").textContent = "This comparison cannot be shown: " + error.message + "."; });
+  }
+
+  form.addEventListener("submit", (event) => event.preventDefault());
+  form.protocol.addEventListener("change", () => {
+    goldspan.outcomes.open(form.protocol.selectedOptions[0].dataset.name).then((one) => {
+      board = one;
+      change(Object.assign({ protocol: form.protocol.value, systems: one.first.slice() }, EMPTY), "Comparing under " + form.protocol.value + ".");
+    });
+  });
+  form.slice.addEventListener("change", () => change({ slice: form.slice.value, page: 1 }, "Showing " + (form.slice.value || board.strata[0]) + "."));
+  function against(key) {
+    const rest = state.systems.filter((one) => one !== key);
+    return change({ systems: [key].concat(rest), pair: "", dir: "", page: 1 }, "Held against " + run(key).name + ".");
+  }
+  form.base.addEventListener("change", () => against(form.base.value));
+  byId("swap").addEventListener("click", () => against(state.systems[1]));
+  byId("choices").addEventListener("change", (event) => {
+    const key = event.target.value;
+    const systems = event.target.checked ? state.systems.concat(key) : state.systems.filter((one) => one !== key);
+    change({ systems: systems, pair: systems.includes(state.pair) ? state.pair : "", page: 1 }, systems.length + " systems are compared.");
+  });
+  byId("search").addEventListener("input", search);
+  document.querySelector("[name=pair]").addEventListener("change", (event) => change({ pair: event.target.value, page: 1 }, "Looking at " + event.target.selectedOptions[0].textContent + "."));
+  window.addEventListener("popstate", start);
+  window.addEventListener("hashchange", start);
+  let waiting = 0;
+  window.addEventListener("resize", () => {
+    clearTimeout(waiting);
+    waiting = setTimeout(() => redraw(), 150);
+  });
+  goldspan.stored = stored;
+  start();
+})();

@@ -1,0 +1,150 @@
+"""What each system made of each item, as scripts have it: the scores themselves, so that they reckon as `evaluate`."""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from lake.store import Lake
+from report import outcomes
+from report.board import build_board
+from report.facts import load
+from report.gold_ledger import CLASSES
+from report.outcomes import files_of, numbers, outcomes_of
+from report.pairs import pairs_of
+from tests.tiny import command
+
+Column = Mapping[str, str]
+
+
+def unpacked(text: str) -> bytes:
+    return zlib.decompress(base64.b64decode(text))
+
+
+def given(content: bytes) -> dict[str, object]:
+    """What a data file gives."""
+    text = content.decode()
+    return json.loads(text[text.index(",") + 1 : -3])  # type: ignore[no-any-return]  # whatever JSON holds
+
+
+def whole(text: str, n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    raw = unpacked(text)
+    return np.frombuffer(raw, f"<u{len(raw) // n}").astype(np.int64)
+
+
+def decoded(column: Column, n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """As `site/static/outcomes.js` reads numbers."""
+    if "own" in column:
+        return np.frombuffer(unpacked(column["own"]), "<f8")
+    values = np.array([np.nan, *np.frombuffer(unpacked(column["values"]), "<f8")])
+    return values[whole(column["codes"], n)]
+
+
+@pytest.mark.parametrize(
+    ("n_different", "width"), [(3, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 8)], ids=lambda each: str(each)
+)
+def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different: int, width: int) -> None:
+    values = [None, *(1 / (3 + place) for place in range(n_different)), None, 1 / 3]
+    column = numbers(pl.Series(values, dtype=pl.Float64))
+    codes = column.get("codes") or column["own"]
+    assert len(unpacked(str(codes))) == len(values) * width
+    found = decoded({key: str(text) for key, text in column.items()}, len(values))
+    np.testing.assert_array_equal(found, np.array(values, dtype=float))
+
+
+def test_no_numbers_at_all_are_none() -> None:
+    column = numbers(pl.Series([None, None], dtype=pl.Float64))
+    assert np.isnan(decoded({key: str(text) for key, text in column.items()}, 2)).all()
+
+
+def test_runs_of_one_key_have_files_of_their_own() -> None:
+    assert outcomes._keys(["a--1", "b--1", "c--2", "d--1"]) == ["1", "1-1", "2", "1-2"]
+
+
+def test_ids_that_follow_one_another_are_a_range_and_every_id_is_had_again() -> None:
+    ids = ["a/0", "a/1", "a/2", "a/10", "a/010", "b-7", "7", "8", "x", "é\n3", "é\n4", "99999999999999999999"]
+    items = pl.DataFrame({"item_id": ids}).with_columns(
+        prefix=pl.col("item_id").str.extract(outcomes._NUMBERED, 1),
+        number=pl.col("item_id").str.extract(outcomes._NUMBERED, 2).cast(pl.Int64),
+    )
+    ranges = outcomes._ranges(items)
+    assert ranges[0] == ["a/", 0, 3]
+    assert [id_ for one in ranges for id_ in names(one)] == ids
+
+
+def names(found: list[object]) -> list[object]:
+    if len(found) == 1:
+        return found
+    prefix, first, n = found
+    return [f"{prefix}{number}" for number in range(int(str(first)), int(str(first)) + int(str(n)))]
+
+
+@pytest.fixture(scope="module")
+def repobench(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Lake:
+    """The mined rows with the systems that rank whole candidates."""
+    folder = tmp_path_factory.mktemp("repobench")
+    for words in (
+        ["ingest", "repobench-r", "--source", str(shared), "--chunkers", "whole-file", "--lake", str(folder)],
+        ["evaluate", "--lake", str(folder)],
+    ):
+        assert command(words[0], *words[1:]).code in (0, 5)
+    return Lake(folder)
+
+
+def test_the_outcomes_of_a_small_lake_reckon_as_evaluate_does(lake_folder: Path) -> None:
+    check(Lake(lake_folder))
+
+
+def test_the_outcomes_of_real_rows_reckon_as_evaluate_does(repobench: Lake) -> None:
+    check(repobench)
+
+
+def check(lake: Lake) -> None:
+    """Scores are had again, and every pair of runs over every stratum has the difference and counts of the table."""
+    facts = load(lake)
+    n_pairs = 0
+    for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
+        found = outcomes_of(lake, facts, board)
+        assert found is not None
+        files = {path: given(content) for path, content in files_of(lake, found, {})}
+        said = files[f"{found.name}.js"]
+        n = int(str(said["n"]))
+        ranges: list[list[object]] = json.loads(unpacked(str(said["ids"])))
+        assert [id_ for one in ranges for id_ in names(one)] == found.items["item_id"].to_list()
+        granularity, metric, k = board.primary.measure
+        scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
+        values = []
+        for place, row in enumerate(found.rows):
+            run = files[f"{found.run_name(place)}.js"]
+            stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
+            mine = decoded(run["value"], n)  # type: ignore[arg-type]  # a column
+            expected = found.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
+            np.testing.assert_array_equal(mine, expected.to_numpy())
+            values.append(mine)
+            ledger = lake.scan("ledger", protocol=board.protocol.name, run_id=row.run.run_id).collect()
+            whys = dict(zip(found.items["item_id"], whole(str(run["why"]), n), strict=True))
+            for one in ledger.iter_rows(named=True):
+                if one["item_id"] in whys:
+                    assert one[list(CLASSES)[whys[one["item_id"]] - 1]] == max(one[name] for name in CLASSES)
+        strata = whole(str(said["stratum"]), n)
+        repos = whole(str(said["repo"]), n)
+        for stratum, value in enumerate(found.strata):
+            for pair in pairs_of(facts, board, [row.run.run_id for row in found.rows], value).iter_rows(named=True):
+                both = (strata == stratum) & ~np.isnan(values[pair["a"]] + values[pair["b"]])
+                less = (values[pair["b"]] - values[pair["a"]])[both]
+                means = [less[repos[both] == repo].mean() for repo in np.unique(repos[both])]
+                delta = np.mean(means) if board.average == "by_repo" else less.mean()
+                assert pair["delta"] == pytest.approx(delta, abs=1e-12)
+                assert pair["n_items"] == len(less)
+                if pair["wins"] is not None:
+                    assert (pair["wins"], pair["losses"]) == ((less > 0).sum(), (less < 0).sum())
+                    assert pair["ties"] == (less == 0).sum()
+                n_pairs += 1
+    assert n_pairs > 20
