@@ -14,7 +14,7 @@ from lake.catalog.protocols import protocols
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.fingerprint import canonical_json, fingerprint
-from lake.make import make
+from lake.make import put
 from lake.store import Lake
 from lake.tables import declared_row
 
@@ -33,8 +33,7 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
 
 
 def _write(lake: Lake, name: str, rows: Iterable[pl.DataFrame]) -> None:
-    frame = pl.concat(list(rows))
-    make(lake, name, "all", lambda: frame, parameters=frame.to_dicts(), code=())
+    put(lake, name, "all", pl.concat(list(rows)))
 
 
 def _row(table: str, parameters: Mapping[str, object], **columns: object) -> pl.DataFrame:

@@ -189,7 +189,7 @@ class Partition:
             return None
         product = self._relevance_product(protocol, chunker)
         product.make(partial(self._measured, protocol, chunker))
-        return product.scan()
+        return product.scan("relevance")
 
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         asked = self.asked

@@ -14,8 +14,8 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
-from lake.make import make
-from lake.store import FORMAT_VERSION, Lake, Part
+from lake.make import make, product_of
+from lake.store import Lake, Part
 from lake.tables import table
 
 GIVEN = "given"
@@ -92,7 +92,7 @@ class VectorStore:
         columns = {"model": [maker] * len(keys), "key": keys, "vector": list(matrix), "n_cut": n_cut}
         part = f"{_prefix(maker)}{fingerprint(sorted(keys))}"
         frame = pl.DataFrame(columns, table("vectors").columns)
-        self.lake.write("vectors", frame, part=part, fingerprint=fingerprint(FORMAT_VERSION, maker, sorted(keys)))
+        product_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
         self._places.pop(maker, None)
 
     def _held(self, maker: str) -> tuple[list[Part], pl.DataFrame]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
+from functools import partial
 
 import polars as pl
 
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Reading, part_of
-from ingest.benchmarks.repobench_r.repository_pools import commits_of, search_repositories
+from ingest.benchmarks.repobench_r.repository_pools import commits_of
+from ingest.benchmarks.repobench_r.repository_search import search_repositories
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools, cuts_ahead
@@ -33,15 +35,15 @@ from ingest.stored_parts import (
     remove_readers,
     tags_of,
 )
-from lake.code import code_digest
+from lake.catalog.collection import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
-from lake.make import Product, Slot, make, product_of
+from lake.make import Product, Slot, made_from, product_of, put
 from lake.naming import REST
 from lake.rejects import Rejects
-from lake.store import FORMAT_VERSION, Lake
-from lake.tables import declared_row, table
+from lake.store import Lake
+from lake.tables import declared_row
 from lake.text import counted, listed
 
 
@@ -117,14 +119,16 @@ def _ingest_subset(
     raw = benchmark.find(source, subset, rejects)
     if benchmark.names_commits and raw.repositories is None:
         raw = replace(raw, repositories=repositories)
-    made_of = _made_of(raw, rejects)
-    shapes = [
-        sorted((column, str(kind)) for column, kind in table(name).columns.items())
-        for name in ("items", "queries", "files", *benchmark.more)
+    asked = [
+        benchmark.name,
+        subset,
+        limit,
+        source.label,
+        source.revision,
+        _bound(benchmark.parts),
+        _made_of(raw, rejects),
     ]
-    stamp = fingerprint(
-        FORMAT_VERSION, shapes, benchmark.name, _code(benchmark), subset, limit, source.label, source.revision, made_of
-    )
+    stamp = made_from(parameters=asked, code=[benchmark.find, benchmark.parts])
     absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
     is_whole = _is_current(lake, benchmark, subset, stamp)
     # What is missing for want of a repository is asked for again, and named again.
@@ -156,11 +160,6 @@ def _ingest_subset(
     lake.write("rejects", rejects.frame("ingest"), part=files_part(benchmark, subset), fingerprint=whole)
 
 
-def _code(benchmark: Benchmark) -> list[str]:
-    """What a benchmark's rows are read by: its version and its reader's code."""
-    return [str(benchmark.version), code_digest(benchmark.find, benchmark.parts)]
-
-
 def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
     parts = parts_of(lake, benchmark, subset)
@@ -184,6 +183,13 @@ def _product(lake: Lake, benchmark: Benchmark, part: str, made_from: str) -> Pro
         Slot("items", part, folders),
     ]
     return Product(lake, slots, made_from)
+
+
+def _bound(value: object) -> list[object]:
+    """The values that are bound to a function's arguments; its code is counted apart."""
+    if isinstance(value, partial):
+        return [one for given in (value.func, *value.args, *value.keywords.values()) for one in _bound(given)]
+    return [] if callable(value) else [asdict(value) if isinstance(value, Collection) else value]
 
 
 def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
@@ -236,7 +242,7 @@ def _write_files(
     repos = items.select("pool_id", "repo", "commit").unique("pool_id")
     repos = pl.concat([repos, repos.with_columns(pl.col("pool_id") + REST)])
     pools = pool_rows(group.files, repos, **folders).sort("pool_id")
-    make(lake, "pools", group.name, lambda: pools, inputs=(), parameters=pools.rows(), code=(), **folders)
+    put(lake, "pools", group.name, pools, **folders)
     files.make(lambda: group.files)
 
 
@@ -275,4 +281,4 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         licences=[{"repo": repo, "licence": source.licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
     )
     row = row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
-    make(lake, "benchmarks", benchmark.name, lambda: row, parameters=row.to_dicts(), code=())
+    put(lake, "benchmarks", benchmark.name, row)

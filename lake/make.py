@@ -7,14 +7,14 @@ functions that make it are what they were when it was written. Nothing else deci
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple, Protocol
 
 import polars as pl
 
 from lake.code import code_digest
 from lake.fingerprint import fingerprint
-from lake.store import FORMAT_VERSION, Lake
+from lake.store import FORMAT_VERSION, Lake, Part
 
 
 class Input(Protocol):
@@ -30,6 +30,15 @@ class Slot(NamedTuple):
     table: str
     part: str
     folders: Mapping[str, str]
+
+
+def made_from(
+    inputs: Iterable[Input | None] = (), parameters: object = None, code: Sequence[Callable[..., object]] = ()
+) -> str:
+    """The fingerprint of what is made from these; the arguments are as for :func:`product_of`."""
+    return fingerprint(
+        FORMAT_VERSION, [one.fingerprint if one else "" for one in inputs], parameters, code_digest(*code)
+    )
 
 
 @dataclass(frozen=True)
@@ -52,9 +61,9 @@ class Product:
         current = self.lake.is_current
         return all(current(slot.table, slot.part, self.fingerprint, **slot.folders) for slot in self.slots)
 
-    def scan(self) -> pl.LazyFrame:
-        """The rows of what is one part, as it is stored."""
-        (slot,) = self.slots
+    def scan(self, table: str) -> pl.LazyFrame:
+        """The rows of one of the tables, as they are stored."""
+        (slot,) = (slot for slot in self.slots if slot.table == table)
         stored = self.lake.part(slot.table, slot.part, **slot.folders)
         return self.lake.scan_parts([stored] if stored else [], slot.table)
 
@@ -62,6 +71,26 @@ class Product:
         """Store the parts."""
         for slot, frame in zip(self.slots, frames, strict=True):
             self.lake.write(slot.table, frame, part=slot.part, fingerprint=self.fingerprint, **slot.folders)
+
+    def named(self, part: str) -> Product:
+        """The same parts with more to their names: one of several products that are made alike."""
+        return replace(self, slots=[slot._replace(part=slot.part + part) for slot in self.slots])
+
+    def current(self) -> list[Product]:
+        """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
+        stored: dict[str, list[Part]] = {}
+        for slot in self.slots:
+            for part in self.lake.parts(slot.table, **slot.folders):
+                if part.name.startswith(slot.part):
+                    stored.setdefault(part.name.removeprefix(slot.part), []).append(part)
+        kept = []
+        for name, parts in sorted(stored.items()):
+            if (product := self.named(name)).is_current:
+                kept.append(product)
+                continue
+            for part in parts:
+                self.lake.remove(part)
+        return kept
 
     def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
         """Make and store the parts, unless they are current; whether that was to be done."""
@@ -93,9 +122,7 @@ def product_of(
             imports counts. None where the inputs or the parameters have a digest of it.
         folders: A value for each of the tables' Hive folders.
     """
-    read = [one.fingerprint if one else "" for one in inputs]
-    made_from = fingerprint(FORMAT_VERSION, read, parameters, code_digest(*code))
-    return Product(lake, [Slot(name, part, folders) for name in tables], made_from)
+    return Product(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 
 
 def make(
@@ -115,3 +142,8 @@ def make(
     """
     code = (function,) if code is None else code
     return product_of(lake, name, part=part, inputs=inputs, parameters=parameters, code=code, **folders).make(function)
+
+
+def put(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
+    """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
+    return make(lake, name, part, lambda: rows, inputs=(), parameters=rows.rows(), code=(), **folders)

@@ -15,7 +15,7 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from evaluate.tokens import Tokenizer
-from lake.make import Slot, product_of
+from lake.make import product_of
 from lake.store import Lake, Part
 from lake.text import regex_tokens, words
 
@@ -95,19 +95,13 @@ def tokens_of(lake: Lake, part: Part, sha256: pl.Series, how: LineTokenizer) -> 
         tokenizer=how.name,
     )
     product.make(lambda: _rows(lake.scan_parts([part], "blobs").select("sha256", "text").collect(), how))
-    vocabulary, tokens = (_scan(lake, slot) for slot in product.slots)
-    asked = tokens.filter(pl.col("sha256").is_in(sha256.implode())).collect()
+    asked = product.scan("tokens").filter(pl.col("sha256").is_in(sha256.implode())).collect()
     length = asked["tokens"].list.len().to_numpy()
     return Tokens(
-        vocabulary.select("token").collect().to_series(),
+        product.scan("vocabularies").select("token").collect().to_series(),
         np.repeat(np.arange(len(asked), dtype=np.int32), length),
         *(_flat(asked[name]) for name in ("tokens", "n", "lines")),
     )
-
-
-def _scan(lake: Lake, slot: Slot) -> pl.LazyFrame:
-    stored = lake.part(slot.table, slot.part, **slot.folders)
-    return lake.scan_parts([stored] if stored else [], slot.table)
 
 
 def _rows(contents: pl.DataFrame, how: LineTokenizer) -> list[pl.DataFrame]:

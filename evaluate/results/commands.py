@@ -36,7 +36,7 @@ from lake.console import (
     split_names,
 )
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.fingerprint import fingerprint
+from lake.make import put
 from lake.printed_table import print_tables
 from lake.store import Lake
 from lake.text import escaped
@@ -180,8 +180,7 @@ def compare_with_references(
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     rows = compare_all(source, split_names(references), console.say, work)
     with store.locked(makes=()):
-        made_of = fingerprint(rows.write_json())
-        store.write("parity", rows, part=WHOLE, fingerprint=made_of)
+        put(store, "parity", WHOLE, rows)
     print(rows.write_json() if json else "\n".join(map(escaped, lines(rows))))
     raise typer.Exit(Exit.INVALID if differing(rows).height else Exit.DONE)
 

@@ -149,7 +149,7 @@ class Benchmark:
         display_name: As its authors write it.
         title: A few words.
         meaning: What it asks, in a sentence that reads well on a page.
-        version: Raised whenever the rows read from equal files may change.
+        version: For pages; what is read again, the code decides.
         homepage: Where its publishers have it.
         licence: Of the published data.
         citation: BibTeX.

@@ -19,6 +19,7 @@ from ingest.contents.chunks_by_command import cut_by_command
 from ingest.contents.offsets import Integers, Lines, Offsets
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
 
@@ -102,6 +103,15 @@ class Chunked:
     frame: pl.DataFrame
     status: pl.DataFrame
 
+    @property
+    def rejects(self) -> pl.DataFrame:
+        """The contents that could not be cut, as rows of the table `rejects`."""
+        rejects = Rejects()
+        failed = self.status.filter(pl.col("failed").is_not_null()).select("sha256", "chunker", "failed")
+        for sha256, chunker, why in failed.iter_rows():
+            rejects.add(f"blob {sha256}", f"chunker {chunker}", f"it could not be cut: {why}")
+        return rejects.frame("ingest")
+
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     """Cuts contents and measures the chunks.
@@ -169,16 +179,21 @@ def _cut_all(
     chunker: Resolved[Chunker], documents: Iterator[Document], sha256: pl.Series
 ) -> Iterator[tuple[Document, object]]:
     """Each document with the chunker's answer to it."""
-    command, cut = chunker.declaration.command, chunker.declaration.chunk
+    command = chunker.declaration.command
     if command is not None:
         every = list(documents)
         yield from zip(every, cut_by_command(command, every, sha256.to_list()), strict=True)
     for document in documents:
-        try:
-            yield document, cut(document, **chunker.parameters)
-        except Exception as error:
-            # One odd file must not cost the others their chunks.
-            yield document, Cut([], failed=f"{type(error).__name__}: {error}")
+        yield document, cut_document(chunker, document)
+
+
+def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
+    """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
+    try:
+        return chunker.declaration.chunk(document, **chunker.parameters)
+    except Exception as error:
+        # One odd file must not cost the others their chunks.
+        return Cut([], failed=f"{type(error).__name__}: {error}")
 
 
 def _checked(cut: object, chunker: str, sha256: str) -> Cut:

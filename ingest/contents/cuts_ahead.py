@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunking import resolve_chunkers
+from ingest.contents.chunking import cut_document, resolve_chunkers
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 
@@ -23,15 +23,7 @@ def reads_trees(chunker: Resolved[Chunker]) -> bool:
 
 def cut_by_each(document: Document, chunkers: Sequence[str]) -> list[Cut]:
     """How some chunkers cut a file; one that fails says so in its cut."""
-    return [_cut(document, one) for one in resolve_chunkers(chunkers)]
-
-
-def _cut(document: Document, chunker: Resolved[Chunker]) -> Cut:
-    try:
-        return chunker.declaration.chunk(document, **chunker.parameters)
-    except Exception as error:
-        # One odd file must not cost the others their chunks.
-        return Cut([], failed=f"{type(error).__name__}: {error}")
+    return [cut_document(one, document) for one in resolve_chunkers(chunkers)]
 
 
 class CutsAhead:

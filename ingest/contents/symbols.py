@@ -15,14 +15,14 @@ from ingest.contents.chunkers import Cut, Document
 from ingest.contents.cuts_ahead import CRASHED, CutsAhead, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
 from ingest.contents.processes import Workers, workers
+from ingest.contents.symbol_rows import symbol_rows
 from ingest.contents.syntax_trees import GRAMMARS
 from ingest.outcome import Ingested
-from lake.code import code_digest
 from lake.fingerprint import fingerprint
+from lake.make import Product, Slot, made_from, put
 from lake.naming import SEARCHED
-from lake.rejects import Rejects
-from lake.store import FORMAT_VERSION, Lake
-from lake.tables import declared_row, table
+from lake.store import Lake
+from lake.tables import declared_row
 from lake.text import LANGUAGES, counted
 
 CONTENTS_AT_ONCE = 5_000
@@ -65,27 +65,40 @@ def cut_symbols(
     whatever the number of processes (the machine's cores, where none is given). A content that cannot be parsed, or
     that kills its parser, has no rows, is in rejects and is counted. What is parsed is cut ahead for its chunkers.
     """
-    stamp = _stamp()
     wanted, n_several = _wanted(lake, benchmark)
+    symbols = _symbols(lake)
     if wanted.height:
-        _cut_new(lake, wanted, stamp, say, n_processes, ahead or CutsAhead({}))
+        _cut_new(lake, wanted, symbols, say, n_processes, ahead or CutsAhead({}))
     if n_several:
         result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
-    _count_failures(lake, stamp, result)
+    if n_failed := sum(one.scan("rejects").select(pl.len()).collect().item() for one in symbols.current()):
+        result.n_rejected += n_failed
+        result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
+
+
+def _symbols(lake: Lake) -> Product:
+    """The definitions of every batch of contents that were new at a time, with what could not be parsed."""
+    slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
+    slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
+    return Product(lake, slots, made_from(parameters=[(name, version(name)) for name in GRAMMARS], code=[symbol_rows]))
 
 
 def _cut_new(
     lake: Lake,
     wanted: pl.DataFrame,
-    stamp: str,
+    symbols: Product,
     say: Callable[[str], None],
     n_processes: int | None,
     ahead: CutsAhead,
 ) -> None:
     """Look through what is new."""
-    _remove_unfinished(lake, stamp)
-    _declare(lake, stamp)
-    todo = wanted.join(lake.scan("symbol_status").select("sha256").collect(), on="sha256", how="anti")
+    done = [one.scan("symbol_status").select("sha256") for one in symbols.current()]
+    todo = wanted.join(pl.concat([wanted.select("sha256").clear().lazy(), *done]).collect(), on="sha256", how="anti")
+    for rules, meaning in RULES.items():
+        row = declared_row(
+            "symbol_rules", name=rules, title=f"Definitions, {rules}", meaning=meaning, fingerprint=symbols.fingerprint
+        )
+        put(lake, "symbol_rules", rules, row)
     if todo.is_empty():
         return
     say(f"symbols: parsing {counted(todo.height, 'file')}")
@@ -99,14 +112,14 @@ def _cut_new(
                 batch = mine[start : start + CONTENTS_AT_ONCE]
                 texts = lake.scan_parts([stored], "blobs").select("sha256", "text", "language")
                 contents = batch.join(texts.join(batch.lazy(), on="sha256", how="semi").collect(), on="sha256")
-                _cut_part(lake, contents.sort("sha256"), stamp, pool, ahead)
+                _cut_part(contents.sort("sha256"), symbols, pool, ahead)
                 before, n_done = n_done, n_done + batch.height
                 if n_done // TOLD_EVERY > before // TOLD_EVERY and n_done < todo.height:
                     say(f"symbols: {n_done:,} of {todo.height:,} files are parsed")
 
 
-def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers, ahead: CutsAhead) -> None:
-    """Store one batch's definitions under each set of rules, then what could not be parsed, then that it is done."""
+def _cut_part(contents: pl.DataFrame, symbols: Product, pool: Workers, ahead: CutsAhead) -> None:
+    """Store one batch's definitions, and what could not be parsed."""
     hashes = contents["sha256"].to_list()
     texts = contents.select("sha256", "text", "ending", "language").iter_rows()
     jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]
@@ -117,25 +130,8 @@ def _cut_part(lake: Lake, contents: pl.DataFrame, stamp: str, pool: Workers, ahe
         seen = failed if answer is None else answer
         found.append(seen.found)
         ahead.keep(sha256, job.chunkers, seen.cuts)
-    name = fingerprint(hashes)[:16]
-    rejects = Rejects()
-    for rules in RULES:
-        rows = [
-            (rules, sha256, one.byte_start, one.byte_end, one.kind, *one[3:])
-            for sha256, by_rules in zip(hashes, found, strict=True)
-            if rules in by_rules
-            for one in by_rules[rules].definitions
-        ]
-        frame = pl.DataFrame(rows, schema=table("symbols").columns, orient="row")
-        lake.write("symbols", frame, part=name, fingerprint=stamp, rules=rules)
-    for sha256, ending, by_rules in zip(hashes, contents["ending"], found, strict=True):
-        if why := by_rules["docs"].why_not:
-            rejects.add(f"blob {sha256}", "symbols", f".{ending} could not be parsed: {why}")
-    if len(rejects):
-        lake.write("rejects", rejects.frame("ingest"), part=f"symbols-{name}", fingerprint=stamp)
-    why_not = [by_rules["docs"].why_not or None for by_rules in found]
-    status = pl.DataFrame({"sha256": hashes, "failed": why_not}, schema=table("symbol_status").columns)
-    lake.write("symbol_status", status, part=name, fingerprint=stamp)
+    rows = symbol_rows(hashes, contents["ending"].to_list(), found)
+    symbols.named(fingerprint(hashes)[:16]).write(*rows)
 
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
@@ -161,47 +157,3 @@ def _wanted(lake: Lake, benchmark: str) -> tuple[pl.DataFrame, int]:
     with_text = lake.scan("blobs").filter(pl.col("n_lines") > 0).select("sha256").collect()
     wanted = known.unique("sha256", keep="first", maintain_order=True)
     return wanted.join(with_text, on="sha256", how="semi"), several.height
-
-
-def _stamp() -> str:
-    """What the rows are made by: the rules' code, what bounds the parser, the grammars, what endings mean."""
-    return fingerprint(
-        FORMAT_VERSION, code_digest(definitions_of), [(name, version(name)) for name in GRAMMARS], LANGUAGES
-    )
-
-
-def _remove_unfinished(lake: Lake, stamp: str) -> None:
-    """Remove what was made by other code, and what is not whole: written just before a kill, or damaged."""
-    for part in lake.parts("symbol_status"):
-        n_failed = lake.scan_parts([part], "symbol_status").select(pl.col("failed").count()).collect().item()
-        is_whole = all(lake.is_current("symbols", part.name, stamp, rules=rules) for rules in RULES)
-        is_told = n_failed == 0 or lake.part("rejects", f"symbols-{part.name}") is not None
-        if part.fingerprint != stamp or not is_whole or not is_told:
-            lake.remove(part)
-    for part in lake.parts("symbols"):
-        if lake.part("symbol_status", part.name) is None:
-            lake.remove(part)
-
-
-def _count_failures(lake: Lake, stamp: str, result: Ingested) -> None:
-    """Say how many contents could not be parsed, now or in an earlier run; forget what other code could not."""
-    parts = [part for part in lake.parts("rejects") if part.name.startswith("symbols-")]
-    stored = {f"symbols-{part.name}" for part in lake.parts("symbols", rules="docs")}
-    current = [part for part in parts if part.fingerprint == stamp and part.name in stored]
-    for stale in parts:
-        if stale not in current:
-            lake.remove(stale)
-    n_failed = lake.scan_parts(current, "rejects").select(pl.len()).collect().item() if current else 0
-    if n_failed:
-        result.n_rejected += n_failed
-        result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
-
-
-def _declare(lake: Lake, stamp: str) -> None:
-    """One row per set of rules: what it is."""
-    for rules, meaning in RULES.items():
-        if not lake.is_current("symbol_rules", rules, stamp):
-            row = declared_row(
-                "symbol_rules", name=rules, title=f"Definitions, {rules}", meaning=meaning, fingerprint=stamp
-            )
-            lake.write("symbol_rules", row, part=rules, fingerprint=stamp)

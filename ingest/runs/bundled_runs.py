@@ -12,7 +12,7 @@ from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import import_run
 from ingest.sources.tree import Source
 from lake.errors import GoldspanError
-from lake.fingerprint import fingerprint
+from lake.make import put
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
@@ -51,14 +51,13 @@ def delete_imported_runs(lake: Lake, benchmark: str) -> list[str]:
     """Take away every imported run of a benchmark, whose items are no longer those that it answers; their names."""
     names = imported_runs(lake, benchmark=benchmark)
     for run_id in names:
-        ImportedRun(lake, benchmark, run_id, "").remove()
+        ImportedRun(lake, benchmark, run_id).remove()
     return names
 
 
 def note_rejects(lake: Lake, part: str, rejects: Rejects) -> None:
     """Store what was refused as a part of its own, in place of what it was before."""
     if len(rejects):
-        frame = rejects.frame("ingest")
-        lake.write("rejects", frame, part=part, fingerprint=fingerprint(frame.rows()))
+        put(lake, "rejects", part, rejects.frame("ingest"))
     elif (stale := lake.part("rejects", part)) is not None:
         lake.remove(stale)

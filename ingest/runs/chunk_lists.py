@@ -15,14 +15,14 @@ from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.naming import check_benchmark
 from ingest.runs.resolve_paths import Axis, files_of, pools_of
-from lake.code import code_digest
 from lake.console import Outcome
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 from lake.lines import added_lines
+from lake.make import Product, Slot, made_from
 from lake.naming import SEARCHED
 from lake.parts import PartCounts
-from lake.store import FORMAT_VERSION, Lake
+from lake.store import Lake
 from lake.tables import declared_row, table
 from lake.text import counted
 
@@ -87,11 +87,8 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
     check_benchmark(lake, benchmark)
     _check_name(lake, benchmark, name)
     pools = pools_of(lake, benchmark)
-    state = lake.state("files", "blobs")
-    stamp = fingerprint(
-        FORMAT_VERSION, sha256_of_file(input_file.path), benchmark, name, state, code_digest(import_chunks, read_rows)
-    )
-    if lake.is_current("chunkers", name, stamp):
+    product = _product(lake, benchmark, name, sha256_of_file(input_file.path))
+    if product.is_current:
         stored = counts_in(_declared_as(lake, name), "counts")
         numbers = (stored["n_rows"], stored["n_chunks"], stored["n_files"], stored["n_clamped"])
         return ImportedChunks(name, *numbers, is_whole=stored["is_whole"] > 0, is_current=True)
@@ -117,11 +114,17 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
     if known is not None:
         # First the row that says that they are there.
         lake.remove(known)
-    lake.write("chunks", frame.select(*table("chunks").columns), part=PART, fingerprint=stamp, chunker=name)
     status = _status(name, frame, placed.select("sha256", line_start=0, line_end="n_lines").unique(), axis)
-    lake.write("chunk_status", status, part=PART, fingerprint=stamp, chunker=name)
-    lake.write("chunkers", _declared(benchmark, input_file, made), part=name, fingerprint=stamp)
+    product.write(frame.select(*table("chunks").columns), status, _declared(benchmark, input_file, made))
     return made
+
+
+def _product(lake: Lake, benchmark: str, name: str, sha256: str) -> Product:
+    """The chunks of a list: made from the file, and from what says which contents its rows cut."""
+    folders = {"chunker": name}
+    slots = [Slot("chunks", PART, folders), Slot("chunk_status", PART, folders), Slot("chunkers", name, {})]
+    inputs = [part for table in ("items", "files") for part in lake.parts(table, benchmark=benchmark)]
+    return Product(lake, slots, made_from(inputs, [sha256, benchmark, name], [import_chunks]))
 
 
 def _status(name: str, chunks: pl.DataFrame, contents: pl.DataFrame, axis: Axis) -> pl.DataFrame:
@@ -172,7 +175,7 @@ def _remove_runs_over(lake: Lake, benchmark: str, name: str) -> tuple[str, ...]:
     runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("chunker") == name, pl.col("origin") == "imported")
     removed = tuple(runs.select("run_id").collect()["run_id"].sort())
     for run_id in removed:
-        ImportedRun(lake, benchmark, run_id, "").remove()
+        ImportedRun(lake, benchmark, run_id).remove()
     return removed
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lake.fingerprint import fingerprint
+from lake.catalog.task import AnswerKind
+from lake.make import Product, Slot
 from lake.rejects import Rejects
 from lake.store import Lake, Part
 from lake.tables import TABLES, table
@@ -26,6 +27,14 @@ def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
     return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())
 
 
+STORED: Mapping[AnswerKind, tuple[str, ...]] = {
+    "ranking": ("hits", "run_items"),
+    "completion": ("run_items",),
+    "trajectory": ("hits", "edits", "run_items"),
+}
+"""The tables of which a run has a part for every part of the items that it answers."""
+
+
 @dataclass(frozen=True)
 class ImportedRun:
     """One run's place in the lake.
@@ -34,50 +43,52 @@ class ImportedRun:
         lake: Where it is.
         benchmark: Whose items it answers.
         run_id: Its name.
-        made_of: What it is made from.
+        made_from: The fingerprint of what it is made from.
     """
 
     lake: Lake
     benchmark: str
     run_id: str
-    made_of: str
+    made_from: str = ""
 
     @property
     def _folders(self) -> dict[str, str]:
         return {"benchmark": self.benchmark, "run_id": self.run_id}
 
-    @property
-    def _rejects(self) -> str:
-        return f"import-{self.run_id}"
+    def _parts(self, part: str, *tables: str) -> Product:
+        return Product(self.lake, [Slot(name, part, self._folders) for name in tables], self.made_from)
 
-    def row(self) -> pl.DataFrame | None:
-        """Its row of `runs`, where it is there and was made from the same."""
-        if not self.lake.is_current("runs", "all", self.made_of, **self._folders):
+    @property
+    def _whole(self) -> Product:
+        """What was refused, and the run's own row, which says that all is there."""
+        slots = [Slot("rejects", f"import-{self.run_id}", {}), Slot("runs", "all", self._folders)]
+        return Product(self.lake, slots, self.made_from)
+
+    def row(self, kind: AnswerKind) -> pl.DataFrame | None:
+        """Its row of `runs`, where all of it is there and was made from the same."""
+        if not self._whole.is_current:
             return None
-        return self.lake.read("runs", **self._folders)
+        row, items = self.lake.read("runs", **self._folders), self.lake.read("run_items", **self._folders)
+        parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
+        is_there = items.height == row["n_items"].item()
+        return row if is_there and all(self._parts(part, *STORED[kind]).is_current for part in parts) else None
 
     def write(self, part: str, tables: Tables) -> None:
         """Store the rows of one part of the items."""
-        made_of = fingerprint(self.made_of, part)
-        for name, rows in tables.items():
-            self.lake.write(name, rows, part=part, fingerprint=made_of, **self._folders)
+        self._parts(part, *tables).write(*tables.values())
 
     def write_cost(self, cost: Mapping[str, object]) -> None:
         """Store what it cost to make, as columns of `costs`."""
         row = pl.DataFrame([{"run_id": self.run_id, "part": "all", **cost}], schema=table("costs").columns)
-        self.lake.write("costs", row, part="all", fingerprint=self.made_of, **self._folders)
+        self._parts("all", "costs").write(row)
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
         """Store what was refused and the run's own row, and take away parts that it no longer has."""
-        if len(rejects):
-            self.lake.write("rejects", rejects.frame("ingest"), part=self._rejects, fingerprint=self.made_of)
-        elif (stale := self.lake.part("rejects", self._rejects)) is not None:
-            self.lake.remove(stale)
         for name in ("hits", "run_items", "edits"):
             for part in self.lake.parts(name, **self._folders):
                 if part.name not in parts:
                     self.lake.remove(part)
-        self.lake.write("runs", row, part="all", fingerprint=self.made_of, **self._folders)
+        self._whole.write(rejects.frame("ingest"), row)
 
     def replace(self, system: str, task: str) -> list[str]:
         """Take away other imports of the same system for the same task; their names."""
@@ -86,13 +97,13 @@ class ImportedRun:
         )
         others = [run_id for run_id in runs.select("run_id").collect()["run_id"].sort() if run_id != self.run_id]
         for run_id in others:
-            ImportedRun(self.lake, self.benchmark, run_id, "").remove()
+            ImportedRun(self.lake, self.benchmark, run_id).remove()
         return others
 
     def remove(self) -> None:
         """Take away all there is of it, its own row first."""
         tables = sorted((one for one in TABLES.values() if "run_id" in one.folders), key=lambda one: one.name != "runs")
         parts: list[Part | None] = [part for one in tables for part in self.lake.parts(one.name, **self._folders)]
-        for part in [*parts, self.lake.part("rejects", self._rejects)]:
+        for part in [*parts, self.lake.part("rejects", self._whole.slots[0].part)]:
             if part is not None:
                 self.lake.remove(part)

@@ -18,7 +18,7 @@ from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_sa
 from ingest.runs.items import ItemPart, item_parts, most_like, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
 from ingest.runs.one_per_item import chosen
-from ingest.runs.rankings import Rankings, Tally
+from ingest.runs.rankings import DEFINITIONS, Rankings, Tally
 from ingest.runs.read_trajectories import Ids, Read
 from ingest.runs.read_trajectories import read as trajectories_read
 from ingest.runs.registry import AUTO
@@ -27,11 +27,11 @@ from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
 from ingest.runs.trajectory_tally import TrajectoryTally
 from lake.catalog.task import Task
-from lake.code import code_digest
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
+from lake.make import made_from
 from lake.rejects import Rejects
-from lake.store import FORMAT_VERSION, Lake
+from lake.store import Lake
 from lake.tables import table
 from lake.text import counted, listed
 
@@ -107,17 +107,17 @@ class Import:
     def stored(self) -> ImportedRun:
         """The run's place in the lake."""
         chunks = self.lake.part("chunkers", self.chunker) if self.chunker else None
-        # Items that came later may be answered too, and other rules may read the file otherwise.
-        made_of = fingerprint(
-            FORMAT_VERSION, self.stamp, self.found.sha256, [(one.part, one.stamp) for one in self.asked],
-            chunks.fingerprint if chunks else "",
-            code_digest(Import, self.importer.read, self.importer.trajectories),
-        )  # fmt: skip
-        return ImportedRun(self.lake, self.wanted.benchmark, self.run_id, made_of)
+        # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
+        made = made_from(
+            inputs=[*self.asked, chunks, self.lake.part("symbol_rules", DEFINITIONS)],
+            parameters=[self.stamp, self.found.sha256, [one.part for one in self.asked]],
+            code=[Import, self.importer.read, self.importer.trajectories],
+        )
+        return ImportedRun(self.lake, self.wanted.benchmark, self.run_id, made)
 
     def stands(self) -> Imported | None:
         """What an earlier import of the same file gave, where that still holds."""
-        row = self.stored.row()
+        row = self.stored.row(self.importer.kind)
         if row is None:
             return None
         counts = counts_in(row, "counts")

@@ -11,7 +11,7 @@ from rapidfuzz import fuzz, process
 from lake.catalog.task import AnswerKind, Task
 from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.fingerprint import fingerprint
+from lake.make import made_from
 from lake.store import Lake
 
 _COLUMNS = (
@@ -26,12 +26,12 @@ class ItemPart:
 
     Attributes:
         part: Its name, in `items` and in all that is made from it.
-        stamp: What it and its pools were made from.
+        fingerprint: What it and its pools were made from.
         items: The items; `pool_id` and `query_sha256` are the task's.
     """
 
     part: str
-    stamp: str
+    fingerprint: str
     items: pl.DataFrame
 
     @cached_property
@@ -67,7 +67,7 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
     Raises:
         GoldspanError: The lake holds none.
     """
-    pools = [(part.name, part.fingerprint) for part in lake.parts("files", benchmark=benchmark)]
+    pools = lake.parts("files", benchmark=benchmark)
     asked = []
     for part in lake.parts("items", benchmark=benchmark):
         stored = lake.part("queries", part.name, benchmark=benchmark, query=task.query)
@@ -81,7 +81,7 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
             items = items.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else items
         found = items.collect()
         if found.height:
-            asked.append(ItemPart(part.name, fingerprint(part.fingerprint, pools, task.pool_prefix), found))
+            asked.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), found))
     if not asked:
         message = f"the lake holds no items of {benchmark} that {task.name} asks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)

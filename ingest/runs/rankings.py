@@ -18,7 +18,7 @@ from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
 
-_DEFINITIONS = "docs"
+DEFINITIONS = "docs"
 """The rules by which a definition that a document names is found."""
 
 
@@ -195,7 +195,7 @@ class Rankings:
         wanted = rows.filter(pl.col("symbol").is_not_null()).select(pl.col(key).cast(pl.String)).unique()
         if wanted.is_empty():
             return rows.drop("symbol")
-        known = self.lake.scan("symbols", rules=_DEFINITIONS).rename({"qualified_name": "symbol"})
+        known = self.lake.scan("symbols", rules=DEFINITIONS).rename({"qualified_name": "symbol"})
         first = known.join(wanted.lazy(), on=key, how="semi").sort("byte_start").group_by(key)
         defined = first.agg(pl.col("line_start", "line_end").first().name.prefix("of_"), n=pl.len()).collect()
         found = rows.join(defined.with_columns(pl.col(key).cast(NAME)), on=key, how="left", maintain_order="left")

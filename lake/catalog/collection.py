@@ -19,7 +19,7 @@ class Collection:
         meaning: What it asks, in a sentence that reads well on a page.
         splits: The judgements that may be asked for; the first is read when none is.
         language: Of its documents: `python`, `text`, …
-        version: Raised whenever the rows read from equal files may change.
+        version: For pages; what is read again, the code decides.
         homepage: Where its publishers have it.
         licence: Of the published data.
         citation: BibTeX.

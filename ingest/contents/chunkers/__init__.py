@@ -70,7 +70,7 @@ class Chunker:
         title: A few words for tables.
         meaning: What it does, in a sentence that reads well on a page.
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
-        version: Raised whenever the chunks may change; chunks of another version are made anew.
+        version: For pages; what is cut again, the code decides.
         source: Where the rule comes from.
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.

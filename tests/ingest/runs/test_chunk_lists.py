@@ -61,6 +61,19 @@ def test_a_list_becomes_the_chunks_of_a_chunker_of_its_name(lake: Lake, tmp_path
     assert stored(lake.root) == before
 
 
+def test_a_list_is_read_again_where_its_items_have_changed_and_not_for_files_of_others(
+    lake: Lake, tmp_path: Path
+) -> None:
+    given(lake, put(tmp_path))
+    files = lake.parts("files")[0]
+    rows = lake.read("files", **files.folders).drop("benchmark", "kind")
+    lake.write("files", rows, part="x", fingerprint="x", benchmark="other", kind="searched")
+    assert " made" not in given(lake, put(tmp_path)).err
+    items = lake.parts("items")[0]
+    lake.write("items", lake.scan_parts([items], "items").collect(), part=items.name, fingerprint="x", **items.folders)
+    assert "3 made" in given(lake, put(tmp_path)).err
+
+
 def test_other_headers_documents_and_parquet_say_the_same(lake: Lake, tmp_path: Path) -> None:
     assert given(lake, put(tmp_path)).code == 0
     wanted = lake.read("chunks", chunker="mine").drop("chunker")

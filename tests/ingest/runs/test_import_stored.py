@@ -12,6 +12,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables import declared_row, table
+from tests.changed_code import changed
 from tests.ingest.runs.test_import import (
     FIRST,
     ITEMS,
@@ -60,7 +61,7 @@ def test_a_run_says_where_it_comes_from(lake: Lake) -> None:
 
 def test_equal_imports_leave_equal_bytes(lake: Lake, once: Path, tmp_path: Path) -> None:
     other = Lake(tmp_path / "other")
-    for name in ("items", "files", "blobs", "benchmarks"):
+    for name in ("items", "files", "blobs", "benchmarks", "symbol_rules"):
         for part in lake.parts(name):
             put(other.root / part.path.relative_to(lake.root), part.path.read_bytes())
     imported(lake, ALL)
@@ -113,6 +114,21 @@ def test_new_items_make_an_import_stale(lake: Lake, tmp_path: Path) -> None:
     again = imported(lake, ALL, skip_unknown=True)
     assert (again.is_current, again.run_id, again.n_items) == (False, first.run_id, 4)
     assert LAST not in lake.read("run_items")["item_id"].to_list()
+
+
+def test_an_import_is_made_again_by_what_read_it_and_where_a_part_of_it_is_lost(lake: Lake) -> None:
+    imported(lake, ALL)
+    with changed("ingest/runs/formats/tsv.py"):
+        assert imported(lake, ALL).is_current
+    with changed("ingest/runs/formats/trec.py"):
+        assert not imported(lake, ALL).is_current
+        assert imported(lake, ALL).is_current
+    assert not imported(lake, ALL).is_current
+    whole = stored(lake.root)
+    for table_name in ("hits/", "run_items/"):
+        (lake.root / next(path for path in whole if path.startswith(table_name))).unlink()
+        assert not imported(lake, ALL).is_current
+        assert stored(lake.root) == whole
 
 
 def test_a_part_that_fails_leaves_nothing_of_the_parts_before_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.benchmarks.repobench_r.repository_pools import Normalised, occurrences
+from ingest.benchmarks.repobench_r.repository_search import Normalised, occurrences
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.boats import FILES, commit, remote, source
