@@ -12,7 +12,8 @@ import polars as pl
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
 from evaluate.score.contexts.closed import has_closed_form
-from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, judged_items, label, lengthen
+from evaluate.score.metric_inputs import judged_items
+from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, label, lengthen
 from evaluate.score.random_orders import N_ORDERS, mean_of_orders
 from evaluate.score.scoring import sealed
 from lake.catalog.protocol import Protocol

@@ -225,16 +225,13 @@ def _held(data: bytes) -> object:
     return text if len(data) < PACKED_FROM else PackedText(data, len(text))
 
 
-def _text(form: str) -> Callable[[Machine], None]:
-    return lambda machine: machine.push(_held(machine.take(machine.number(form))))
+def _ascii(data: bytes) -> object:
+    return data.decode("ascii")
 
 
-def _ascii(form: str) -> Callable[[Machine], None]:
-    return lambda machine: machine.push(machine.take(machine.number(form)).decode("ascii"))
-
-
-def _bytes(form: str) -> Callable[[Machine], None]:
-    return lambda machine: machine.push(machine.take(machine.number(form)))
+def _sized(form: str, read: Callable[[bytes], object]) -> Callable[[Machine], None]:
+    """What follows its own length, whatever that is written as."""
+    return lambda machine: machine.push(read(machine.take(machine.number(form))))
 
 
 def _long(form: str) -> Callable[[Machine], None]:
@@ -265,16 +262,16 @@ _OPERATIONS: Mapping[bytes, Callable[[Machine], None]] = {
     b"F": lambda machine: machine.push(float(machine.line())),
     b"G": _float,
     b"V": lambda machine: machine.push(machine.line().decode("raw-unicode-escape")),
-    b"X": _text("<I"),
-    b"\x8c": _text("<B"),
-    b"\x8d": _text("<Q"),
+    b"X": _sized("<I", _held),
+    b"\x8c": _sized("<B", _held),
+    b"\x8d": _sized("<Q", _held),
     b"S": _quoted,
-    b"T": _ascii("<i"),
-    b"U": _ascii("<B"),
-    b"B": _bytes("<I"),
-    b"C": _bytes("<B"),
-    b"\x8e": _bytes("<Q"),
-    b"\x96": lambda machine: machine.push(bytearray(machine.take(machine.number("<Q")))),
+    b"T": _sized("<i", _ascii),
+    b"U": _sized("<B", _ascii),
+    b"B": _sized("<I", bytes),
+    b"C": _sized("<B", bytes),
+    b"\x8e": _sized("<Q", bytes),
+    b"\x96": _sized("<Q", bytearray),
     b"]": lambda machine: machine.container([], _LIST),
     b"l": lambda machine: machine.container(machine.above(), _LIST),
     b"a": lambda machine: machine.extend([machine.stack.pop()]),

@@ -20,11 +20,10 @@ from ingest.benchmarks.declaration import (
 )
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.completion_tasks import FIELDS, Task, read_tasks
-from ingest.contents.blobs import pool_frames
-from ingest.mining.hard_negatives import with_hard_negatives
-from ingest.sources.tree import Entry, Source, Tree, UnreadableEntryError
+from ingest.benchmarks.repoeval.pools import hard_pools, published_pools, repositories_of
+from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
-from lake.limits import MAX_POOL_BYTES, MAX_POOL_LINES, MAX_SOURCE_BYTES
+from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import counted
@@ -39,16 +38,6 @@ LEVELS: Mapping[str, str] = {
 CONTEXTS = ("1k", "2k", "4k")
 # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
 TOKENIZERS = ("codex", "codegen")
-
-CODE_CHUNK_REPOS = (
-    "amazon-science_patchcore-inspection",
-    "deepmind_tracr",
-    "facebookresearch_omnivore",
-    "google_lightweight_mmm",
-    "lucidrains_imagen-pytorch",
-    "maxhumber_redframes",
-)
-"""The repositories of the published code-chunk evaluation."""
 
 GOLD_RULES: Mapping[str, str] = {
     "context-and-completion": "The prompt's lines and the completion's, to one line past it: "
@@ -121,13 +110,13 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     notes: list[str] = []
     tasks = read_tasks(raw.tasks, fields, rejects, notes)
     level = subset.split("-")[0]
-    group = _pools(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
+    group = repositories_of(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
     n_lines = _lines_per_file(group)
     place = raw.pools[0].location.removesuffix(".zip")
     items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), place, rejects)
     notes += _notes(tasks, group, n_lines, _pool_prefix(level))
     prompts = ((item_id, "prompt", task.prompt) for item_id, task in zip(items["item_id"], tasks, strict=True))
-    pools = [group, *_published_pools(group), _hard_pools(group, tasks)] if subset == "function-2k" else [group]
+    pools = [group, *published_pools(group), hard_pools(group, tasks)] if subset == "function-2k" else [group]
     return Reading(items, query_rows("repoeval", prompts), gold, pools, notes)
 
 
@@ -154,76 +143,6 @@ def _missing(source: Source, *, what: str) -> GoldspanError:
 
 def _pool_prefix(level: str) -> str:
     return f"repoeval/{LEVELS[level]}"
-
-
-def _pools(tree: Tree, folder: str, repos: set[str], rejects: Rejects) -> PoolGroup:
-    """Every repository of the tree; a top folder around them all is seen through."""
-    top = _around(tree.entries, repos)
-
-    def files() -> Iterator[tuple[str, str, bytes]]:
-        n_lines = 0
-        for entry in sorted(tree.entries, key=lambda entry: entry.path):
-            repo, _, path = entry.path.removeprefix(top).partition("/")
-            if not entry.path.startswith(top) or not path:
-                continue
-            try:
-                data = entry.read()
-            except UnreadableEntryError as error:
-                rejects.add(tree.location, f"entry {entry.path}", f"cannot be read: {error.reason}")
-                continue
-            n_lines += data.count(b"\n")
-            if n_lines > MAX_POOL_LINES:
-                reason = f"the files before it have the {MAX_POOL_LINES:,} lines that are read in all"
-                rejects.add(tree.location, f"entry {entry.path}", reason)
-                continue
-            yield f"repoeval/{folder}/{repo}", path, data
-
-    stored, blobs = pool_frames(files())
-    return PoolGroup(folder, stored, blobs)
-
-
-def _published_pools(group: PoolGroup) -> list[PoolGroup]:
-    """The pools of the published code-chunk evaluation, where all of its repositories are there.
-
-    It ran on six of the function level's repositories; its copy of patchcore had the built package beside the sources,
-    and listed it first.
-    """
-    repo = pl.col("pool_id").str.split("/").list.last()
-    files = group.files.filter(repo.is_in(CODE_CHUNK_REPOS)).with_columns(
-        pool_id=pl.lit("repoeval/code-chunk/") + repo, order=pl.lit(1)
-    )
-    if files["pool_id"].n_unique() < len(CODE_CHUNK_REPOS):
-        # No rows rather than no part, so that those of an earlier source do not stay.
-        files = files.clear()
-    copied = files.filter(repo.str.ends_with("_patchcore-inspection"), pl.col("path").str.starts_with("src/"))
-    built = copied.with_columns(path=pl.col("path").str.replace("^src/", "build/lib/"), order=pl.lit(0))
-    ordered = pl.concat([built, files]).sort("pool_id", "order", "path")
-    position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
-    stored = ordered.with_columns(position=position).select(group.files.columns)
-    return [PoolGroup("code-chunk", stored, group.blobs.clear())]
-
-
-def _hard_pools(group: PoolGroup, tasks: Sequence[Task]) -> PoolGroup:
-    """Each repository among the files of the others that are most like its prompts."""
-    prompts: dict[str, list[str]] = {}
-    for task in tasks:
-        prompts.setdefault(f"repoeval/hard/{task.repo}", []).append(task.prompt)
-    repo = pl.col("pool_id").str.split("/").list.last()
-    files = group.files.with_columns(pool_id=pl.lit("repoeval/hard/") + repo)
-    texts = dict(group.blobs.select("sha256", "text").iter_rows())
-    return PoolGroup("hard-negatives", with_hard_negatives(files, texts, prompts), group.blobs.clear())
-
-
-def _around(entries: Sequence[Entry], repos: set[str]) -> str:
-    """The folders around the repositories that the tasks name: nothing, or an extra top folder such as in some zips."""
-    found = Counter(
-        "".join(f"{folder}/" for folder in folders[:depth])
-        for entry in entries
-        for folders in [entry.path.split("/")[:-1]]
-        for depth, folder in enumerate(folders[:3])
-        if folder in repos
-    )
-    return min(found, key=lambda top: (-found[top], top)) if found else ""
 
 
 def _lines_per_file(group: PoolGroup) -> dict[tuple[str, str], int]:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOffs, line_sets
-from evaluate.score.metric_values import judged_items, measure
+from evaluate.score.metric_inputs import judged_items
+from evaluate.score.metric_values import measure
 from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError

@@ -1,0 +1,176 @@
+"""What a retriever is given: the chunks of a pool, and the queries that are asked of it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evaluate.tokens import Counted, Texts, Tokenizer
+from evaluate.vectors import VectorStore
+from lake.sampling import seeded_hash
+
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+
+
+class PoolContents(Protocol):
+    """What the lake holds of pools beside their chunks; read when it is asked for."""
+
+    def files(self, pool: Pool) -> Mapping[str, str]:
+        """The text of every file of a pool, by path."""
+        ...
+
+    def definitions(self, pool: Pool) -> Counted:
+        """How often each chunk of a pool holds the first line of a definition of each name.
+
+        Raises:
+            GoldspanError: Some files of the pool were not looked through.
+        """
+        ...
+
+
+@dataclass(frozen=True)
+class Pool:
+    """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
+
+    Retrievers that go by tokens take them from :meth:`counted`, which cuts each content of the pool once for all
+    retrievers and chunkers, and count their queries over the same columns:
+
+        found = pool.counted(words)
+        queries = found.asked(queries.text, words)  # columns behind the first len(found.vocabulary) are in no chunk
+
+    A tokenizer that makes its tokens of another's one by one (parts of identifiers, say) is `Refined(words, rule)` of
+    `evaluate.tokens`: it too reads no text.
+
+    Attributes:
+        pool_id: The pool.
+        path: Path of each chunk.
+        chunk_no: Number of each chunk within its content.
+        line_start: First line of each chunk.
+        line_end: Line after the last of each chunk.
+        n_file_lines: How many lines the chunk's file has.
+        text: Text of each chunk.
+        vectors: The lake's vectors, for retrievers that look some up.
+        contents: The pools' files and definitions, for retrievers that need them.
+    """
+
+    pool_id: str
+    path: Sequence[str]
+    chunk_no: Integers
+    line_start: Integers
+    line_end: Integers
+    n_file_lines: Integers
+    text: Sequence[str]
+    vectors: VectorStore | None = None
+    contents: PoolContents | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.text, Texts):
+            object.__setattr__(self, "text", Texts(self.text))
+
+    def __len__(self) -> int:
+        return len(self.path)
+
+    @functools.cached_property
+    def hashes(self) -> npt.NDArray[np.uint64]:
+        """A seeded hash of each chunk, by which equal scores are ordered."""
+        named = zip(self.path, self.chunk_no.tolist(), strict=True)
+        return np.array([seeded_hash(path, str(number)) for path, number in named], np.uint64)
+
+    def counted(self, tokens: Tokenizer) -> Counted:
+        """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
+        texts = self.text
+        return (texts if isinstance(texts, Texts) else Texts(texts)).counted(tokens)
+
+    def files(self) -> Mapping[str, str]:
+        """The text of every file of the pool, by path."""
+        return self._contents().files(self)
+
+    def definitions(self) -> Counted:
+        """How often each chunk holds the first line of a definition of each name.
+
+        Raises:
+            GoldspanError: Some files of the pool were not looked through.
+        """
+        return self._contents().definitions(self)
+
+    def _contents(self) -> PoolContents:
+        if self.contents is None:
+            raise NoContentsError
+        return self.contents
+
+
+class NoContentsError(ValueError):
+    """A pool was given without the lake's files and definitions."""
+
+    def __init__(self) -> None:
+        super().__init__("the pool's files and definitions are not at hand")
+
+
+@dataclass(frozen=True)
+class Span:
+    """A gold range: lines `[line_start, line_end)` of a path, and its grade where gold is judged in grades."""
+
+    path: str
+    line_start: int
+    line_end: int
+    grade: int = 1
+
+
+@dataclass(frozen=True)
+class Queries:
+    """What is asked of one pool; row i of every column is query i.
+
+    Attributes:
+        item_id: The item of each query.
+        text: What is searched for.
+        target_path: The file the query comes from; None where the benchmark has none.
+        target_line: The line of the hole in it; -1 where there is none.
+        gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.
+        gains: Where relevance is a similarity, how like the gold each chunk is, per item; likewise.
+    """
+
+    item_id: Sequence[str]
+    text: Sequence[str]
+    target_path: Sequence[str | None]
+    target_line: Integers
+    gold: Sequence[Sequence[Span]] = field(default=())
+    gains: Sequence[Floats] = field(default=())
+
+    def __len__(self) -> int:
+        return len(self.item_id)
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Items that each search a small pool of their own, side by side: row i of every column of chunks is a chunk.
+
+    The chunks stand pool by pool, each pool in its own order; pool i is searched by query i.
+
+    Attributes:
+        queries: What is asked, one query per pool; `gains` are given below.
+        owner: The pool of each chunk, ascending; a pool may have no chunk.
+        text: The text of each chunk, as a row of `texts`.
+        texts: Every text once.
+        path: Path of each chunk.
+        line_start: First line of each chunk.
+        line_end: Line after the last of each chunk.
+        gains: Where relevance is a similarity, how like the gold each chunk is; for the oracle alone.
+    """
+
+    queries: Queries
+    owner: Integers
+    text: Integers
+    texts: Texts
+    path: Sequence[str]
+    line_start: Integers
+    line_end: Integers
+    gains: Floats | None = None
+
+    def __len__(self) -> int:
+        return len(self.owner)
