@@ -119,12 +119,11 @@ class Partition:
     def scores(self, run_id: str, protocol: Protocol, chunker: str | None, *, is_chance: bool = False) -> pl.DataFrame:
         """The part's scores of a run under one protocol, worked out and not stored; arguments as for :meth:`score`."""
         asked, of_run = self.asked, self._folders(run_id)
-        hits, run_items = (self.lake.part(name, asked.part, **of_run) for name in ("hits", "run_items"))
         return score_run(
             protocol,
             run_id=run_id,
-            hits=self.lake.scan_parts([hits] if hits else [], "hits"),
-            completions=self.lake.scan_parts([run_items] if run_items else [], "run_items").select(*COMPLETION),
+            hits=self.lake.scan_part("hits", asked.part, **of_run),
+            completions=self.lake.scan_part("run_items", asked.part, **of_run).select(*COMPLETION),
             asked=asked,
             pool=None if chunker is None else self._pools(chunker).chunks.lazy(),
             relevance=self._relevance(protocol, chunker),

@@ -13,6 +13,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.naming import BLANK_GOLD, SEARCHED, gold_part_of
 from lake.sampling import stratified
+from lake.searched import with_pools_of
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import counted
@@ -151,8 +152,7 @@ class ItemPart:
         return self._scan(name, self.part, **folders)
 
     def _scan(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
-        stored = self.lake.part(name, part, benchmark=self.benchmark, **folders)
-        return self.lake.scan_parts([stored] if stored else [], name)
+        return self.lake.scan_part(name, part, benchmark=self.benchmark, **folders)
 
 
 @dataclass(frozen=True)
@@ -193,13 +193,7 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
         if part not in (None, stored.name):
             continue
         short = [column for column in table("items").columns if column not in LONG_TEXTS]
-        items = lake.scan_parts([stored], "items").select(short).collect()
-        if task.pool_prefix:
-            prefixed = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/"))
-            known = prefixed.select("pool_id").unique().collect()["pool_id"]
-            items = items.with_columns(pool_id=pl.lit(f"{task.pool_prefix}/") + pl.col("repo"))
-            items = items.filter(pl.col("pool_id").is_in(known.implode()), pl.col("subset").is_in(task.subsets))
-        items = selection.of(items)
+        items = selection.of(with_pools_of(lake, task, lake.scan_parts([stored], "items").select(short)).collect())
         scorable = items.filter("scorable")
         n_blank = 0
         if not task.ranks_blank:

@@ -64,8 +64,7 @@ class Product:
     def scan(self, table: str) -> pl.LazyFrame:
         """The rows of one of the tables, as they are stored."""
         (slot,) = (slot for slot in self.slots if slot.table == table)
-        stored = self.lake.part(slot.table, slot.part, **slot.folders)
-        return self.lake.scan_parts([stored] if stored else [], slot.table)
+        return self.lake.scan_part(slot.table, slot.part, **slot.folders)
 
     def write(self, *frames: pl.DataFrame) -> None:
         """Store the parts."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
+from lake.catalog.task import Task
 from lake.store import Lake, Part
 
 POOL = {
@@ -20,6 +21,22 @@ def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -
     """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
     rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
     return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
+
+
+def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
+    """The items that a task asks, each with the pool that it searches in it.
+
+    Args:
+        lake: Where the pools are.
+        task: The task.
+        items: pool_id, repo, subset, and whatever goes with them.
+    """
+    if not task.pool_prefix:
+        return items
+    own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")
+    asked = items.with_columns(pool_id=pl.lit(f"{task.pool_prefix}/") + pl.col("repo"))
+    asked = asked.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else asked
+    return asked.join(own.unique(), on="pool_id", how="semi", maintain_order="left")
 
 
 def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:

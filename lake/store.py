@@ -66,6 +66,11 @@ class Lake:
         """The rows of some parts of one table."""
         return self._frame(table(name), parts)
 
+    def scan_part(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
+        """The rows of one part by its name; none where it is not stored."""
+        stored = self.part(name, part, **folders)
+        return self.scan_parts([stored] if stored else [], name)
+
     def parts(self, name: str, **folders: str) -> list[Part]:
         """The stored parts of a table, sorted by path."""
         declared = table(name)

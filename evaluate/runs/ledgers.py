@@ -109,8 +109,8 @@ def _keep(
         return
     given = {
         "scores": lake.scan_parts([scores], "scores"),
-        "hits": lake.scan_parts([hits] if hits else [], "hits"),
-        "answered": lake.scan_parts([answered] if answered else [], "run_items"),
+        "hits": lake.scan_part("hits", asked.part, **of_run),
+        "answered": lake.scan_part("run_items", asked.part, **of_run),
         "gold": searched.gold.lazy(),
     }
     if RELEVANCE[protocol.relevance].by_lines:

@@ -181,8 +181,7 @@ def _remove_runs_over(lake: Lake, benchmark: str, name: str) -> tuple[str, ...]:
 
 def _declared_as(lake: Lake, name: str) -> pl.DataFrame:
     """The row of a chunker of that name, where there is one."""
-    part = lake.part("chunkers", name)
-    return lake.scan_parts([part] if part else [], "chunkers").collect()
+    return lake.scan_part("chunkers", name).collect()
 
 
 def _check_name(lake: Lake, benchmark: str, name: str) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import polars as pl
 
 from ingest.runs.documents import HELP, faults_of, spans_of
-from ingest.runs.formats.tsv import NAMES
+from ingest.runs.formats.tsv import NAMES, names_in, rows_below
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import numbers, refuse
 from lake.limits import MAX_RUN_ROWS
@@ -73,21 +74,19 @@ def _known(names: Sequence[str]) -> list[str]:
 
 def _text(input_file: InputFile) -> pl.DataFrame:
     frames, n_rows = list[pl.DataFrame](), 0
-    for frame in input_file.lines():
+    for frame in rows_below(input_file, partial(_columns, input_file)):
         frames.append(frame)
         n_rows += frame.height
         if n_rows > MAX_RUN_ROWS:
             raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows")
-    if not frames or not n_rows:
+    if not frames:
         raise input_file.wrong(what="the file holds no rows", hint=_NEEDED)
-    lines = pl.concat(frames)
-    header = [_NAMES.get(name.strip().strip('"').lower(), "") for name in str(lines["text"][0]).split("\t")]
-    named = [name for name in header if name]
+    return pl.concat(frames)
+
+
+def _columns(input_file: InputFile, header: str) -> list[str]:
+    columns = [_NAMES.get(name, "") for name in names_in(header)]
+    named = [name for name in columns if name]
     if len(set(named)) < len(named):
-        raise input_file.wrong(what="the header has a column twice", examples=[str(lines["text"][0])], hint=_NEEDED)
-    fields, rows = pl.col("text").str.split("\t"), lines.slice(1)
-    uneven = rows.filter(fields.list.len() != len(header))
-    refuse(input_file, uneven, f"not the {len(header)} columns of the header", shown=pl.col("text"))
-    columns = {name: fields.list.get(place) for place, name in enumerate(header) if name}
-    blank = [pl.when(pl.col(name) != "").then(name).alias(name) for name in _LINES if name in columns]
-    return rows.select("position", **columns).with_columns(blank)
+        raise input_file.wrong(what="the header has a column twice", examples=[header], hint=_NEEDED)
+    return columns

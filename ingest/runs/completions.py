@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from ingest.runs.imported_runs import run_items
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import refuse
@@ -100,16 +101,10 @@ def part(run_id: str, input_file: InputFile, asked: ItemPart, rows: pl.DataFrame
     tally.n_other_prompt += int((~answered["same_start"]).sum())
     done = pl.col("completion").is_not_null()
     joined = items.join(answered.select("item_id", "completion"), on="item_id", how="left")
-    return joined.select(
-        pl.lit(run_id).alias("run_id"),
+    said = joined.select(
         "item_id",
         pl.when(done).then(pl.lit("done")).otherwise(pl.lit("missing")).alias("status"),
         pl.when(~done).then(pl.lit(f"no completion in {input_file.name}")).alias("error"),
-        pl.lit(None, pl.Int64).alias("n_steps"),
-        pl.lit(0, pl.Int64).alias("n_returned"),
-        pl.lit(0, pl.Int64).alias("n_nws"),
-        pl.lit([], pl.List(pl.Int64)).alias("ties"),
-        pl.lit(None, pl.Boolean).alias("has_patch"),
         "completion",
-        pl.lit(None, pl.Int64).alias("n_steps_published"),
     )
+    return run_items(run_id, said)

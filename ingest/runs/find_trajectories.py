@@ -14,7 +14,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
-from ingest.runs.registry import AUTO, importer_for, importer_named, importers, naming_hint, only_experimental
+from ingest.runs.registry import AUTO, importer_for, importer_named, importers, naming_hint, recognised
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
@@ -46,11 +46,6 @@ class Found:
     sha256: str = ""
 
 
-def is_many(input_file: InputFile) -> bool:
-    """Whether what was given is a folder or a ZIP."""
-    return input_file.is_folder or input_file.is_zip
-
-
 def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found:
     """The trajectories of a folder, a ZIP or one file.
 
@@ -66,7 +61,7 @@ def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found
         GoldspanError: Nothing in it is a trajectory, its files are of several formats, or the format is none of
             trajectories.
     """
-    if not is_many(input_file):
+    if not (input_file.is_folder or input_file.is_zip):
         importer = importer_for(input_file, format_name)
         files = [_with_companions(input_file, importer)]
         return Found(importer, files, sha256=sha256_of_file(input_file.path))
@@ -90,16 +85,15 @@ def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found
         if head.startswith(InputFile.ZIP):
             rejects.add(input_file.name, f"entry {file.path}", _NESTED)
             continue
-        names = [one.name for one in known if one.recognise(head, file.path)]
-        if wanted is None and only_experimental([importers()[name] for name in names]):
-            unnamed.append(importers()[names[0]])
-        names = [name for name in names if wanted is not None or not importers()[name].is_experimental]
-        if len(names) > 1:
-            what, hint = "a file could be of several formats", f"Say which: --format {' or '.join(names)}"
+        formats = recognised(head, file.path, known)
+        if len(formats) > 1:
+            names = " or ".join(one.name for one in formats)
+            what, hint = "a file could be of several formats", f"Say which: --format {names}"
             raise input_file.wrong(what=what, examples=[ascii(file.path)], hint=hint)
-        if names:
-            by_format.setdefault(names[0], []).append(file)
+        if formats and (wanted is not None or not formats[0].is_experimental):
+            by_format.setdefault(formats[0].name, []).append(file)
         else:
+            unnamed += formats
             skipped.append(file.path)
     if not by_format:
         refused = [(one.position, one.reason) for one in list(rejects)[n_refused:]]
@@ -124,7 +118,7 @@ def _digest(tree: Tree) -> str:
 def _none(input_file: InputFile, skipped: list[str], unread: list[str], unnamed: Sequence[Importer]) -> GoldspanError:
     n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
     what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
-    hint = naming_hint(unnamed) if unnamed else "`python -m ingest list formats` shows how each begins."
+    hint = naming_hint(unnamed[0]) if unnamed else "`python -m ingest list formats` shows how each begins."
     examples = [*unread, *(ascii(path) for path in skipped)]
     code = Exit.MISSING if input_file.is_folder else Exit.INVALID
     return GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)

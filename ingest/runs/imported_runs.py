@@ -22,6 +22,21 @@ def count_rows(counts: Mapping[str, int]) -> list[dict[str, object]]:
     return [{"name": name, "n": n} for name, n in sorted(counts.items())]
 
 
+def run_items(run_id: str, rows: pl.DataFrame) -> pl.DataFrame:
+    """Rows of `run_items`, of as many of its columns as a run has something to say about.
+
+    Args:
+        run_id: The run.
+        rows: item_id, status, and what else is known; counts that are null, or not there, are 0.
+    """
+    columns = table("run_items").columns
+    unsaid = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in rows.columns]
+    whole = rows.with_columns(unsaid).with_columns(
+        pl.col("n_returned", "n_nws").fill_null(0), pl.col("ties").fill_null([]), run_id=pl.lit(run_id)
+    )
+    return whole.select(list(columns))
+
+
 def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
     """The counts by name that a column of one row holds."""
     return dict(row.select(pl.col(column).explode()).drop_nulls().unnest(column).iter_rows())

@@ -289,6 +289,5 @@ class Import:
 
     def _limit(self) -> int | None:
         """Where the lake holds a sample of the items only: of how many."""
-        part = self.lake.part("benchmarks", self.wanted.benchmark)
-        limits = self.lake.scan_parts([part] if part else [], "benchmarks").select("limit").collect()["limit"].to_list()
-        return limits[0] if limits else None
+        limits = self.lake.scan_part("benchmarks", self.wanted.benchmark).select("limit").collect()["limit"]
+        return limits[0] if len(limits) else None

@@ -9,6 +9,7 @@ import polars as pl
 from ingest.runs.documents import HELP, faults_of, spans_of, written
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
+from lake.bounded_json import parsed_json
 from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_RUN_ROWS
 from lake.text import counted
@@ -78,20 +79,38 @@ def numbers(input_file: InputFile, rows: pl.DataFrame, **kinds: pl.DataType) -> 
     return rows
 
 
-def as_series(input_file: InputFile, values: Sequence[str | None], positions: Sequence[int], unit: str) -> pl.Series:
-    """Texts as a column.
+def framed(
+    input_file: InputFile, rows: Sequence[Sequence[object]], kinds: Mapping[str, pl.DataType], unit: str = "line"
+) -> pl.DataFrame:
+    """Rows as a frame of some columns, `position` among them.
 
     Raises:
-        GoldspanError: One holds half a surrogate pair, as JSON can and UTF-8 cannot.
+        GoldspanError: A text holds half a surrogate pair, as JSON can and UTF-8 cannot.
     """
     try:
-        return pl.Series(values, dtype=pl.String)
+        return pl.DataFrame(rows, schema=dict(kinds), orient="row")
     except UnicodeEncodeError:
-        for value, position in zip(values, positions, strict=True):
-            if value is not None and value.encode(errors="replace").decode() != value:
-                what = f"{unit} {position}: {value[:60]!a} holds half a surrogate pair, which is no character"
-                raise input_file.wrong(what=what) from None
+        place = list(kinds).index("position")
+        for row in rows:
+            for value in row:
+                if isinstance(value, str) and value.encode(errors="replace").decode() != value:
+                    what = f"{unit} {row[place]}: {value[:60]!a} holds half a surrogate pair, which is no character"
+                    raise input_file.wrong(what=what) from None
         raise
+
+
+def row_of(input_file: InputFile, position: int, text: str, hint: str) -> Mapping[str, object]:
+    """The object that a line of JSON is; an empty one in place of any other value.
+
+    Raises:
+        GoldspanError: The line is no JSON.
+    """
+    try:
+        row = parsed_json(text.encode())
+    except (ValueError, RecursionError) as error:
+        why = f"not JSON ({str(error).partition(': line')[0]}); is the file cut off?"
+        raise input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=hint) from error
+    return row if isinstance(row, dict) else {}
 
 
 def gathered(input_file: InputFile, importer: Importer) -> pl.DataFrame:

@@ -12,6 +12,7 @@ from lake.catalog.task import AnswerKind, Task
 from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.make import made_from
+from lake.searched import with_pools_of
 from lake.store import Lake
 
 _COLUMNS = (
@@ -70,15 +71,10 @@ def item_parts(lake: Lake, benchmark: str, task: Task) -> list[ItemPart]:
     pools = lake.parts("files", benchmark=benchmark)
     asked = []
     for part in lake.parts("items", benchmark=benchmark):
-        stored = lake.part("queries", part.name, benchmark=benchmark, query=task.query)
-        queries = lake.scan_parts([stored] if stored else [], "queries").select("item_id", query_sha256="sha256")
+        queries = lake.scan_part("queries", part.name, benchmark=benchmark, query=task.query)
         items = lake.scan_parts([part], "items").select(_COLUMNS)
-        items = items.join(queries, on="item_id", how="left", maintain_order="left")
-        if task.pool_prefix:
-            pool = pl.lit(f"{task.pool_prefix}/") + pl.col("repo")
-            own = lake.scan("files").select("pool_id").unique()
-            items = items.with_columns(pool_id=pool).join(own, on="pool_id", how="semi")
-            items = items.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else items
+        queries = queries.select("item_id", query_sha256="sha256")
+        items = with_pools_of(lake, task, items.join(queries, on="item_id", how="left", maintain_order="left"))
         found = items.collect()
         if found.height:
             asked.append(ItemPart(part.name, made_from([part, *pools], [task.pool_prefix, task.subsets]), found))

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ingest.runs.documents import written
+from ingest.runs.imported_runs import run_items
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
@@ -55,6 +56,12 @@ class Tally:
     n_other_prompt: int = 0
     n_unanswered: int = 0
     unresolved: list[str] = field(default_factory=list)
+
+    def name_unresolved(self, paths: pl.Series) -> None:
+        """Count paths that mean no file, and keep the first three of them."""
+        self.n_unresolved += len(paths)
+        room = max(0, 3 - len(self.unresolved))
+        self.unresolved += paths.cast(pl.String).unique(maintain_order=True).head(room).to_list()
 
     def counts(self) -> dict[str, int]:
         """The numbers by name."""
@@ -122,12 +129,12 @@ class Rankings:
         )
         placed = self._placed(ranked, items, tally)
         tied = self._ties(placed)
-        run_items = _run_items(self.run_id, self.input_file.name, items, listed, failed, placed, tied)
+        answered = run_items(self.run_id, _answered(self.input_file.name, items, listed, failed, placed, tied))
         tally.n_done += len(listed) - failed.height
         tally.n_unanswered += failed.height
         tally.n_missing += items.height - len(listed)
         tally.n_tied += tied.height
-        return self._hits(placed, items), run_items
+        return self._hits(placed, items), answered
 
     def _ranked(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
         """The rows in order, ranks from 1: by rank where the file has ranks, else by score, equals in file order."""
@@ -169,9 +176,7 @@ class Rankings:
         found = self._defined(rows.join(files, on=["pool", "path_given"], how="left", maintain_order="left"), tally)
         lost = found.filter(pl.col("path").is_null())
         tally.n_hits += found.height
-        tally.n_unresolved += lost.height
-        room = max(0, 3 - len(tally.unresolved))
-        tally.unresolved += lost["path_given"].cast(pl.String).unique(maintain_order=True).head(room).to_list()
+        tally.name_unresolved(lost["path_given"])
         end, last = pl.col("line_end"), pl.col("n_lines")
         beyond = found.filter(end > last + 1)
         said = pl.format("item {}: {} ends past line {}, the file's last", pl.col("item_id").cast(pl.String),
@@ -258,10 +263,10 @@ class Rankings:
         return named.select(list(columns))
 
 
-def _run_items(
-    run_id: str, file: str, items: pl.DataFrame, listed: pl.Series, failed: pl.DataFrame, placed: pl.DataFrame,
-    ties: pl.DataFrame,
-) -> pl.DataFrame:  # fmt: skip
+def _answered(
+    file: str, items: pl.DataFrame, listed: pl.Series, failed: pl.DataFrame, placed: pl.DataFrame, ties: pl.DataFrame
+) -> pl.DataFrame:
+    """What came of each item: item_id, status, error, n_returned, n_nws, ties."""
     returned = placed.group_by("item").agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     done = pl.col("item").is_in(listed.implode())
     counted = items.select("item_id", "item")
@@ -269,16 +274,11 @@ def _run_items(
         counted = counted.join(facts, on="item", how="left")
     missing = pl.when(~done).then(pl.lit(f"no list in {file}"))
     return counted.select(
-        pl.lit(run_id).alias("run_id"),
         "item_id",
         pl.when(~done).then(pl.lit("missing")).when(pl.col("error").is_null()).then(pl.lit("done"))
         .otherwise(pl.lit("failed")).alias("status"),
         pl.coalesce("error", missing).alias("error"),
-        pl.lit(None, pl.Int64).alias("n_steps"),
-        pl.col("n_returned").fill_null(0),
-        pl.col("n_nws").fill_null(0),
-        pl.col("ties").fill_null(pl.lit([], pl.List(pl.Int64))),
-        pl.lit(None, pl.Boolean).alias("has_patch"),
-        pl.lit(None, pl.String).alias("completion"),
-        pl.lit(None, pl.Int64).alias("n_steps_published"),
+        "n_returned",
+        "n_nws",
+        "ties",
     )  # fmt: skip

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from functools import cache
 
 import polars as pl
@@ -49,15 +49,15 @@ def importer_named(name: str) -> Importer:
     return named[name]
 
 
-def only_experimental(found: Sequence[Importer]) -> bool:
-    """Whether something is of formats that are read only when they are named."""
-    return bool(found) and all(one.is_experimental for one in found)
+def recognised(head: bytes, path: str, known: Iterable[Importer]) -> list[Importer]:
+    """The formats that a file may be of by its beginning; experimental ones only where it may be of no other."""
+    found = [one for one in known if one.recognise(head, path)]
+    return [one for one in found if not one.is_experimental] or found
 
 
-def naming_hint(found: Sequence[Importer]) -> str:
+def naming_hint(found: Importer) -> str:
     """How to have a file read by a format of which no real file has been seen."""
-    name = found[0].name
-    return f"It may be {found[0].title}, which is experimental, read only by name: --format {name}"
+    return f"It may be {found.title}, which is experimental, read only by name: --format {found.name}"
 
 
 def importer_for(input_file: InputFile, name: str) -> Importer:
@@ -72,11 +72,9 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     if not head.strip():
         raise input_file.wrong(what="the file is empty")
     known = importers()
-    name = "/".join(input_file.path.parts[-2:])
-    found = [one for one in known.values() if one.recognise(head, name)]
-    if only_experimental(found):
-        raise input_file.wrong(what="the file is of no format that is told by its content", hint=naming_hint(found))
-    found = [one for one in found if not one.is_experimental]
+    found = recognised(head, "/".join(input_file.path.parts[-2:]), known.values())
+    if found and found[0].is_experimental:
+        raise input_file.wrong(what="the file is of no format that is told by its content", hint=naming_hint(found[0]))
     if len(found) == 1:
         return found[0]
     if found:

@@ -42,8 +42,7 @@ def check_revision(
         refuse(input_file, other, what, shown=shown, unit=unit, hint=hint)
     judged = told.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
-        stored = lake.part("gold_spans", part.part, benchmark=task.benchmark)
-        gold = lake.scan_parts([stored] if stored else [], "gold_spans").filter(pl.col("gold") == _CANDIDATE)
+        gold = lake.scan_part("gold_spans", part.part, benchmark=task.benchmark).filter(pl.col("gold") == _CANDIDATE)
         right = gold.select("item_id", wanted="candidate").collect()
         other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
         shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")

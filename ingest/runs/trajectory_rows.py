@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.contents.patches import edit_rows
+from ingest.runs.imported_runs import run_items
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
 from ingest.runs.read_trajectories import FINAL, Read
@@ -52,14 +53,10 @@ class Trajectories:
         rows = self._placed(read.views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory",
                                             maintain_order="left"))  # fmt: skip
         added = self._added(rows.filter(pl.col("part") == FINAL))
-        run_items = self._run_items(items, answers, rows, added)
+        ended = self._run_items(items, answers, rows, added)
         edits = self._edits(answers, tally, rejects)
-        self._count(rows, answers, run_items, tally)
-        return {
-            "hits": self._hits(self._with(added, rows), items),
-            "run_items": run_items,
-            "edits": edits,
-        }
+        self._count(rows, answers, ended, tally)
+        return {"hits": self._hits(self._with(added, rows), items), "edits": edits, "run_items": ended}
 
     def _placed(self, views: pl.DataFrame) -> pl.DataFrame:
         """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
@@ -101,21 +98,19 @@ class Trajectories:
         )
         missing, failed = pl.col("trajectory").is_null(), pl.col("failed").is_not_null()
         without = pl.col("n_returned").is_null()
-        said = pl.when(missing).then(pl.lit(f"no trajectory in {self.name}")).when(failed).then("failed")
-        return joined.select(
-            pl.lit(self.run_id).alias("run_id"),
+        why = pl.when(missing).then(pl.lit(f"no trajectory in {self.name}")).when(failed).then("failed")
+        said = joined.select(
             "item_id",
             pl.when(missing).then(pl.lit("missing")).when(failed).then(pl.lit("failed"))
             .when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")).alias("status"),
-            said.when(without).then(pl.lit("the trajectory gives no final context")).alias("error"),
+            why.when(without).then(pl.lit("the trajectory gives no final context")).alias("error"),
             pl.when(~failed).then("n_steps").alias("n_steps"),
-            pl.col("n_returned").fill_null(0),
-            pl.col("n_nws").fill_null(0),
-            pl.lit([], pl.List(pl.Int64)).alias("ties"),
+            "n_returned",
+            "n_nws",
             pl.when(~missing & ~failed).then(pl.col("patch").fill_null("") != "").alias("has_patch"),
-            pl.lit(None, pl.String).alias("completion"),
             pl.when(~failed).then("n_steps_published").alias("n_steps_published"),
         )  # fmt: skip
+        return run_items(self.run_id, said)
 
     def _with(self, added: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
         new = pl.when(pl.col("part") == FINAL).then("n_new_nws")
@@ -157,9 +152,7 @@ class Trajectories:
         tally.n_beyond += own.filter(end > pl.col("n_lines")).height
         tally.n_reversed += own.filter((start < 0) | (end < 1) | (end <= start)).height
         lost = named.filter(pl.col("path").is_null())
-        tally.n_unresolved += lost.height
-        room = max(0, 3 - len(tally.unresolved))
-        tally.unresolved += lost["path_given"].unique(maintain_order=True).head(room).to_list()
+        tally.name_unresolved(lost["path_given"])
 
 
 def _has_patch() -> pl.Expr:

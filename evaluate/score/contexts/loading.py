@@ -63,8 +63,7 @@ def load_material(lake: Lake, asked: ItemPart, protocol: Protocol, rules: Contex
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
     items = _items(lake, asked)
     gold = asked.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
-    edits = lake.part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
-    patched = lake.scan_parts([edits] if edits else [], "edits")
+    patched = lake.scan_part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
     patched = patched.filter(pl.col("reading") == reading_of(rules)).join(items.lazy(), on="item_id", how="semi")
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
     named = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
@@ -95,8 +94,7 @@ def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
 
 
 def _items(lake: Lake, asked: ItemPart) -> pl.DataFrame:
-    stored = lake.part("items", asked.part, benchmark=asked.benchmark)
-    patches = lake.scan_parts([stored] if stored else [], "items").select(
+    patches = lake.scan_part("items", asked.part, benchmark=asked.benchmark).select(
         "item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0
     )
     known = asked.described.lazy().select("item_id", "pool_id")

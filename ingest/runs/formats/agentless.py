@@ -12,10 +12,10 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import line_of, list_of, object_of, text_of
+from ingest.runs.trajectories.json_values import list_of, object_of, text_of
 from ingest.runs.trajectories.sessions import item_of, patch_of
 from ingest.runs.trajectories.sniff import objects_in
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View
+from ingest.runs.trajectories.trajectory import Context, Trajectory, View, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile
 from lake.text import counted
 
@@ -164,13 +164,11 @@ def _elements(sample: JsonObject) -> Iterator[View]:
 
 
 def _lines(sample: JsonObject, rows: re.Pattern[str] = _LINES) -> Sequence[View]:
-    views = []
+    views: list[View] = []
     for path, row in _rows(sample):
         if found := rows.fullmatch(row):
-            numbers = [line_of(number) for number in found.groups() if number]
-            start, end = numbers[0], numbers[-1]
-            if start is not None and end is not None:
-                views.append(View(path, min(start, end), max(start, end)))
+            numbers = [number for number in found.groups() if number]
+            views += view_of_lines(path, numbers[0], numbers[-1])
     return views
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
-from ingest.runs.input_rows import as_series
-from lake.bounded_json import parsed_json
+from ingest.runs.input_rows import framed, row_of
+from ingest.runs.trajectories.sniff import first_row
 
 _KEYS = frozenset({"path", "start", "end", "score"})
 _MOST_LINES = 2**62
@@ -86,11 +85,8 @@ def _is_finite(value: float) -> bool:
 
 def recognise(head: bytes, name: str) -> bool:
     """A first line that is an object with an `id` and `results` or an `error`."""
-    try:
-        row = json.loads(head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(row, dict) and "id" in row and bool({"results", "error"} & row.keys())
+    row = first_row(head)
+    return "id" in row and bool({"results", "error"} & row.keys())
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
@@ -106,18 +102,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
                 found.append((position, item_id, None, None, None, None, None, answer.error))
             for rank, (path, start, end, score) in enumerate(answer.rows, start=1):
                 found.append((position, item_id, path, start, end, rank, score, None))
-        yield _frame(input_file, found)
-
-
-def _frame(input_file: InputFile, rows: Sequence[tuple[object, ...]]) -> pl.DataFrame:
-    columns = {name: [row[n] for row in rows] for n, name in enumerate(_KINDS)}
-    positions = [int(str(position)) for position in columns["position"]]
-    texts = {
-        name: as_series(input_file, [None if one is None else str(one) for one in columns[name]], positions, "line")
-        for name, kind in _KINDS.items()
-        if kind == pl.String
-    }
-    return pl.DataFrame({**columns, **texts}, schema_overrides=_KINDS)
+        yield framed(input_file, found, _KINDS)
 
 
 _KINDS = {
@@ -127,12 +112,8 @@ _KINDS = {
 
 
 def _answer(input_file: InputFile, position: int, text: str) -> tuple[str, Parsed]:
-    try:
-        row = parsed_json(text.encode())
-    except (ValueError, RecursionError) as error:
-        why = f"not JSON ({str(error).partition(': line')[0]}); is the file cut off?"
-        raise input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=_HINT) from error
-    if not isinstance(row, dict) or not isinstance(item_id := row.get("id"), str):
+    row = row_of(input_file, position, text, _HINT)
+    if not isinstance(item_id := row.get("id"), str):
         raise input_file.wrong(what=f"line {position}: no object with an `id`", examples=[text[:160]], hint=_HINT)
     answer = parsed(row)
     if answer.problem:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
@@ -18,7 +19,7 @@ from ingest.runs.trajectories.mini_messages import SUBMITS, calls_of, root_of
 from ingest.runs.trajectories.published_shell import views_in
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_events import reading_of_call
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View
+from ingest.runs.trajectories.trajectory import Context, Trajectory, View, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile, kind_of
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
@@ -112,8 +113,7 @@ def _named(block: str, folder: str) -> Views | None:
 
 
 def _inside(views: Sequence[View], folder: str) -> Views:
-    below = (replace(view, path=in_repository(view.path, folder)) for view in views)
-    return tuple(view for view in below if view.path)
+    return renamed(views, partial(in_repository, folder=folder))
 
 
 def _commanded(texts: Sequence[str], folder: str) -> list[Views]:

@@ -12,10 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import line_of
 from ingest.runs.trajectories.sessions import patch_beside, patch_path, union
 from ingest.runs.trajectories.sniff import objects_in
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import Trajectory, View, view_of_lines
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _STEP, _FINAL = "CONTEXT", "AGGREGATED CONTEXT"
@@ -98,9 +97,7 @@ class _Blocks:
         if found := _FILE.fullmatch(line):
             self.path = _WORKSPACE.sub("", found["path"].removeprefix("/testbed/"), count=1).lstrip("/")
         elif self.path and (found := _RANGE.fullmatch(line)):
-            start, end = line_of(found["start"]), line_of(found["end"])
-            if start is not None and end is not None:
-                self.views.append(View(self.path, min(start, end), max(start, end)))
+            self.views += view_of_lines(self.path, found["start"], found["end"])
 
 
 PROMETHEUS = Importer(

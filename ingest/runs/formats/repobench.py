@@ -9,6 +9,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
+from ingest.runs.input_rows import framed
 from lake.bounded_json import parsed_json
 from lake.limits import MAX_DOCUMENT_BYTES
 
@@ -16,7 +17,9 @@ _LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _SUBSETS = {"first": "cff", "random": "cfr"}
-_COLUMNS = ("position", "item_id", "gold", "rank", "of")
+_KINDS = {
+    "position": pl.Int64(), "item_id": pl.String(), "gold": pl.Int64(), "rank": pl.Int64(), "of": pl.Int64(),
+}  # fmt: skip
 _OFFICIAL = "3"
 """The lines of code that the task's query has."""
 _GOLD = "ground_truth"
@@ -44,9 +47,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             right = gold if _is_number(gold) and isinstance(gold, int) else None
             found += [(number + 1, item_id, right, rank, one) for rank, one in enumerate(candidates, start=1)]
             found += [(number + 1, item_id, right, None, None)] * (not candidates)
-        columns = {name: [row[n] for row in found] for n, name in enumerate(_COLUMNS)}
-        frame = pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.Int64()) | {"item_id": pl.String()})
-        yield frame.with_columns(document=pl.format("cand:{}", "of")).drop("of")
+        yield framed(input_file, found, _KINDS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
 
 
 def _levels(input_file: InputFile) -> dict[str, list[object]]:

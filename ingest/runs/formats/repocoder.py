@@ -3,57 +3,44 @@
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Iterator, Mapping
 
 import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
-from ingest.runs.input_rows import as_series
+from ingest.runs.input_rows import framed, row_of
+from ingest.runs.trajectories.sniff import first_row
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 
-_TEXTS = ("repo", "path", "target_text", "prompt_sha256", "completion")
+_HINT = 'A row is {"choices": [{"text": …}], "metadata": {"fpath_tuple": [repo, …], "lineno": …}}.'
+_KINDS = {
+    "position": pl.Int64(), "repo": pl.String(), "path": pl.String(), "line": pl.Int64(), "context_start": pl.Int64(),
+    "target_text": pl.String(), "prompt_sha256": pl.String(), "completion": pl.String(),
+}  # fmt: skip
 
 
 def recognise(head: bytes, name: str) -> bool:
     """A first line that is an object with `choices` and `metadata`."""
-    try:
-        row = json.loads(head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0])
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(row, dict) and "choices" in row and "metadata" in row
+    row = first_row(head)
+    return "choices" in row and "metadata" in row
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """Where each row's hole is, and the first of its choices."""
     for lines in input_file.lines():
         rows = [_row(input_file, position, text) for position, text in lines.iter_rows()]
-        if not rows:
-            continue
-        positions = lines["position"].to_list()
-        texts = {name: as_series(input_file, [_text(row[name]) for row in rows], positions, "line") for name in _TEXTS}
-        places = {name: [row[name] for row in rows] for name in ("line", "context_start")}
-        kinds = {"line": pl.Int64(), "context_start": pl.Int64()}
-        yield pl.DataFrame({"position": lines["position"], **texts, **places}, schema_overrides=kinds)
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
+        yield framed(input_file, [list(row.values()) for row in rows], _KINDS)
 
 
 def _row(input_file: InputFile, position: int, text: str) -> dict[str, object]:
     def wrong(why: str) -> GoldspanError:
-        hint = 'A row is {"choices": [{"text": …}], "metadata": {"fpath_tuple": [repo, …], "lineno": …}}.'
-        return input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=hint)
+        return input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=_HINT)
 
-    try:
-        row = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise wrong(why=f"not JSON ({str(error).partition(': line')[0]}); is the file cut off?") from error
-    metadata = row.get("metadata") if isinstance(row, dict) else None
-    if not isinstance(row, dict) or not isinstance(metadata, dict):
+    row = row_of(input_file, position, text, _HINT)
+    metadata = row.get("metadata")
+    if not isinstance(metadata, dict):
         raise wrong(why="`metadata` is to be an object")
     choices = row.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -68,6 +55,7 @@ def _row(input_file: InputFile, position: int, text: str) -> dict[str, object]:
         raise wrong(why="`lineno` (or `line_no`) is to be a whole number from 0")
     prompt, target = row.get("prompt"), metadata.get("ground_truth")
     return {
+        "position": position,
         "repo": place[0],
         "path": "/".join(place[1:]),
         "line": lineno,

@@ -10,7 +10,7 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
-from ingest.runs.input_rows import as_series
+from ingest.runs.input_rows import framed
 
 ROWS_AT_ONCE = 500_000
 MAX_ENTRY_CHARACTERS = 1 << 24
@@ -30,39 +30,19 @@ def recognise(head: bytes, name: str) -> bool:
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """A row per score, query by query, so that no more than a few queries are in memory at once."""
-    item_ids: list[str] = []
-    documents: list[str | None] = []
-    scores: list[float | None] = []
-    positions: list[int] = []
-
-    def frame() -> pl.DataFrame:
-        columns = {
-            "item_id": as_series(input_file, item_ids, positions, "entry"),
-            "document": as_series(input_file, documents, positions, "entry"),
-        }
-        return pl.DataFrame({"position": positions, **columns, "score": scores}, schema_overrides=_SCHEMA)
-
+    rows: list[tuple[object, ...]] = []
     seen: set[str] = set()
     for position, (item_id, pairs) in enumerate(_entries(input_file), start=1):
         if item_id in seen:
             raise input_file.wrong(what=f"entry {position}: the query {item_id!a} stands twice")
         seen.add(item_id)
-        for document, value in pairs:
-            item_ids.append(item_id)
-            documents.append(document)
-            scores.append(_number(input_file, position, item_id, document, value))
-            positions.append(position)
-        if not pairs:
-            item_ids.append(item_id)
-            documents.append(None)
-            scores.append(None)
-            positions.append(position)
-        if len(positions) >= ROWS_AT_ONCE:
-            yield frame()
-            for column in (item_ids, documents, scores, positions):
-                column.clear()
-    if positions:
-        yield frame()
+        scores = ((document, _number(input_file, position, item_id, document, value)) for document, value in pairs)
+        rows += [(position, item_id, *one) for one in scores] or [(position, item_id, None, None)]
+        if len(rows) >= ROWS_AT_ONCE:
+            yield framed(input_file, rows, _SCHEMA, "entry")
+            rows.clear()
+    if rows:
+        yield framed(input_file, rows, _SCHEMA, "entry")
 
 
 _SCHEMA = {"position": pl.Int64(), "item_id": pl.String(), "document": pl.String(), "score": pl.Float64()}

@@ -14,7 +14,7 @@ from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.tool_calls import Reading, ToolCall, arguments_of
 from ingest.runs.trajectories.tool_events import reading_of_call
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View
+from ingest.runs.trajectories.trajectory import Context, Trajectory, View, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile, kind_of
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
@@ -103,8 +103,8 @@ def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: Sequence[st
         session.root = session.root or folder
         _add(session, action, text_of(row.get("observation")), folder, created)
     answers = _answers(rows) or [text for text in [text_of(info.get("patch_context")).strip()] if text]
-    steps = tuple(views for views in map(_inside, session.steps) if views)
-    final = (_inside(pairs_of(answers[-1])) if answers else steps[-1] if steps else ()) or None
+    steps = tuple(views for seen in session.steps if (views := renamed(seen, in_repository)))
+    final = (renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()) or None
     patch = info.get("submission")
     return Trajectory(
         item="",
@@ -188,7 +188,7 @@ def _published(rows: Sequence[JsonObject]) -> Context:
     for row in rows:
         found = _PUBLISHED.search(text_of(row.get("action")))
         start, end = (line_of(found[2]), line_of(found[3])) if found else (None, None)
-        if found and start and end and (views := _inside([View(found[1], start, end)])):
+        if found and start and end and (views := renamed([View(found[1], start, end)], in_repository)):
             steps.append(views)
     answers = _answers(rows)
     return Context(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
@@ -198,16 +198,11 @@ def _published_final(answer: str) -> tuple[View, ...] | None:
     """A context as the published converter reads it: a file without lines is named alone."""
     views = list(pairs_of(answer))
     files = (row.strip().removeprefix("File:").strip() for row in answer.split("\n") if row.strip().startswith("File:"))
-    return _inside([*(View(path) for path in dict.fromkeys(files)), *views]) or None
+    return renamed([*(View(path) for path in dict.fromkeys(files)), *views], in_repository) or None
 
 
 def _answers(rows: Sequence[JsonObject]) -> list[str]:
     return [text for row in rows if (text := text_of(row.get("patch_context")).strip())]
-
-
-def _inside(views: Sequence[View]) -> tuple[View, ...]:
-    below = (replace(view, path=in_repository(view.path)) for view in views)
-    return tuple(view for view in below if view.path)
 
 
 SWE_AGENT = Importer(

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import polars as pl
 
@@ -29,42 +30,50 @@ _NUMBERS: Mapping[str, pl.DataType] = {
 
 def recognise(head: bytes, name: str) -> bool:
     """A first line of tab-separated names, an item's and a document's or path's among them."""
-    found = {NAMES.get(column, "") for column in _header(head.split(b"\n", 1)[0].decode(errors="replace"))}
+    found = {NAMES.get(column, "") for column in names_in(head.split(b"\n", 1)[0].decode(errors="replace"))}
     return "item_id" in found and bool({"document", "path"} & found) and not recognise_beir(head, name)
 
 
 def recognise_beir(head: bytes, name: str) -> bool:
     """BEIR's own header: query-id, corpus-id, score."""
-    return _header(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
+    return names_in(head.split(b"\n", 1)[0].decode(errors="replace")) == ["query-id", "corpus-id", "score"]
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """The rows below the header, by the columns it names."""
-    columns: list[str] = []
+    for rows in rows_below(input_file, partial(_columns, input_file)):
+        yield numbers(input_file, rows, **{name: kind for name, kind in _NUMBERS.items() if name in rows.columns})
+
+
+def rows_below(input_file: InputFile, columns_of: Callable[[str], Sequence[str]]) -> Iterator[pl.DataFrame]:
+    """The rows below a header: `position`, and the columns that it names, as texts; null for a number that is blank.
+
+    Args:
+        input_file: Tab-separated columns.
+        columns_of: What a header calls each of its columns; an empty string for one that is not read.
+    """
+    columns: Sequence[str] = ()
     for lines in input_file.lines():
         rows = lines
         if not columns:
-            columns = _columns(input_file, str(lines["text"][0]) if lines.height else "")
+            columns = columns_of(str(lines["text"][0]) if lines.height else "")
             rows = lines.slice(1)
         fields = pl.col("text").str.split("\t")
-        refuse(
-            input_file,
-            rows.filter(fields.list.len() != len(columns)),
-            f"not the {len(columns)} columns of the header",
-            shown=pl.col("text"),
+        uneven = rows.filter(fields.list.len() != len(columns))
+        refuse(input_file, uneven, f"not the {len(columns)} columns of the header", shown=pl.col("text"))
+        table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns) if name))
+        yield table.with_columns(
+            pl.when(pl.col(name) != "").then(name).alias(name) for name in _NUMBERS if name in columns
         )
-        table = rows.select("position", *(fields.list.get(n).alias(name) for n, name in enumerate(columns)))
-        wanted = {name: kind for name, kind in _NUMBERS.items() if name in columns}
-        blank = [pl.when(pl.col(name) != "").then(pl.col(name)).alias(name) for name in wanted]
-        yield numbers(input_file, table.with_columns(blank), **wanted)
 
 
-def _header(line: str) -> list[str]:
-    return [name.strip().strip('"').lower() for name in line.removeprefix("\ufeff").split("\t")]
+def names_in(header: str) -> list[str]:
+    """The names in a header, in small letters."""
+    return [name.strip().strip('"').lower() for name in header.removeprefix("\ufeff").split("\t")]
 
 
 def _columns(input_file: InputFile, line: str) -> list[str]:
-    header = _header(line)
+    header = names_in(line)
     for name in header:
         if name not in NAMES:
             raise input_file.wrong(what=f"unknown column {name!r} in the header", hint=did_you_mean(name, NAMES))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ingest.runs.trajectories.json_values import line_of
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import View, view_of_lines
 
 _FILE, _LINES = "File:", "Lines:"
 _RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)")
@@ -23,9 +22,7 @@ def pairs_of(text: str) -> list[View]:
         if line.startswith(_FILE):
             path = line.removeprefix(_FILE).strip()
         elif path and line.startswith(_LINES) and (found := _RANGE.match(line.removeprefix(_LINES).strip())):
-            start, end = line_of(found[1]), line_of(found[2])
-            if start is not None and end is not None:
-                views.append(View(path, min(start, end), max(start, end)))
+            views += view_of_lines(path, found[1], found[2])
     return views
 
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from ingest.runs.trajectories.json_values import line_of, list_of, object_of, text_of
 from ingest.runs.trajectories.published_shell import views_in
-from ingest.runs.trajectories.trajectory import Context, View
+from ingest.runs.trajectories.trajectory import Context, View, renamed
 from ingest.runs.trajectories.trajectory_file import JsonObject
 
 
@@ -37,8 +37,7 @@ def _views(event: JsonObject) -> tuple[View, ...]:
         start, end = (*map(line_of, list_of(arguments.get("view_range"))), 0, 0)[:2]
         asked = (start, end) if start and end and start > 0 and end > 0 else (None, None)
         views = [View(text_of(arguments.get("path")), *asked)]
-    below = (replace(view, path=_in_repository(view.path)) for view in views)
-    return tuple(view for view in below if view.path)
+    return renamed(views, _in_repository)
 
 
 def _in_repository(path: str) -> str:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.json_values import list_of, text_of
 from ingest.runs.trajectories.tool_calls import Reading, ToolCall, is_of_windows, shown
 from ingest.runs.trajectories.tool_events import reading_of_call
-from ingest.runs.trajectories.trajectory import Event, Trajectory, Unread, View
+from ingest.runs.trajectories.trajectory import Event, Trajectory, Unread, View, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile
 
 IDS = ("instance_id", "original_inst_id", "item_id")
@@ -44,8 +44,7 @@ class Session:
     def add(self, call: ToolCall, reading: Reading | None = None) -> Reading:
         """Add a call with what it showed: what was understood of it, where a format has tools of its own."""
         reading = reading_of_call(call) if reading is None else reading
-        below = (replace(view, path=self._below(view.path)) for view in reading.views)
-        views = tuple(view for view in below if view.path)
+        views = renamed(reading.views, self._below)
         edited = tuple(dict.fromkeys(filter(None, map(self._below, reading.edited))))
         self.events.append(Event(shown(call), views, reading.reads, reading.unread, edited))
         return reading
@@ -65,11 +64,7 @@ class Session:
         the steps.
         """
         answers = [block for text in self.said for block in _FINAL.findall(text)]
-        if answers:
-            named = (replace(view, path=in_repository(view.path)) for view in pairs_of(answers[-1]))
-            final = tuple(view for view in named if view.path)
-        else:
-            final = union(self.steps)
+        final = renamed(pairs_of(answers[-1]), in_repository) if answers else union(self.steps)
         return Trajectory(
             item, tuple(self.steps), final or None, patch, position, tuple(self.notes),
             events=tuple(self.events), unread=self.all_unread(),

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 from pydantic_core import from_json
 
+from ingest.runs.trajectories.json_values import object_of
 from ingest.runs.trajectories.trajectory_file import JsonObject
 
 MAX_OBJECTS = 50
@@ -37,6 +38,15 @@ def objects_in(head: bytes) -> tuple[JsonObject, ...]:
             # The first line is damaged; the others may not be.
             values = [_parsed(line) for line in lines[1:MAX_OBJECTS] if line.startswith("{")]
     return tuple(value for value in values if isinstance(value, dict))
+
+
+def first_row(head: bytes) -> JsonObject:
+    """The object that the first line of a file is; an empty one where it is none."""
+    try:
+        row = json.loads(head.removeprefix(b"\xef\xbb\xbf").lstrip().split(b"\n", 1)[0])
+    except (ValueError, RecursionError):
+        row = None
+    return object_of(row)
 
 
 def _parsed(text: str, *, cut_off: bool = False) -> object:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+from ingest.runs.trajectories.json_values import line_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +24,17 @@ class View:
     start: int | None = None
     end: int | None = None
     symbol: str | None = None
+
+
+def view_of_lines(path: str, first: object, last: object) -> tuple[View, ...]:
+    """The view of some lines, swapped where they are the wrong way round; none where one of them is no line."""
+    start, end = line_of(first), line_of(last)
+    return () if start is None or end is None else (View(path, min(start, end), max(start, end)),)
+
+
+def renamed(views: Iterable[View], name: Callable[[str], str]) -> tuple[View, ...]:
+    """The views under other names of their files, without those that have none."""
+    return tuple(replace(view, path=path) for view in views if (path := name(view.path)))
 
 
 class Unread(Counter[str]):
