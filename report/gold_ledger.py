@@ -76,7 +76,7 @@ class Ledger:
 def ledger_of(facts: Facts, board: Board, path: str) -> Ledger | None:
     """The bars of a board's first retrievers and agents; None where the ledger of none is kept."""
     shares = shares_of(facts, board)
-    bars = [(full_name(facts, row.run), of) for row in _shown(board) if (of := shares.get(row.run.run_id))]
+    bars = [(full_name(facts, row.run), of) for row in shown_rows(board) if (of := shares.get(row.run.run_id))]
     if not bars:
         return None
     present = {share.name for _, parts in bars for share in parts}
@@ -99,7 +99,8 @@ def shares_of(facts: Facts, board: Board) -> dict[str, list[Share]]:
     }
 
 
-def _shown(board: Board) -> list[Row]:
+def shown_rows(board: Board) -> list[Row]:
+    """The best retrievers, each over the chunks on which it does best, and the best agents."""
     rows = [row for row in (*board.rows, *board.unranked) if not row.run.baseline and not row.run.limit]
     agents = [row for row in rows if row.run.has_steps]
     # Each retriever once, over the chunks on which it does best.

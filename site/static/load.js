@@ -4,6 +4,7 @@
   "use strict";
   var given = {};
   var waiting = {};
+  var HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu;
 
   window.goldspan = {
     // A data file calls this.
@@ -22,6 +23,16 @@
         document.head.appendChild(script);
       });
       return waiting[path].then(function () { return given[name]; });
+    },
+
+    // The text with every hidden character, which a page might obey, as `\\u{202E}`; as `lake.text.escaped` has it.
+    visible: function (text) {
+      return String(text).replace(HIDDEN, function (each) { return "\\u{" + each.codePointAt(0).toString(16).toUpperCase() + "}"; });
+    },
+
+    // A value out of text: JSON, packed.
+    parse: function (text) {
+      return goldspan.unpack(text).then(function (bytes) { return JSON.parse(new TextDecoder().decode(bytes)); });
     },
 
     // Bytes out of text: deflated (zlib's form), then base64.

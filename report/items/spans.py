@@ -1,0 +1,168 @@
+"""What systems returned of an item's files: ranges of lines, of rankings down to a cut-off, of agents by step."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import polars as pl
+
+from lake.lines import LineAxis, held_pieces
+from lake.naming import REST
+from lake.store import Lake
+from report.items.roster import Roster
+
+RANGE = ("file", "start", "end")
+_CASE = ("item", "run")
+_RANKED = ("ranking", "lines")
+
+
+def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+    """Which lines of an item's files are gold and which were returned.
+
+    Returns:
+        One row per item: item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a
+        range: file, start, end; own: file, the line on which the query's own text begins, that of its hole, and the one
+        after; and for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A
+        range without a line names its file alone.
+    """
+    pools = items.select("item_id", "item", "pool_id")
+    hits = _hits(lake, roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
+    own = _own(items)
+    named = pl.concat([one.select("item", "path") for one in (gold, own, hits)]).unique()
+    files = _files(lake, roster.benchmark, named.join(pools, on="item"))
+    numbered = _numbered(named, gold, files, pools)
+    if roster.board.protocol.parameters.has_contexts:
+        # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
+        gold = gold.join(numbered.filter(pl.col("n_lines") >= 0), on=["item", "path"], how="semi")
+    parts = hits.lazy().with_columns(start="line_start", end="line_end")
+    answers = [
+        _paid(parts.filter(pl.col("part").is_in(_RANKED)), files, roster),
+        _clamped(parts.filter(part="final"), files),
+    ]
+    steps = _clamped(parts.filter(part="step"), files)
+    asked = lake.scan("run_items", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
+    by_item = (
+        asked.join(pools.lazy(), on="item_id")
+        .select(_CASE)
+        .join(_flat(pl.concat(answers, how="diagonal"), numbered, _CASE, RANGE, "answer"), on=_CASE, how="left")
+        .join(_flat(steps, numbered, _CASE, ("step", *RANGE), "steps"), on=_CASE, how="left")
+        .with_columns(pl.col("answer", "steps").fill_null([]))
+        .sort(_CASE)
+        .group_by("item", maintain_order=True)
+        .agg("run", "answer", "steps")
+    )
+    golden = gold.lazy().select("item", "path", start="line_start", end="line_end", place=0)
+    return (
+        items.lazy()
+        .select("item")
+        .join(numbered.lazy().group_by("item").agg(files="path", lengths="n_lines"), on="item", how="left")
+        .join(_flat(golden, numbered, ["item"], RANGE, "gold"), on="item", how="left")
+        .join(_flat(own.lazy(), numbered, ["item"], ("file", "query", "hole", "after"), "own"), on="item", how="left")
+        .join(by_item, on="item", how="left")
+        .with_columns(pl.exclude("item").fill_null([]))
+        .sort("item")
+        .collect()
+    )
+
+
+def _hits(lake: Lake, roster: Roster) -> pl.LazyFrame:
+    """What the runs returned, of rankings little more than the cut-off takes: the rest is much and is not shown."""
+    hits = lake.scan("hits", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
+    is_ranked = pl.col("part").is_in(_RANKED)
+    # The lines that are best returned stand in place of the ranking, where a run has both.
+    has_lines = hits.filter(part="lines").select("run", instead=pl.lit("lines")).unique()
+    kept = hits.join(has_lines, on="run", how="left").filter(
+        pl.col("part").is_in(["final", "step"]) | (pl.col("part") == pl.col("instead").fill_null("ranking"))
+    )
+    new = pl.col("n_new_nws").fill_null(0)
+    before = new.cum_sum().over("run", "item_id", "part", order_by="rank") - new
+    is_within = before <= roster.budget if roster.budget else pl.col("rank") <= roster.depth
+    path = pl.coalesce("path", "path_given").fill_null("")
+    return kept.filter(~is_ranked | is_within).select(
+        "run", "item_id", "part", "step", "rank", path.alias("path"), "line_start", "line_end"
+    )
+
+
+def _own(items: pl.DataFrame) -> pl.DataFrame:
+    """The query's own text and its hole: item, path, query, hole, after."""
+    known = items.drop_nulls(["target_path", "query_line_start", "target_line"])
+    n_lines = pl.col("target_text").fill_null("").str.count_matches("\n", literal=True).cast(pl.Int64)
+    return known.select(
+        "item",
+        path="target_path",
+        query="query_line_start",
+        hole="target_line",
+        after=pl.col("target_line") + pl.max_horizontal(n_lines, 1),
+        place=0,
+    )
+
+
+def _files(lake: Lake, benchmark: str, named: pl.DataFrame) -> pl.DataFrame:
+    """The named files that are there: item, path, pool_id, n_lines, n_nws (of each line)."""
+    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    known = files.join(named.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
+    hashes = known["sha256"].unique().implode()
+    texts = lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "n_lines", n_nws="line_nws")
+    return known.lazy().join(texts, on="sha256").drop("sha256").unique(["item", "path"]).collect()
+
+
+def _numbered(named: pl.DataFrame, gold: pl.DataFrame, files: pl.DataFrame, pools: pl.DataFrame) -> pl.DataFrame:
+    """The files of each item, those with gold first: item, path, file (from 0), n_lines (-1 where there is none)."""
+    golden = gold.select("item", "path", is_gold=True).unique()
+    return (
+        named.join(golden, on=["item", "path"], how="left")
+        .join(files.select("item", "path", "n_lines"), on=["item", "path"], how="left")
+        .sort("item", pl.col("is_gold").is_null(), "path")
+        .select("item", "path", pl.col("n_lines").fill_null(-1), file=pl.int_range(pl.len()).over("item"))
+    )
+
+
+def _paid(ranked: pl.LazyFrame, files: pl.DataFrame, roster: Roster) -> pl.LazyFrame:
+    """What the cut-off takes of rankings: item, run, path, start, end, place; every line once, and files as named."""
+    if not roster.budget:
+        return _clamped(ranked, files)
+    axis = LineAxis.of(files.select("pool_id", "path", "n_nws").unique(["pool_id", "path"]))
+    cases = ranked.select(_CASE).unique().sort(_CASE).with_row_index("case").collect()
+    pools = files.lazy().select("item", "pool_id").unique()
+    case = pl.col("case").cast(pl.Int64).alias("item")
+    spans = ranked.join(cases.lazy(), on=_CASE).join(pools, on="item").filter(pl.col("line_start").is_not_null())
+    placed = axis.place(spans.select(case, "pool_id", "path", "rank", "line_start", "line_end"))
+    # Paid for in the order of the ranking, and of the lines within a hit; the first line too dear ends it.
+    walked = held_pieces(placed, len(axis.n_nws_before)).sort("item", "rank", "start").with_columns(n_nws=axis.n_nws())
+    left = roster.budget - (pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws"))
+    taken = pl.when(left >= 0).then(axis.n_lines_for(left)).otherwise(0)
+    numbers = axis.files.lazy().with_row_index("at").with_columns(pl.col("at").cast(pl.Int64))
+    start = pl.col("start") - pl.col("offset")
+    return (
+        walked.with_columns(taken=taken)
+        .filter(pl.col("taken") > 0)
+        .with_columns(axis.file_at("start").alias("at"))
+        .join(numbers, on="at")
+        .select(pl.col("item").alias("case"), "path", start.alias("start"), end=start + pl.col("taken"), place="rank")
+        .join(cases.lazy().with_columns(pl.col("case").cast(pl.Int64)), on="case")
+        .select(*_CASE, "path", "start", "end", "place")
+    )
+
+
+def _clamped(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
+    """Ranges cut to their files, as :func:`_paid` gives them, with step; what names no line is from 0 to 0."""
+    known = rows.join(files.lazy().select("item", "path", "n_lines"), on=["item", "path"], how="left")
+    n_lines = pl.col("n_lines").fill_null(0)
+    start = pl.col("start").fill_null(0).clip(0, n_lines)
+    # Without an end it is a view of the whole file, where it has a start.
+    end = pl.when(pl.col("start").is_null()).then(0).otherwise(pl.col("end").fill_null(n_lines).clip(0, n_lines))
+    return known.select(*_CASE, "path", "step", start=start, end=pl.max_horizontal(start, end), place="rank")
+
+
+def _flat(
+    rows: pl.LazyFrame, numbered: pl.DataFrame, by: Sequence[str], columns: Sequence[str], name: str
+) -> pl.LazyFrame:
+    """One list of numbers for each `by`: the columns of its rows, one row behind the other."""
+    known = rows.join(numbered.lazy().select("item", "path", "file"), on=["item", "path"])
+    order = [*by, *([] if "step" not in columns else ["step"]), "place", *columns]
+    numbers = pl.concat_list(pl.col(columns).cast(pl.Int64))
+    return (
+        known.sort(order)
+        .group_by(by, maintain_order=True)
+        .agg(numbers.list.explode(keep_nulls=False, empty_as_null=False).alias(name))
+    )

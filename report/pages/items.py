@@ -1,0 +1,158 @@
+"""Items: a list per benchmark, and of each item what is gold, what systems returned of it, and the sum that follows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import polars as pl
+
+from lake.store import Lake
+from report.addresses import items_path, run_key
+from report.data_files import data_file
+from report.entities import Benchmark
+from report.facts import Facts
+from report.gold_ledger import CLASSES
+from report.items.candidates import candidates_by_item
+from report.items.listing import class_texts, classes_of, list_columns, listing
+from report.items.roster import Roster, roster_of
+from report.items.shards import bounds, json_file, shard_files, with_shards
+from report.items.spans import spans_by_item
+from report.publisher import Entry, Material, Page, Publisher
+from report.shown import slug, visible
+from report.verdicts import full_name
+
+PATH = "items/index.html"
+FIRST = 25
+"""So many items are in the page itself, for readers without scripts."""
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A benchmark's items in a line."""
+
+    benchmark: Benchmark
+    path: str
+    n_systems: int
+
+
+def _pages(material: Material) -> Iterator[Page]:
+    facts = material.facts
+    rosters = {name: roster for name in facts.benchmarks if (roster := roster_of(facts, name))}
+    lines = [Overview(facts.benchmarks[name], items_path(name), len(one.runs)) for name, one in rosters.items()]
+    said = "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
+    values = {"lines": lines, "within": PATH}
+    yield Page(PATH, "Items", "items.html", values, said=said)
+    for name, roster in rosters.items():
+        yield _page(material.lake, facts, name, roster)
+
+
+def _page(lake: Lake, facts: Facts, name: str, roster: Roster) -> Page:
+    items = roster.items(lake)
+    gold = roster.gold(lake, items)
+    classes = classes_of(lake, roster).collect()
+    is_candidates = gold["candidate"].is_not_null().any()
+    shown = candidates_by_item if is_candidates else spans_by_item
+    rows = with_shards(
+        _described(items)
+        .join(shown(lake, roster, items, gold), on="item", how="left", maintain_order="left")
+        .join(_ledgers(classes), on="item_id", how="left", maintain_order="left")
+        .with_columns(pl.col("ledger").fill_null([]))
+        .drop("item")
+    )
+    folder, key = f"items/{slug(name)}", f"items/{name}"
+    listed = listing(roster, items, classes)
+    first = roster.runs.index(roster.usual[0]) if roster.usual else 0
+    about = {
+        **_about(facts, name, roster),
+        "kind": "candidates" if is_candidates else "lines",
+        "shards": bounds(rows),
+        "first": first,
+    }
+    files = {
+        f"{folder}/about.js": data_file(f"{key}/about", about),
+        f"{folder}/list.js": json_file(f"{key}/list", list_columns(listed)),
+        **dict(shard_files(rows, folder, key)),
+    }
+    for run, text in class_texts(classes, items, len(roster.runs)).items():
+        files[f"{folder}/class-{run}.js"] = json_file(f"{key}/class-{run}", {"classes": text})
+    benchmark = facts.benchmarks[name]
+    values = {
+        "benchmark": benchmark,
+        "board": roster.board,
+        "folder": slug(name),
+        "key": key,
+        "first": _first(listed, classes, first),
+        "noun": "candidates" if is_candidates else "lines",
+        "best": full_name(facts, roster.runs[first]) if roster.runs else "",
+        "within": PATH,
+    }
+    said = f"The {benchmark.n_scorable:,} items of {benchmark.title}, one by one: gold, what systems returned, scores."
+    return Page(items_path(name), f"{benchmark.title}, items", "items_of.html", values, said=said, files=files)
+
+
+def _about(facts: Facts, name: str, roster: Roster) -> dict[str, object]:
+    """What the scripts know of the benchmark before they know its items."""
+    protocol = roster.board.protocol
+    path = facts.system_paths
+    runs = [
+        {
+            "key": run_key(run.run_id),
+            "title": visible(full_name(facts, run)),
+            "kind": run.kind,
+            "page": f"../{path[run.system]}",
+            "steps": run.has_steps,
+        }
+        for run in roster.runs
+    ]
+    return {
+        "title": facts.benchmarks[name].title,
+        "protocol": protocol.name,
+        "metric": roster.board.primary.title,
+        "k": roster.board.primary.measure[2],
+        "budget": roster.budget,
+        "depth": roster.depth,
+        "runs": runs,
+        "usual": [roster.runs.index(run) for run in roster.usual],
+        "classes": CLASSES,
+    }
+
+
+def _described(items: pl.DataFrame) -> pl.DataFrame:
+    """What is said of an item itself; `at` is its place among those that can be scored, from 1, else null."""
+    scorable = pl.col("scorable")
+    # One that cannot be scored is no neighbour of others, but has some, so that nobody is left there.
+    id_ = pl.when("scorable").then("item_id")
+    columns = ["item_id", "item", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not"]
+    return items.select(
+        *columns,
+        at=pl.when(scorable).then(scorable.cum_sum()).cast(pl.Int64),
+        of=scorable.sum().cast(pl.Int64),
+        before=id_.forward_fill().shift(1),
+        behind=id_.backward_fill().shift(-1),
+    )
+
+
+def _ledgers(classes: pl.DataFrame) -> pl.DataFrame:
+    """Where an item's gold went: item_id and, run by run, its number and the amounts in the order of CLASSES."""
+    amounts = [pl.col(name).round().cast(pl.Int64) for name in CLASSES]
+    by_item = classes.lazy().sort("item_id", "run").group_by("item_id", maintain_order=True)
+    return by_item.agg(
+        ledger=pl.concat_list("run", *amounts).list.explode(keep_nulls=False, empty_as_null=False)
+    ).collect()
+
+
+def _first(listed: pl.DataFrame, classes: pl.DataFrame, run: int) -> list[dict[str, object]]:
+    """The first items that can be scored, for the page itself, and where most of their gold went in a run."""
+    title = pl.col("class").replace_strict(range(len(CLASSES)), list(CLASSES.values()), return_dtype=pl.String)
+    found = classes.filter(run=run).select("item_id", title)
+    return listed.filter("scorable").head(FIRST).join(found, on="item_id", how="left", maintain_order="left").to_dicts()
+
+
+PUBLISHER = Publisher(
+    name="items",
+    order=70,
+    meaning="Every item: its gold, what each system returned of it, and the sum that makes the score.",
+    entries=lambda facts: [Entry("Items", PATH)] if any(facts.boards(name) for name in facts.benchmarks) else [],
+    pages=_pages,
+)

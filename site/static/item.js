@@ -1,0 +1,247 @@
+// One item: a sentence on what became of its gold, its files as strips, and the sum that makes each score; of an item
+// with candidates, who ranks which of them first. Everything is computed here from ids and ranges of lines alone.
+(function () {
+  "use strict";
+  const {element, byFile, sizes, size, both, row, answer, axis, said} = goldspan.strips;
+  const CLASSES = ["found", "past_budget", "seen", "other_lines", "not_returned", "unreachable", "no_answer"];
+
+  function number(value) {
+    return value.toLocaleString("en");
+  }
+
+  function plural(n, word, many) {
+    return number(n) + " " + (n === 1 ? word : many || word + "s");
+  }
+
+  function share(part, whole) {
+    return number(part) + "/" + number(whole) + " = " + (whole ? part / whole : 0).toFixed(2);
+  }
+
+  function ordinal(n) {
+    const tail = n % 100 > 10 && n % 100 < 14 ? "th" : {1: "st", 2: "nd", 3: "rd"}[n % 10] || "th";
+    return number(n) + tail;
+  }
+
+  // How far an answer is shown: a retriever's down to the cut-off, of an agent what it kept.
+  function until(about, run) {
+    return run.steps ? "final context" : about.budget ? "first " + number(about.budget) + " characters" : "first " + plural(about.depth, "result");
+  }
+
+  // What a run answered: ranges by file; null where it was not asked.
+  function answered(item, run) {
+    const place = item.run.indexOf(run);
+    return place < 0 ? null : byFile(item.answer[place], item.files.length);
+  }
+
+  function stepsOf(item, run) {
+    const place = item.run.indexOf(run), numbers = place < 0 ? [] : item.steps[place], steps = [];
+    for (let at = 0; at < numbers.length; at += 4) {
+      const step = numbers[at];
+      while (steps.length < step) {
+        steps.push([]);
+      }
+      steps[step - 1].push(...numbers.slice(at + 1, at + 4));
+    }
+    return steps;
+  }
+
+  // The lines of gold seen up to each step.
+  function seenBy(item, run) {
+    let seen = [];
+    return stepsOf(item, run).map(step => {
+      seen = seen.concat(step);
+      return sizes(item.goldByFile, byFile(seen, item.files.length), item.lengths).both;
+    });
+  }
+
+  function ledger(item, run) {
+    for (let at = 0; at < item.ledger.length; at += CLASSES.length + 1) {
+      if (item.ledger[at] === run) {
+        return CLASSES.reduce((found, name, place) => Object.assign(found, {[name]: item.ledger[at + 1 + place]}), {});
+      }
+    }
+    return null;
+  }
+
+  // Fixed templates, chosen by the class that holds most of what was not found.
+  const TEMPLATES = {
+    found: (name, amounts, n, cut) => ["Found:", `${name} returned all ${plural(n, "gold line")} in its ${cut}.`],
+    past_budget: (name, amounts, n, cut) => ["Found, but too late:", `${name} returned ${number(amounts.found + amounts.past_budget)} of ${plural(n, "gold line")}, ${number(amounts.found)} of them in its ${cut}.`],
+    seen: (name, amounts, n, cut, by) => ["Lost on keeping, not on finding:", `${name} had seen ${amounts.found + amounts.seen === n ? "all " + plural(n, "gold line") : number(amounts.found + amounts.seen) + " of " + plural(n, "gold line")}${by ? " by step " + by : ""} and kept ${number(amounts.found)}.`],
+    other_lines: (name, amounts, n) => ["Right file, other lines:", `${name} returned ${number(amounts.found)} of ${plural(n, "gold line")}; ${number(amounts.other_lines)} more lie in files of which it returned other lines.`],
+    not_returned: (name, amounts, n) => ["Never reached:", `${number(amounts.not_returned)} of ${plural(n, "gold line")} lie in files of which ${name} returned nothing; it found ${number(amounts.found)}.`],
+    unreachable: (name, amounts, n) => ["Out of reach:", `${number(amounts.unreachable)} of ${plural(n, "gold line")} lie in nothing that ${name} could search; it found ${number(amounts.found)}.`],
+    no_answer: (name, amounts, n) => ["No answer:", `${name} returned nothing for this item; ${n === 1 ? "its gold line is" : "all " + plural(n, "gold line") + " are"} lost.`]
+  };
+
+  function conclusion(about, item, shown) {
+    const known = shown.map(run => [run, ledger(item, run)]).filter(each => each[1]);
+    const lost = amounts => CLASSES.slice(1).reduce((most, name) => amounts[name] > amounts[most] ? name : most, CLASSES[1]);
+    // An agent that lost most on keeping tells more than the first system.
+    const chosen = known.find(each => lost(each[1]) === "seen" && each[1].seen > 0) || known[0];
+    if (!chosen) {
+      return [];
+    }
+    const [run, amounts] = chosen, n = CLASSES.reduce((sum, name) => sum + amounts[name], 0);
+    const by = 1 + seenBy(item, run).findIndex(seen => seen >= amounts.found + amounts.seen);
+    const name = amounts.found === n ? "found" : lost(amounts);
+    const [lead, text] = TEMPLATES[name](about.runs[run].title, amounts, n, until(about, about.runs[run]), by);
+    return [element("strong", {}, lead), " " + goldspan.visible(text) + others(item, shown)];
+  }
+
+  function others(item, shown) {
+    const golden = item.goldByFile.map(ranges => ranges.length > 0);
+    const right = shown.filter(run => (answered(item, run) || []).some((ranges, file) => golden[file] && size(ranges)));
+    if (shown.length < 2) {
+      return "";
+    }
+    return right.length === shown.length ? ` All ${shown.length} systems shown returned lines of a gold file.`
+      : ` Of the ${shown.length} systems shown, ${right.length || "none"} returned lines of a gold file.`;
+  }
+
+  function strips(about, item, shown) {
+    return item.files.map((path, file) => {
+      const gold = item.goldByFile[file], isOwn = item.own[0] === file, held = shown.map(run => answered(item, run));
+      if (!gold.length && !(isOwn && held.some(each => each && size(each[file])))) {
+        return "";
+      }
+      const known = gold.concat(...held.map(each => each ? each[file] : [])), length = item.lengths[file] >= 0 ? item.lengths[file] : Math.max(1, ...known.map(one => one[1]));
+      const made = element("figure", {class: "strips"}), head = element("figcaption");
+      head.append(element("code", {}, path), " " + (item.lengths[file] < 0 ? "not among the files that are searched" : plural(length, "line")) + ", " + number(size(gold)) + " gold");
+      made.append(head, row("gold", "gold", length, [["right", gold]], "lines " + said(gold)));
+      if (isOwn) {
+        const [, start, hole, end] = item.own;
+        made.append(row("the query: its text, its hole", "own", length, [["wrong", [[start, hole]]], ["right", [[hole, end]]]], "text from line " + (start + 1) + ", hole at lines " + said([[hole, end]])));
+      }
+      shown.forEach((run, place) => {
+        const one = about.runs[run], title = one.title + ", " + until(about, one);
+        made.append(answer(title, one.kind, length, gold, held[place] ? held[place][file] : []));
+        if (item.replay && item.replay.run === run) {
+          made.append(item.replay.row(file, length));
+        }
+      });
+      made.append(axis(length));
+      return made;
+    });
+  }
+
+  function cells(line, texts) {
+    texts.forEach(text => line.append(element("td", {}, text)));
+  }
+
+  function head(names) {
+    const made = element("thead"), line = element("tr");
+    names.forEach((name, place) => line.append(element("th", {scope: "col", class: place === 0 ? "name" : name === "Elsewhere" ? "word" : ""}, name)));
+    made.append(line);
+    return made;
+  }
+
+  function table(caption, names, lines) {
+    const box = element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": caption}), made = element("table", {class: "sums"});
+    const title = element("caption"), body = element("tbody");
+    title.append(element("span", {}, caption));
+    body.append(...lines);
+    made.append(title, head(names), body);
+    box.append(made);
+    return box;
+  }
+
+  function name(one, text) {
+    const made = element("th", {scope: "row", class: "name"}), link = element("a", {class: "to-system", href: one.page}, one.title);
+    made.append(link, element("small", {}, text));
+    return made;
+  }
+
+  function sums(about, item, shown) {
+    const lines = shown.map(run => {
+      const one = about.runs[run], line = element("tr", one.kind === "baseline" ? {class: "baseline"} : {}), held = answered(item, run);
+      line.append(name(one, until(about, one)));
+      if (!held) {
+        cells(line, ["–", "–", "–", "–", "–"]);
+        line.append(element("td", {class: "word"}, "was not asked, or failed"));
+        return line;
+      }
+      const found = sizes(item.goldByFile, held, item.lengths);
+      cells(line, [number(found.returned), number(found.both), share(found.both, found.gold), share(found.both, found.returned)]);
+      const f1 = element("td"), wrong = elsewhere(item, held);
+      f1.append(element("b", {"data-f1": 2 * found.both / (found.gold + found.returned) || 0}, (2 * found.both / (found.gold + found.returned) || 0).toFixed(2)));
+      line.append(f1, element("td", {class: "word wrap"}, wrong.length ? plural(wrong.length, "file") + " without gold" : size(held.flat()) ? "gold files only" : "nothing returned"));
+      return line;
+    });
+    return table("Lines returned, and the arithmetic of each score", ["System", "Returned", "Of them gold", "Coverage", "Precision", "F1", "Elsewhere"], lines);
+  }
+
+  function elsewhere(item, held) {
+    return item.files.map((path, file) => file).filter(file => !item.goldByFile[file].length && held[file].length);
+  }
+
+  // The files without gold, a line each and system.
+  function wrongFiles(about, item, shown) {
+    const list = element("ul", {class: "wrong-files"});
+    shown.forEach(run => {
+      const held = answered(item, run);
+      (held ? elsewhere(item, held) : []).forEach(file => {
+        const line = element("li"), lines = said(held[file]);
+        line.append(element("code", {}, item.files[file]), " " + (item.lengths[file] < 0 ? "no such file" : lines ? "lines " + lines : "named without lines") + " ", element("small", {}, about.runs[run].title));
+        list.append(line);
+      });
+    });
+    const made = element("details");
+    made.append(element("summary", {}, "Returned from files without gold: " + plural(list.children.length, "answer")), list);
+    return list.children.length ? made : "";
+  }
+
+  function ranks(about, item, shown) {
+    const held = shown.map(run => item.run.indexOf(run) < 0 ? null : item.answer[item.run.indexOf(run)]);
+    const first = held.findIndex(Boolean), lines = [], n = item.n_candidates || Math.max(0, ...item.gold, ...held.flatMap(one => one ? one.slice(2) : [])) + 1;
+    for (let candidate = 0; candidate < n; candidate += 1) {
+      const isGold = item.gold.includes(candidate), line = element("tr", isGold ? {class: "golden"} : {});
+      line.append(element("th", {scope: "row", class: "name"}, "candidate " + candidate + (isGold ? " · gold" : "")));
+      held.forEach(one => {
+        const place = one ? one.slice(2).indexOf(candidate) : -1, rank = isGold && one && one[0] ? one[0] : place + 1;
+        line.append(element("td", {}, one === null ? "–" : rank ? String(rank) : "after " + (one.length - 2)));
+      });
+      lines.push(line);
+    }
+    const last = element("tr");
+    last.append(element("th", {scope: "row", class: "name"}, about.metric));
+    cells(last, held.map(one => !one || one[1] < 0 ? "–" : String(one[1])));
+    lines.push(last);
+    const sentence = element("p", {class: "verdict"});
+    if (first >= 0) {
+      const [rank, , top] = held[first], title = about.runs[shown[first]].title, best = held.filter(one => one && one[0] === 1).length;
+      const text = rank === 1 ? `${title} ranks the gold candidate first of ${n}.` : rank ? `${title} ranks the gold candidate ${ordinal(rank)} of ${n}; candidate ${top} stands first.` : `${title} does not return the gold candidate.`;
+      sentence.append(element("strong", {}, rank === 1 ? "Found:" : "Lost to another candidate:"), " " + goldspan.visible(text) + (shown.length > 1 ? ` Of the ${shown.length} systems shown, ${best || "none"} ${best === 1 ? "ranks" : "rank"} it first.` : ""));
+    }
+    return [sentence, table("The rank of each candidate; of every list the first few are kept, and the rank of gold", ["Candidate"].concat(shown.map(run => about.runs[run].title)), lines)];
+  }
+
+  function facts(about, item) {
+    const made = element("p", {class: "lead tight"});
+    const commit = item.commit && /^[0-9a-f]{12,}$/.test(item.commit) ? item.commit.slice(0, 8) : item.commit;
+    const words = [item.repo + (commit ? " @ " + commit : ""), item.language, item.source, item.subset, item.level].filter(Boolean);
+    made.append(goldspan.visible(words.join(" · ")));
+    if (item.target_path) {
+      made.append(" · completes ", element("code", {}, item.target_path));
+    }
+    return made;
+  }
+
+  // What there is to say of an item with these systems, as elements one below the other.
+  function body(about, item, shown) {
+    if (item.why_not !== null) {
+      return [element("p", {class: "verdict"}, "Cannot be scored: " + item.why_not + ". It is in no number of any system.")];
+    }
+    if (about.kind === "candidates") {
+      return ranks(about, item, shown);
+    }
+    const sentence = element("p", {class: "verdict"});
+    sentence.append(...conclusion(about, item, shown));
+    if (!item.gold.length) {
+      sentence.append("No gold line of this item is kept under " + about.protocol + ".");
+    }
+    return [sentence, ...strips(about, item, shown), sums(about, item, shown), wrongFiles(about, item, shown)];
+  }
+
+  goldspan.item = {facts, body, strips, stepsOf, seenBy, plural, share};
+})();

@@ -1,0 +1,81 @@
+// An agent's steps, replayed: what each shows, and how much of the gold has been seen by then.
+(function () {
+  "use strict";
+  const {element, byFile, sizes, size, both, row, said} = goldspan.strips;
+
+  // The replay of one run at a step, from 1; strips ask it for their row.
+  function replay(about, item, run, step) {
+    const steps = goldspan.item.stepsOf(item, run), seen = goldspan.item.seenBy(item, run), n = sizes(item.goldByFile, item.files.map(() => []), item.lengths).gold;
+    const at = Math.min(Math.max(1, step || steps.length), steps.length);
+    const files = item.files.length, before = byFile(steps.slice(0, at - 1).flat(), files), now = byFile(steps[at - 1], files);
+
+    // Light: seen before; strong: gold that has been seen; framed: what this step shows.
+    function stripRow(file, length) {
+      const gold = item.goldByFile[file], held = before[file].concat(now[file]);
+      const layers = [["wrong", held], ["right", both(gold, held)], ["now", now[file]]];
+      const told = size(held) ? "lines " + said(held) + "; at this step " + (said(now[file]) || "none") : "";
+      return row(about.runs[run].title + ", seen by step " + at, "agent", length, layers, told);
+    }
+
+    function shows(step) {
+      const held = byFile(step, files), parts = [];
+      held.forEach((ranges, file) => {
+        if (ranges.length) {
+          parts.push(item.files[file] + (size(ranges) ? "#L" + said(ranges).replace(/, /g, ",L") : ""));
+        }
+      });
+      return parts.join(", ") || "nothing";
+    }
+
+    function list(go) {
+      const made = element("section", {class: "steps"});
+      made.append(element("h2", {id: "steps-name"}, about.runs[run].title + ", step by step"));
+      const all = element("ol", {"aria-labelledby": "steps-name"});
+      steps.forEach((one, place) => {
+        const line = element("li"), button = element("button", {type: "button", "aria-pressed": String(place + 1 === at)});
+        const bar = element("span", {class: "seen-bar", "aria-hidden": "true"}), full = element("span");
+        full.style.width = (n ? 100 * seen[place] / n : 0) + "%";
+        bar.append(full);
+        button.append(element("b", {}, String(place + 1)), " ", element("code", {}, shows(one)), bar, element("span", {class: "by"}, goldspan.item.share(seen[place], n)));
+        button.addEventListener("click", () => go(place + 1));
+        line.append(button);
+        all.append(line);
+      });
+      made.append(all, element("p", {class: "note"}, "Gold lines seen up to each step, in whichever order; what was seen need not be kept."));
+      return made;
+    }
+
+    function slider(runs, go, choose) {
+      const made = element("div", {class: "replay", role: "group", "aria-label": "Replay"});
+      if (runs.length > 1) {
+        const label = element("label", {}, "Replay "), pick = element("select", {"aria-label": "Which agent is replayed"});
+        runs.forEach(one => {
+          const option = element("option", {value: String(one)}, about.runs[one].title);
+          option.selected = one === run;
+          pick.append(option);
+        });
+        pick.addEventListener("change", () => choose(Number(pick.value)));
+        label.append(pick);
+        made.append(label);
+      }
+      const input = element("input", {type: "range", min: "1", max: String(steps.length), step: "1", "aria-label": "Step of " + about.runs[run].title, id: "step"});
+      const told = element("output", {for: "step"});
+      tell(input, told);
+      input.addEventListener("input", () => go(Number(input.value)));
+      made.append(input, element("small", {}, "← → step"), told);
+      return made;
+    }
+
+    // Says in the slider and beside it where the replay is.
+    function tell(input, told) {
+      const gold = goldspan.item.share(seen[at - 1], n);
+      input.value = String(at);
+      input.setAttribute("aria-valuetext", "step " + at + ", " + gold + " of the gold seen");
+      told.replaceChildren("step ", element("b", {}, String(at)), " of " + steps.length + " · gold seen " + gold + " · ", element("code", {}, shows(steps[at - 1])));
+    }
+
+    return {run, at, n: steps.length, row: stripRow, list, slider, tell};
+  }
+
+  goldspan.replay = replay;
+})();

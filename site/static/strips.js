@@ -1,0 +1,128 @@
+// Ranges of lines: their arithmetic, and a file as a strip on which they are drawn. A range is [start, end), from 0;
+// people are shown lines from 1 to the last one.
+(function () {
+  "use strict";
+  const SVG = "http://www.w3.org/2000/svg";
+
+  // Disjoint ranges in order that hold the same lines.
+  function merged(ranges) {
+    const held = [];
+    ranges.filter(one => one[0] < one[1]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).forEach(one => {
+      const last = held[held.length - 1];
+      if (last && one[0] <= last[1]) {
+        last[1] = Math.max(last[1], one[1]);
+      } else {
+        held.push([one[0], one[1]]);
+      }
+    });
+    return held;
+  }
+
+  function size(ranges) {
+    return merged(ranges).reduce((sum, one) => sum + one[1] - one[0], 0);
+  }
+
+  // The lines that lie in both, as disjoint ranges.
+  function both(left, right) {
+    const one = merged(left), other = merged(right), shared = [];
+    for (let i = 0, j = 0; i < one.length && j < other.length;) {
+      const start = Math.max(one[i][0], other[j][0]), end = Math.min(one[i][1], other[j][1]);
+      if (start < end) {
+        shared.push([start, end]);
+      }
+      if (one[i][1] < other[j][1]) { i += 1; } else { j += 1; }
+    }
+    return shared;
+  }
+
+  // Numbers, three a range, by file: [[start, end], …] of each.
+  function byFile(numbers, nFiles) {
+    const files = Array.from({length: nFiles}, () => []);
+    for (let at = 0; at < numbers.length; at += 3) {
+      files[numbers[at]].push([numbers[at + 1], numbers[at + 2]]);
+    }
+    return files;
+  }
+
+  // The sizes behind a score: lines that are gold, returned, and both; a line past a file's end is none.
+  function sizes(gold, returned, lengths) {
+    const cut = (ranges, file) => lengths[file] < 0 ? ranges : ranges.map(one => one.map(line => Math.min(line, lengths[file])));
+    const found = {gold: 0, returned: 0, both: 0};
+    lengths.forEach((_, file) => {
+      const should = cut(gold[file], file), held = cut(returned[file], file);
+      found.gold += size(should);
+      found.returned += size(held);
+      found.both += size(both(should, held));
+    });
+    return found;
+  }
+
+  function said(ranges) {
+    return merged(ranges).map(one => one[1] === one[0] + 1 ? String(one[1]) : (one[0] + 1) + "–" + one[1]).join(", ");
+  }
+
+  // Ticks at round numbers, about so many.
+  function ticks(length, most) {
+    const rough = Math.max(1, length / most), power = Math.pow(10, Math.floor(Math.log10(rough)));
+    const step = [1, 2, 5, 10].map(each => each * power).find(each => each >= rough);
+    const found = [];
+    for (let at = step; at <= length - step / 3; at += step) {
+      found.push(at);
+    }
+    return found;
+  }
+
+  function element(name, values, text) {
+    const made = document.createElement(name);
+    Object.keys(values || {}).forEach(key => made.setAttribute(key, values[key]));
+    if (text !== undefined) {
+      made.textContent = goldspan.visible(text);
+    }
+    return made;
+  }
+
+  // One row: what it is called, and its ranges along the file. Layers: [[class, ranges], …], each over those before it.
+  function row(title, kind, length, layers, label) {
+    const made = element("div", {class: "lane"});
+    made.append(element("span", {class: "who"}, title));
+    const svg = document.createElementNS(SVG, "svg");
+    svg.setAttribute("viewBox", "0 0 " + Math.max(1, length) + " 10");
+    svg.setAttribute("preserveAspectRatio", "none");
+    svg.setAttribute("class", kind);
+    svg.setAttribute("role", "img");
+    svg.setAttribute("aria-label", goldspan.visible(title) + ": " + (label || "no line of this file"));
+    layers.forEach(layer => merged(layer[1]).forEach(one => {
+      const mark = document.createElementNS(SVG, "rect");
+      mark.setAttribute("class", layer[0]);
+      mark.setAttribute("x", one[0]);
+      mark.setAttribute("y", 0);
+      mark.setAttribute("width", one[1] - one[0]);
+      mark.setAttribute("height", 10);
+      svg.append(mark);
+    }));
+    made.append(svg);
+    return made;
+  }
+
+  // What an answer has of a file: the lines that are gold stand out among those that are not.
+  function answer(title, kind, length, gold, returned) {
+    const right = both(gold, returned);
+    const told = size(returned) ? "lines " + said(returned) + "; " + size(right) + " of them gold" : "";
+    return row(title, kind, length, [["wrong", returned], ["right", right]], told);
+  }
+
+  function axis(length) {
+    const made = element("div", {class: "lane axis", "aria-hidden": "true"});
+    made.append(element("span", {class: "who"}));
+    const scale = element("span", {class: "scale"});
+    [1].concat(ticks(length, 8)).forEach(line => {
+      const mark = element("span", {}, line.toLocaleString("en"));
+      mark.style.left = 100 * (line === 1 ? 0 : line) / length + "%";
+      scale.append(mark);
+    });
+    made.append(scale);
+    return made;
+  }
+
+  goldspan.strips = {merged, size, both, byFile, sizes, said, row, answer, axis, element};
+})();

@@ -1,0 +1,135 @@
+"""What the pages of items load: the spans that were returned, the ranks of candidates, and files of like size."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import zlib
+from itertools import accumulate
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from report.build import build
+from report.facts import load
+from report.items import shards
+from report.items.roster import roster_of
+from report.items.spans import spans_by_item
+from tests.report.item_lake import (
+    AGENT,
+    CANDIDATES,
+    CONTEXTS,
+    FINAL,
+    GOLD,
+    RANKED,
+    RETRIEVER,
+    STEPS,
+    TEXTS,
+    Spans,
+    item_id,
+    write_item_lake,
+)
+
+Lines = set[tuple[str, int]]
+
+
+def given(content: str) -> tuple[str, object]:
+    """The name and the value of a data file; packed JSON unpacked."""
+    found = re.fullmatch(r"goldspan\.give\((\".*?\"),(.*)\);\n", content, re.DOTALL)
+    assert found
+    value = json.loads(found[2])
+    return json.loads(found[1]), json.loads(zlib.decompress(base64.b64decode(value))) if isinstance(
+        value, str
+    ) else value
+
+
+def lines_of(spans: Spans) -> Lines:
+    """The lines of spans as people would count them out, one by one."""
+    held: Lines = set()
+    for path, start, end in spans:
+        n_lines = TEXTS[path].count("\n") if path in TEXTS else 0
+        if start is not None:
+            held |= {(path, line) for line in range(start, min(n_lines if end is None else end, n_lines))}
+    return held
+
+
+def flat_lines(numbers: list[int], files: list[str]) -> Lines:
+    return {
+        (files[numbers[at]], line)
+        for at in range(0, len(numbers), 3)
+        for line in range(numbers[at + 1], numbers[at + 2])
+    }
+
+
+def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -> None:
+    lake = write_item_lake(tmp_path / "lake")
+    facts = load(lake)
+    roster = roster_of(facts, CONTEXTS)
+    assert roster is not None
+    items = roster.items(lake)
+    known = spans_by_item(lake, roster, items, roster.gold(lake, items))
+    systems = [run.system for run in roster.runs]
+    number = items["item_id"].to_list().index(item_id(1))
+    found = known.row(by_predicate=pl.col("item") == number, named=True)
+    files = found["files"]
+    lengths = dict(zip(files, found["lengths"], strict=True))
+    # Gold in no file of the repository is in no number of contexts.
+    assert flat_lines(found["gold"], files) == lines_of([span for span in GOLD if span[0] in TEXTS])
+    assert lengths["gone.py"] == -1
+    assert lengths["a.py"] == 40
+    walked = list(dict.fromkeys((path, line) for path, start, end in RANKED for line in range(start, end)))
+    spent = accumulate(sum(unit > " " for unit in TEXTS[path].split("\n")[line]) for path, line in walked)
+    paid = {place for place, cost in zip(walked, spent, strict=True) if cost <= 8_000}
+    assert 15 < len(paid) < len(walked)
+    answers = dict(zip([systems[run] for run in found["run"]], found["answer"], strict=True))
+    assert flat_lines(answers[RETRIEVER], files) == paid
+    assert flat_lines(answers[AGENT], files) == lines_of(FINAL)
+    steps = dict(zip([systems[run] for run in found["run"]], found["steps"], strict=True))
+    quads = [steps[AGENT][at : at + 4] for at in range(0, len(steps[AGENT]), 4)]
+    for step, spans in enumerate(STEPS, 1):
+        mine = [each for quad in quads if quad[0] == step for each in quad[1:]]
+        assert flat_lines(mine, files) == lines_of([span for span in spans if span[0] in TEXTS])
+    # A file that is nowhere, and one that is named without lines, are named all the same.
+    assert {files[quad[1]] for quad in quads} == {"a.py", "b.py", "/testbed/lost.py"}
+    assert found["own"] == [files.index("a.py"), 1, 3, 5]
+
+
+def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shards, "RAW_BYTES", 1_500)
+    build(write_item_lake(tmp_path / "lake"), tmp_path / "site")
+    folder = tmp_path / "site" / "items" / CONTEXTS
+    name, about = given((folder / "about.js").read_text(encoding="utf-8"))
+    assert name == f"items/{CONTEXTS}/about"
+    assert isinstance(about, dict)
+    bounds = about["shards"]
+    assert len(bounds) > 2
+    seen = []
+    for number, first in enumerate(bounds):
+        name, rows = given((folder / f"{number}.js").read_text(encoding="utf-8"))
+        assert name == f"items/{CONTEXTS}/{number}"
+        assert isinstance(rows, list)
+        assert rows[0]["item_id"] == first
+        seen += [row["item_id"] for row in rows]
+    assert seen == sorted(item_id(number) for number in range(7))
+    _, columns = given((folder / "list.js").read_text(encoding="utf-8"))
+    assert isinstance(columns, dict)
+    assert columns["id"] == seen
+    assert columns["gold"] == [None if name == item_id(3) else 36 for name in seen]
+
+
+def test_candidates_have_the_rank_of_gold_and_the_first_five(tmp_path: Path) -> None:
+    build(write_item_lake(tmp_path / "lake"), tmp_path / "site")
+    _, rows = given((tmp_path / "site" / "items" / CANDIDATES / "0.js").read_text(encoding="utf-8"))
+    assert isinstance(rows, list)
+    assert [row["answer"] for row in rows] == [
+        [[1, 1, 6, 1, 2, 3, 4]],
+        [[7, 0, 0, 1, 2, 3, 4]],
+        [[2, 0, 7, 6, 5, 4, 3]],
+    ]
+    assert [row["gold"] for row in rows] == [[6]] * 3
+    # Without scripts the list is there, with where the rest is.
+    page = (tmp_path / "site" / "items" / f"{CANDIDATES}.html").read_text(encoding="utf-8")
+    assert "hard/<wbr>2</th>" in page
+    assert "</script><img" not in (tmp_path / "site" / "items" / f"{CONTEXTS}.html").read_text(encoding="utf-8")
