@@ -20,6 +20,9 @@ MAX_BYTES = 25_000_000
 MAX_RANKED = 4_000_000
 """Longer rankings are published up to the rank at which they have so many rows in all."""
 
+MAX_SCORES = 10_000_000
+"""Of more scores those by the protocols' primary metrics are published."""
+
 FIRST_ROWS = 3
 _ROW_GROUP = 100_000
 
@@ -125,14 +128,27 @@ def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Sto
             continue
         frame, shown = _frame(lake, download, systems), download
         if download.is_ranked and (depth := _depth(frame, MAX_RANKED)) is not None:
-            frame = frame.filter((pl.col("rank") <= depth) | ~_IN_A_LIST)
-            note = f"Of each list the first {depth:,} results stand here: all of them are too many to publish."
+            # Scores are what does not compress: of first results they are nine tenths of the file.
+            frame = frame.filter((pl.col("rank") <= depth) | ~_IN_A_LIST).drop("score")
+            note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
             shown = replace(download, note=f"{download.note} {note}")
+        if download.table == "scores" and (n_rows := frame.select(pl.len()).collect().item()) > MAX_SCORES:
+            frame = frame.join(_primaries(lake), on=_MEASURE, how="semi", maintain_order="left")
+            note = f"Those by the protocols' primary metrics stand here: all {n_rows:,} are too many to publish."
+            shown = replace(download, note=note)
         stored += [_stored(shown, path, site) for path in _write(frame, site / FOLDER, shown, said)]
     return stored
 
 
 _IN_A_LIST = pl.col("part").is_in(["ranking", "lines"])
+
+
+_MEASURE = ["protocol", "granularity", "metric", "k"]
+
+
+def _primaries(lake: Lake) -> pl.LazyFrame:
+    of = pl.col("primary").struct
+    return lake.scan("protocols").select(protocol="name", **{name: of.field(name) for name in _MEASURE[1:]})
 
 
 def _depth(ranked: pl.LazyFrame, max_rows: int) -> int | None:

@@ -53,12 +53,14 @@ class Target:
     difference: float | None = None
     cpu_seconds: float | None = None
     share: float | None = None
+    disk_mb: float | None = None
 
     def __str__(self) -> str:
         said = [
             f"≤ {self.seconds:g} s" if self.seconds is not None else "",
             f"≤ {self.cpu_seconds:g} CPU s" if self.cpu_seconds is not None else "",
             f"≤ {self.peak_mb:,.0f} MB" if self.peak_mb is not None else "",
+            f"≤ {self.disk_mb:,.0f} MB written" if self.disk_mb is not None else "",
             f"≥ {self.ratio:g}×" if self.ratio is not None else "",
             f"equal to {self.difference:g}" if self.difference is not None else "",
             f"≥ {self.share:.0%} of the time" if self.share is not None else "",
@@ -79,6 +81,7 @@ class Row:
         difference: The largest difference between its numbers and the peer's.
         against: Whose numbers they are compared with.
         share: What part it is of the time of what it is a part of.
+        disk_mb: What it wrote, in millions of bytes.
         target: What it should reach.
         failed: Why there is no measurement.
         extra: Further numbers, for `--json`.
@@ -92,6 +95,7 @@ class Row:
     difference: float | None = None
     against: str = ""
     share: float | None = None
+    disk_mb: float | None = None
     target: Target = field(default_factory=Target)
     failed: str = ""
     extra: Mapping[str, object] = field(default_factory=dict)
@@ -111,7 +115,7 @@ class Row:
         if self.target == Target():
             return ""
         target = self.target
-        names = ("seconds", "cpu_seconds", "peak_mb", "difference")
+        names = ("seconds", "cpu_seconds", "peak_mb", "difference", "disk_mb")
         limits = [(getattr(self, name), getattr(target, name)) for name in names]
         # Compared so that what was not measured, or is no number, never passes.
         at_most = all(limit is None or (value is not None and value <= limit) for value, limit in limits)

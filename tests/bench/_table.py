@@ -6,8 +6,19 @@ from collections.abc import Iterable
 
 from tests.bench import Bench, Row
 
-HEAD = ("bench", "what", "seconds", "CPU s", "peak MB", "× fastest peer", "largest difference", "target", "")
-LEFT = (0, 1, 7, 8)
+HEAD = (
+    "bench",
+    "what",
+    "seconds",
+    "CPU s",
+    "peak MB",
+    "written MB",
+    "× fastest peer",
+    "largest difference",
+    "target",
+    "",
+)
+LEFT = (0, 1, 8, 9)
 
 
 def aligned(measured: Iterable[tuple[Bench, Row]]) -> str:
@@ -39,6 +50,7 @@ def plain(bench: Bench, row: Row) -> dict[str, object]:
         "is_disturbed": row.is_disturbed,
         "cpu_seconds": row.cpu_seconds,
         "peak_mb": row.peak_mb,
+        "disk_mb": row.disk_mb,
         "ratio": row.ratio,
         "difference": row.difference,
         "against": row.against,
@@ -57,6 +69,7 @@ def _cells(bench: Bench, row: Row) -> tuple[str, ...]:
         "" if row.seconds is None else f"{row.seconds:.2f}",
         "" if row.cpu_seconds is None else f"{row.cpu_seconds:.2f}",
         "" if row.peak_mb is None else f"{row.peak_mb:,.0f}",
+        "" if row.disk_mb is None else f"{row.disk_mb:,.1f}",
         "" if row.ratio is None else f"{row.ratio:.2f}×",
         equal,
         str(row.target),

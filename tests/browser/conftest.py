@@ -13,9 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from filelock import FileLock
 
+from lake.store import Lake
 from report.build import build
 from tests.report.context_lake import write_context, write_official
+from tests.report.hostile_lake import write_hostile
 from tests.report.small_lake import write_lake
 
 if TYPE_CHECKING:
@@ -67,23 +70,50 @@ def axe() -> str:
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The small lakes' site."""
-    folder = tmp_path_factory.mktemp("browser")
-    build(write_official(write_context(write_lake(folder / "lake"))), folder / "site")
-    return folder / "site"
+    return built(tmp_path_factory, "small", lambda root: write_official(write_context(write_lake(root))))
 
 
-class _Quiet(SimpleHTTPRequestHandler):
+@pytest.fixture(scope="session")
+def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The same with a benchmark whose names are attacks."""
+    make = lambda root: write_hostile(write_official(write_context(write_lake(root))))  # noqa: E731  # said once
+    return built(tmp_path_factory, "hostile", make)
+
+
+def built(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Lake]) -> Path:
+    """The site of a lake, built by the first of the processes that run tests and read by all of them."""
+    shared = factory.getbasetemp().parent if "PYTEST_XDIST_WORKER" in os.environ else factory.getbasetemp()
+    with FileLock(shared / f"{name}.lock"):
+        if not (shared / name / "site").is_dir():
+            build(make(shared / name / "lake"), shared / name / "site")
+    return shared / name / "site"
+
+
+class Quiet(SimpleHTTPRequestHandler):
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002  # the base class's own name
         """Say nothing."""
 
 
 @pytest.fixture(scope="session", params=["file", "http"])
-def base(request: pytest.FixtureRequest, site: Path) -> Iterator[str]:
-    """Where the site is opened from: its files, then a host."""
-    if request.param == "file":
+def scheme(request: pytest.FixtureRequest) -> str:
+    """How a site is opened: its files, then from a host."""
+    return str(request.param)
+
+
+@pytest.fixture(scope="session")
+def base(scheme: str, site: Path) -> Iterator[str]:
+    """Where the small lakes' site is opened from."""
+    with served(site, scheme) as address:
+        yield address
+
+
+@contextmanager
+def served(site: Path, scheme: str) -> Iterator[str]:
+    """A site's address."""
+    if scheme == "file":
         yield site.as_uri()
         return
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(site)))
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
     thread = threading.Thread(target=server.serve_forever, daemon=True)
     thread.start()
     yield f"http://127.0.0.1:{server.server_address[1]}"
@@ -117,6 +147,7 @@ def watching(browser: Browser, base: str) -> Iterator[Opened]:
         page = context.new_page()
         page.on("console", lambda said: wrong.append(said.text) if said.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("dialog", lambda shown: wrong.append(f"dialog: {shown.message}"))
         page.on("requestfailed", lambda asked: wrong.append(f"failed: {asked.url}"))
         page.on("request", lambda asked: None if asked.url.startswith(base) else wrong.append(f"asked: {asked.url}"))
         page.goto(f"{base}/{path}")

@@ -15,7 +15,7 @@ from lake.store import Lake
 from report import downloads
 from report.downloads import DOWNLOADS, write_downloads
 from tests.report.html import Element
-from tests.report.small_lake import LIMITED, SYSTEMS
+from tests.report.small_lake import LIMITED, NDCG, SYSTEMS
 
 
 def test_the_manifest_has_every_file_with_its_hash(built: Path) -> None:
@@ -85,6 +85,18 @@ def test_of_rankings_too_long_to_publish_the_first_results_stand_and_the_page_sa
     stored = next(each for each in write_downloads(small, tmp_path, {}) if each.download.name == "rankings")
     assert stored.n_rows == hits.height - by_rank[-1]
     assert f"the first {len(by_rank) - 1} results" in stored.download.meaning
+    assert "score" not in dict(stored.columns)
+
+
+def test_of_too_many_scores_those_by_the_primary_metrics_stand(
+    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "MAX_SCORES", small.scan("scores").collect().height - 1)
+    stored = next(each for each in write_downloads(small, tmp_path, {}) if each.download.name == "scores")
+    kept = pl.read_parquet(tmp_path / stored.path)
+    assert kept.select("metric", "k").unique().rows() == [NDCG]
+    assert kept.height == small.scan("scores").filter(pl.col("metric") == "ndcg").collect().height
+    assert "primary metrics" in stored.download.meaning
 
 
 def test_tables_of_other_benchmarks_are_not_published_empty(built: Path) -> None:

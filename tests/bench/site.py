@@ -1,0 +1,174 @@
+"""The site at the published size of RepoBench-R: what building it takes, what it weighs, how fast its pages answer."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import partial
+from http.server import ThreadingHTTPServer
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lake.store import Lake
+from report import build
+from report.publisher import Material, Page, Publisher
+from tests.bench import MEGABYTE, Bench, Row, Settings, Target
+from tests.bench._job import STAGES, Job
+from tests.bench._measure import ChildError, call, command
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page as Tab
+
+N_ITEMS, N_SYSTEMS, PROTOCOL, ITEMS_OF_A_REPO = 192_000, 20, "repobench-r@official-v1", 64
+BUILD = Target(seconds=600, peak_mb=8_000, disk_mb=60)
+REAL, UNCHANGED = Target(seconds=20), Target(seconds=1)
+SLOWDOWN = 4
+INTERACTIVE, SORTED, FLIPS = Target(seconds=1), Target(seconds=0.1), Target(seconds=1.5)
+"""At a processor so many times slower than this one."""
+
+
+def run(settings: Settings, folder: Path) -> Iterator[Row]:
+    """The large site and its parts, then its pages in a browser; where a source is given, the site of its data."""
+    lake, site = folder / "lake", folder / "site"
+    size = f"{settings.rows[0] if settings.rows else N_ITEMS:,} items x {N_SYSTEMS} systems"
+    try:
+        call(write, lake, *settings.rows[:1])
+        built = command(["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"])
+        yield Row(size, built.seconds, built.peak_mb, built.cpu_seconds, disk_mb=_written(site, site), target=BUILD)
+        again = command(["-m", "report", "--lake", str(lake), "--site", str(site), "--json", "--quiet"])
+        yield Row(f"{size}: nothing changed", again.seconds, again.peak_mb, again.cpu_seconds)
+        yield from _parts(lake, folder / "again")
+        yield from _in_a_browser(site)
+        if not settings.is_sample:
+            yield from _real(settings, folder / "real")
+    except ChildError as error:
+        yield Row(size, failed=error.line)
+
+
+def write(folder: str, n_items: str = str(N_ITEMS)) -> None:
+    """The made-up lake."""
+    from tests.report.wide_lake import write_wide
+
+    write_wide(
+        Path(folder), n_items=int(n_items), n_systems=N_SYSTEMS, names=[PROTOCOL], items_of_a_repo=ITEMS_OF_A_REPO
+    )
+
+
+def _written(site: Path, of: Path) -> float:
+    return sum(path.stat().st_size for path in of.rglob("*") if path.is_file()) / MEGABYTE if site.is_dir() else 0.0
+
+
+def _parts(lake: Path, site: Path) -> Iterator[Row]:
+    """What each kind of page takes of a build; the rest reads the lake, writes downloads and hashes."""
+    said = call(timed, lake, site).said
+    for name, seconds in said.items():
+        if name.startswith("pages: "):
+            yield Row(name, float(str(seconds)), extra={"of": "the build above, once more in one process"})
+    for part in sorted({path for path in site.iterdir() if path.is_dir()}):
+        yield Row(f"files: {part.name}/", disk_mb=_written(site, part))
+
+
+def timed(lake: str, site: str) -> dict[str, object]:
+    """Build, and time what each publisher makes; the templates of its pages are filled meanwhile."""
+    seconds: dict[str, float] = {}
+
+    def watched(kind: Publisher) -> Publisher:
+        return replace(kind, pages=partial(_timed_pages, kind, seconds))
+
+    known = build.publishers()
+    build.publishers = lambda: [watched(kind) for kind in known]
+    build.build(Lake(Path(lake)), Path(site))
+    return {f"pages: {name}": took for name, took in seconds.items()}
+
+
+def _timed_pages(kind: Publisher, seconds: dict[str, float], material: Material) -> Iterable[Page]:
+    started = time.perf_counter()
+    yield from kind.pages(material)
+    seconds[kind.name] = time.perf_counter() - started
+
+
+def _real(settings: Settings, folder: Path) -> Iterator[Row]:
+    """The site of all data that the source holds, then with nothing changed."""
+    job = Job(settings, folder)
+    for stage in STAGES[:-1]:
+        job.stage(stage)
+    for what, target in (("made", REAL), ("nothing changed", UNCHANGED)):
+        found = job.stage("report")
+        weight = _written(folder / "site", folder / "site")
+        yield Row(
+            f"the source's site: {what}", found.seconds, found.peak_mb, found.cpu_seconds, disk_mb=weight, target=target
+        )
+    shutil.rmtree(folder)
+
+
+def _in_a_browser(site: Path) -> Iterator[Row]:
+    """Pages over loopback HTTP at a slowed processor: the middle of five attempts."""
+    from playwright.sync_api import sync_playwright
+
+    from tests.browser.conftest import FLAGS, Quiet
+
+    executable = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if executable is None:
+        yield Row("in a browser", failed="no browser: install Debian's chromium (apt-get install chromium)")
+        return
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    base = f"http://127.0.0.1:{server.server_address[1]}"
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        for what, measure, target in _MEASURES:
+            attempts = sorted(_slowed(chromium.new_page(), partial(measure, base)) for _ in range(5))
+            yield Row(f"at 1/{SLOWDOWN} speed: {what}", attempts[2], target=target)
+        chromium.close()
+    server.shutdown()
+    server.server_close()
+
+
+def _slowed(tab: Tab, measure: Callable[[Tab], float]) -> float:
+    tab.context.new_cdp_session(tab).send("Emulation.setCPUThrottlingRate", {"rate": SLOWDOWN})
+    try:
+        return measure(tab)
+    finally:
+        tab.close()
+
+
+def _interactive(base: str, tab: Tab) -> float:
+    """Until the page is parsed and its scripts, which are at its end or deferred, have run."""
+    tab.goto(f"{base}/repobench-r.html")
+    timing = "performance.getEntriesByType('navigation')[0]"
+    return float(tab.evaluate(f"{timing}.domContentLoadedEventEnd - {timing}.startTime")) / 1000
+
+
+_SORT = """() => {
+  const table = [...document.querySelectorAll('table[data-sortable]')].find(each => each.getClientRects().length);
+  const body = table.tBodies[0], rows = [...body.rows];
+  while (body.rows.length < 200) body.append(rows[body.rows.length % rows.length].cloneNode(true));
+  const button = [...table.querySelectorAll('th button')].find(each => each.getClientRects().length);
+  const started = performance.now();
+  button.click();
+  document.body.getBoundingClientRect();
+  return performance.now() - started;
+}"""
+
+
+def _sorted(base: str, tab: Tab) -> float:
+    """From the click to the new layout."""
+    tab.goto(f"{base}/repobench-r.html")
+    return float(tab.evaluate(_SORT)) / 1000
+
+
+_MEASURES: tuple[tuple[str, Callable[[str, Tab], float], Target], ...] = (
+    ("a leaderboard is interactive", _interactive, INTERACTIVE),
+    ("200 rows are sorted", _sorted, SORTED),
+)
+
+SITE = Bench(
+    name="site",
+    title="the site of 192,000 items and 20 systems",
+    method="a made-up lake of RepoBench-R's shape, written beforehand; whole processes; without item texts. A page's "
+    "times are the middle of five in headless Chromium with its processor slowed; ROWS=12000 for another size.",
+    run=run,
+)

@@ -1,0 +1,52 @@
+"""Every control of a page: set it, copy the address, open that in a new context, and the same is shown."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tests.browser.conftest import served, watching
+from tests.browser.visits import kinds_of_pages, look
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, Page
+
+MAX_HASH = 300
+
+SETTLED = 250
+"""Milliseconds for what waits until typing ends, and for data that comes on demand."""
+
+
+def shown(page: Page, address: str) -> object:
+    # By way of an empty page: an address that differs behind `#` alone would load nothing.
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_timeout(SETTLED)
+    return look(page, "shown")
+
+
+def test_a_copied_address_shows_what_every_control_was_set_to(
+    browser: Browser, hostile_site: Path, scheme: str
+) -> None:
+    wrong: dict[str, object] = {}
+    tried = 0
+    with served(hostile_site, scheme) as base, watching(browser, base) as opened:
+        page, other = opened("index.html"), opened("index.html")
+        for name in kinds_of_pages(hostile_site):
+            plain = shown(page, f"{base}/{name}")
+            for control, place in look(page, "controls").items():
+                if page.url != f"{base}/{name}":
+                    shown(page, f"{base}/{name}")
+                look(page, "set", int(str(place)))
+                page.wait_for_timeout(SETTLED)
+                view, address = look(page, "shown"), page.url
+                if view == plain:
+                    continue
+                tried += 1
+                if address == f"{base}/{name}" or len(address.partition("#")[2]) > MAX_HASH:
+                    wrong[f"{name}: {control}"] = f"is not in the address: {address}"
+                elif (again := shown(other, address)) != view:
+                    wrong[f"{name}: {control}: {address.partition('#')[2]}"] = (view, again)
+                page.goto("about:blank")
+    assert tried > 5
+    assert wrong == {}

@@ -1,0 +1,74 @@
+"""How heavy pages are with sixty systems on every benchmark, before anything is loaded on demand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from report.downloads import MAX_BYTES
+from tests.browser.conftest import built
+from tests.browser.visits import parsed
+from tests.report.html import Element
+from tests.report.wide_lake import write_wide
+
+N_SYSTEMS = 60
+LEADERBOARDS = ("contextbench.html", "repobench-r.html", "repoeval.html")
+LIMITS = {"index.html": 200, "methods.html": 300, "compare.html": 150}
+OF_FOLDERS = {"systems": 300, "items": 80}
+"""Thousands of bytes, with the scripts, styles and pictures that a page names."""
+
+
+@pytest.fixture(scope="session")
+def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of sixty systems."""
+    return built(tmp_path_factory, "wide", lambda root: write_wide(root, n_items=16, n_systems=N_SYSTEMS))
+
+
+@pytest.fixture(scope="session")
+def pages(wide: Path) -> dict[str, Element]:
+    return parsed(wide)
+
+
+def weight(site: Path, name: str, page: Element) -> int:
+    """The page with what it loads at once."""
+    loaded = [each.attributes.get("src") for each in page.all() if each.tag in ("script", "img")]
+    loaded += [each.attributes.get("href") for each in page.all("link")]
+    files = {site / name, *((site / name).parent / place for place in loaded if place)}
+    return sum(path.stat().st_size for path in files)
+
+
+def test_every_page_is_as_light_as_it_must_be(wide: Path, pages: dict[str, Element]) -> None:
+    limits = {name: LIMITS.get(name, OF_FOLDERS.get(name.partition("/")[0])) for name in pages}
+    heavy = {
+        name: weight(wide, name, page)
+        for name, page in pages.items()
+        if (limit := limits[name]) is not None and weight(wide, name, page) > limit * 1000
+    }
+    assert heavy == {}
+
+
+def test_no_file_is_larger_than_hosts_take(wide: Path) -> None:
+    assert [path for path in wide.rglob("*") if path.is_file() and path.stat().st_size > MAX_BYTES] == []
+
+
+def test_every_system_has_its_row_on_a_leaderboard_or_on_the_plain_page_that_it_names(
+    pages: dict[str, Element],
+) -> None:
+    for name in LEADERBOARDS:
+        listed = [page for page in {name, *_linked(pages[name])} if page in pages and "/" not in page]
+        rows = {row.all("th")[0].text for page in listed for row in pages[page].all("tr") if row.all("td")}
+        systems = {path for path, page in pages.items() if path.startswith("systems/") and _is_on(page, name)}
+        assert len(systems) == N_SYSTEMS
+        titles = {pages[path].all("h1")[0].text for path in systems}
+        assert {title for title in titles if not any(title in row for row in rows)} == set()
+
+
+def _linked(page: Element) -> list[str]:
+    return [str(each.attributes.get("href") or "").partition("#")[0] for each in page.all("a")]
+
+
+def _is_on(page: Element, leaderboard: str) -> bool:
+    return any(
+        str(each.attributes.get("href") or "").startswith(f"../{leaderboard}") for each in page.all("main")[0].all("a")
+    )
