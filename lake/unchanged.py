@@ -251,7 +251,7 @@ def _code_of(stage: str) -> str:
             hashed.update(f"{path[len(str(ROOT)) :]}\0".encode(errors="surrogateescape"))
             with open(path, "rb") as file:  # noqa: PTH123  # a Path for every file takes as long as the hashing
                 hashed.update(hashlib.sha256(file.read()).digest())
-    for listed in (ROOT / "pyproject.toml", *_records()):
+    for listed in (ROOT / "pyproject.toml", ROOT / ".github" / "workflows" / "publish.yml", *_records()):
         hashed.update(f"{listed}\0".encode(errors="surrogateescape"))
         with suppress(OSError):
             # What a package consists of is in its RECORD, which is never changed in place.

@@ -100,6 +100,7 @@ def costs_state(lake: Lake) -> str:
 def code_state() -> str:
     """A fingerprint of what turns a lake into a site."""
     sources = [*(CHECKOUT / "report").rglob("*.py"), *(CHECKOUT / "site" / "templates").rglob("*"), *STATIC.rglob("*")]
+    sources += [*(CHECKOUT / "site" / "recipes").glob("*"), *(CHECKOUT / ".github" / "workflows").glob("*.yml")]
     sources += [CHECKOUT / "pyproject.toml", *sorted((CHECKOUT / "lake" / "tables").glob("*.py"))]
     files = {path.relative_to(CHECKOUT).as_posix(): sha256_of_file(path) for path in sources if path.is_file()}
     return fingerprint(files, {name: version(name) for name in _LIBRARIES})

@@ -6,7 +6,7 @@
   var waiting = {};
   var HIDDEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}\ud800-\udfff]/gu;
 
-  window.goldspan = {
+  window.goldspan = Object.assign(window.goldspan || {}, {
     // A data file calls this.
     give: function (name, value) { given[name] = value; },
 
@@ -41,5 +41,5 @@
       var stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate"));
       return new Response(stream).arrayBuffer().then(function (buffer) { return new Uint8Array(buffer); });
     }
-  };
+  });
 })();

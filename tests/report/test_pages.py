@@ -36,7 +36,7 @@ def board(pages: dict[str, Element], caption: str = MACRO) -> dict[str, dict[str
 def test_the_pages_are_those_of_the_issue(pages: dict[str, Element]) -> None:
     # Folders hold a page per system, per benchmark's pairs, per benchmark's items.
     plain = {name for name in pages if "/" not in name}
-    assert plain == {"index.html", "repoeval.html", "compare.html", "data.html", "methods.html"}
+    assert plain == {"index.html", "repoeval.html", "compare.html", "data.html", "methods.html", "submit.html"}
     assert {"pairs/repoeval.html", "pairs/repoeval-target-v1.html", "items/index.html", "items/repoeval.html"} <= set(
         pages
     )

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
 
+import polars as pl
+import pytest
+import yaml
+
+from lake.errors import Exit
 from lake.store import Lake
+from report.build import build
 from report.facts import load
+from tests.report.html import Element, parse, table
 from tests.report.small_lake import run_id, write, write_run
+from tests.tiny import ROOT, command, put
 
 SAID = {
     "date": "2026-01-31", "benchmark": "repoeval", "task": "repoeval/prompt", "label": "sample", "kind": "agent",
@@ -46,3 +59,81 @@ def test_a_run_says_where_its_numbers_come_from(submitted: Lake) -> None:
     assert runs["handed-in"].provenance == "scored here from the submitted ranking"
     assert runs["handed-in"].kind == "agent"
     assert "claim" not in runs
+
+
+def blocks(page: Element) -> tuple[dict[str, str], list[str]]:
+    """The files that the page shows, and its commands."""
+    codes = page.all("code")
+    files = {str(one.attributes["data-file"]): one.text_raw for one in codes if "data-file" in one.attributes}
+    return files, [one.text_raw for one in codes if "data-command" in one.attributes]
+
+
+def test_numbers_alone_are_on_no_leaderboard(submitted: Lake, tmp_path: Path) -> None:
+    site = tmp_path / "site"
+    build(submitted, site)
+    page = parse((site / "submit.html").read_text())
+    rows = {row[0]: row[1:] for row in table(page, "3 submissions")[1:]}
+    assert rows["claim"][2:4] == ["reported only, not ranked", "ndcg@10 0.988"]
+    assert rows["handed-in"][2] == "scored here"
+    assert rows["other"][2] == "waiting: the lake does not hold it"
+    assert rows["claim"][5] == "A. <b>Author</b>"
+    shown = [path.name for path in site.rglob("*.html") if "claim" in path.read_text() or "0.988" in path.read_text()]
+    assert sorted(shown) == ["data.html", "handed-in.html", "submit.html"]
+    system = parse((site / "systems/handed-in.html").read_text()).text
+    assert "scored here from the submitted ranking" in system
+    assert "Its authors report ndcg@10 0.988 (repoeval/prompt): not ranked." in system
+
+
+def test_recipes_are_shown_as_the_files_have_them(pages: dict[str, Element]) -> None:
+    files, _ = blocks(pages["submit.html"])
+    for name in (".github/workflows/publish.yml", "site/recipes/gate.yml"):
+        assert files[name] == (ROOT / name).read_text()
+        assert yaml.safe_load(files[name])["jobs"]
+
+
+def test_the_three_commands_of_the_page_make_check_and_hand_in_a_ranking(lake_folder: Path, tmp_path: Path) -> None:
+    assert command("report", "--lake", lake_folder, "--site", tmp_path / "site").code == Exit.DONE
+    files, commands = blocks(parse((tmp_path / "site/submit.html").read_text()))
+    checkout = tmp_path / "checkout"
+    for name, text in files.items():
+        put(checkout / name, text.encode())
+    (checkout / "lake/data").symlink_to(lake_folder)
+    author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    told = {**os.environ, **author, "PATH": path, "PYTHONPATH": str(ROOT)}
+
+    def run(line: str) -> str:
+        done = subprocess.run(line, shell=True, cwd=checkout, env=told, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    run("git init -q --bare ../origin && git init -q && git remote add origin ../origin")
+    make, check, hand_in = commands
+    run(make)
+    assert "5 of 5 items" in run(check)
+    run(hand_in)
+    folder = shlex.split(check)[-1]
+    run("git -C ../origin ls-tree -r --name-only my-retriever > listed")
+    assert (checkout / "listed").read_text().split() == [f"{folder}/run.tsv", f"{folder}/system.yaml"]
+    said = command("ingest", "submissions", checkout / "lake/submissions", "--lake", lake_folder)
+    assert said.code == Exit.DONE, said.err
+    assert "my-retriever" in Lake(lake_folder).read("runs")["system"]
+
+
+def test_the_gate_of_the_recipe_fails_where_the_score_drops(
+    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    step = yaml.safe_load((ROOT / "site/recipes/gate.yml").read_text())["jobs"]["gate"]["steps"][-1]
+    for name, value in {**step["env"], "SYSTEM": "whole-file+bm25-okapi"}.items():
+        monkeypatch.setenv(name, value)
+    words = [os.path.expandvars(word) for word in shlex.split(step["run"])]
+    assert words[:4] == [".venv/bin/python", "-m", "evaluate", "compare"]
+    shutil.copytree(lake_folder, tmp_path / "before")
+    monkeypatch.chdir(tmp_path)
+    assert command("evaluate", *words[3:], "--lake", lake_folder).code == Exit.DONE
+    now = Lake(lake_folder)
+    for part in now.parts("scores", protocol=step["env"]["PROTOCOL"]):
+        worse = now.scan_parts([part], "scores").collect().drop("benchmark").with_columns(pl.col("value") * 0.5)
+        now.write("scores", worse, part=part.name, fingerprint=part.fingerprint, **part.folders)
+    said = command("evaluate", *words[3:], "--lake", lake_folder)
+    assert said.code == Exit.GATE, said.out + said.err

@@ -1,0 +1,83 @@
+"""Submit: how to hand in a result, what was handed in, a gate for one's own CI, and how to publish a site like this."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+from report.entities import Benchmark
+from report.publisher import Entry, Material, Page, Publisher
+from report.submitted import REPORTED
+
+PATH = "submit.html"
+CHECKOUT = Path(__file__).parents[2]
+RECIPES = {"publish": ".github/workflows/publish.yml", "gate": "site/recipes/gate.yml"}
+"""Files that are shown as they are."""
+
+DOCUMENTS = {
+    "path#L10-L20": "lines 10 to 20 of a file of the item's pool, from 1, both included",
+    "path": "a whole file",
+    "path::Qualified.name": "a definition in a file",
+    "cand:3": "the fourth of RepoBench-R's candidates",
+}
+BADGES = {
+    "run here": "this project ran the system and scored what it returned",
+    "scored here from the submitted ranking": "others ran it; what it returned is scored here as any other",
+    REPORTED: "numbers that its authors give without a ranking: they are in the table below and on no leaderboard",
+}
+
+
+EXAMPLE = "lake/submissions/my-retriever/2026-01-31"
+MAKE_RUN = """import sys
+
+import polars as pl
+
+lake, of = "lake/data", "benchmark={name}"
+items = pl.scan_parquet(f"{{lake}}/items/{{of}}/*.parquet")
+files = pl.scan_parquet(f"{{lake}}/files/{{of}}/**/*.parquet")
+rows = items.filter("scorable").join(files, on="pool_id")
+score = 1 / pl.col("path").str.len_chars()
+rows = rows.select("item_id", document="path", score=score)
+rows.collect().write_csv(sys.argv[1], separator="\\t")
+"""
+SYSTEM = """name: my-retriever
+benchmark: {name}
+{label}kind: retriever
+authors: [A. Author]
+licence: CC0-1.0
+description: Every file, the shortest path first.
+"""
+
+
+def _example(benchmark: Benchmark) -> dict[str, str]:
+    """The files of a submission to a benchmark of this lake."""
+    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label else ""
+    name = benchmark.name
+    return {"make_run.py": MAKE_RUN.format(name=name), f"{EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
+
+
+def _pages(material: Material) -> Iterator[Page]:
+    facts = material.facts
+    texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
+    values = {
+        "files": _example(next(iter(facts.benchmarks.values()))),
+        "folder": EXAMPLE,
+        "formats": facts.formats,
+        "documents": DOCUMENTS,
+        "badges": BADGES,
+        "submissions": facts.submissions,
+        "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},
+    }
+    yield Page(
+        PATH, "Submit", "submit.html", values, said="A result in three commands, checked, scored and shown here."
+    )
+
+
+PUBLISHER = Publisher(
+    name="submit",
+    order=95,
+    meaning="How to hand in a result, what was handed in, a gate for one's own CI, a site of one's own.",
+    entries=lambda _: [Entry("Submit", PATH)],
+    pages=_pages,
+)
