@@ -10,6 +10,7 @@ from statistics import median
 
 from report.board import Board
 from report.rows import Cell, Row
+from report.shown import measured
 
 BREADTH = 1.5
 """Broad: this many times the median's lines for a line of gold, or more; narrow: the median's over this, or less."""
@@ -41,7 +42,7 @@ def _breadth(board: Board, row: Row, compared: list[Row]) -> str:
         return ""
     times = mine / middle
     word = "Broad search" if times >= BREADTH else "Narrow search" if times <= 1 / BREADTH else "Balanced search"
-    return f"{word}: {mine:,.1f} lines returned for each line of gold, {middle:,.1f} the median system"
+    return f"{word}: {measured(mine)} lines returned for each line of gold, {measured(middle)} the median system"
 
 
 def _redundancy(board: Board, row: Row, compared: list[Row]) -> str:

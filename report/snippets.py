@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from report.board import Board
@@ -173,3 +173,14 @@ def _sql(value: str | int) -> str:
         return str(value)
     quoted = value.replace("'", "''")
     return f"'{quoted}'"
+
+
+def of_system(files: Mapping[str, Sequence[str]], system: str) -> str:
+    """One system's own rows of some downloads, with polars.
+
+    Args:
+        files: Table → its files, relative to the site.
+        system: Its name.
+    """
+    rows = [f"{name} = pl.read_parquet({_files(paths)}).filter(system=system)\n" for name, paths in files.items()]
+    return f"import polars as pl\n\nsystem = {_literal(system)}\n{''.join(rows)}"

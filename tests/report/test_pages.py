@@ -257,8 +257,11 @@ def test_every_link_and_anchor_resolves(built: Path, pages: dict[str, Element]) 
             parts = urlsplit(place)
             target = (built / name).parent / unquote(parts.path) if parts.path else built / name
             assert target.is_file(), f"{name}: {place}"
-            if parts.fragment:
-                assert unquote(parts.fragment) in anchors[target.relative_to(built).as_posix()], f"{name}: {place}"
+            # What holds a sign of equality is the state of a view, which scripts read.
+            if parts.fragment and "=" not in parts.fragment:
+                assert unquote(parts.fragment) in anchors[target.resolve().relative_to(built.resolve()).as_posix()], (
+                    f"{name}: {place}"
+                )
         for each in page.all():
             labels = (each.attributes.get("aria-labelledby") or "").split()
             assert set(labels) <= anchors[name], f"{name}: {labels}"

@@ -1,0 +1,149 @@
+"""The items of a system's page: those it won, those it lost, some drawn by a seed; all systems of a board at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from lake.catalog.references import reference_of
+from lake.sampling import stratified
+from lake.store import Lake
+from report.board import Board
+from report.entities import Run
+from report.gold_ledger import CLASSES, Share
+from report.parameters import WHOLE
+
+N_ITEMS = 10
+"""So many of each are shown."""
+
+_KEYS = ["run_id", "item_id"]
+
+
+@dataclass(frozen=True)
+class Picked:
+    """An item of a system's.
+
+    Attributes:
+        item_id: Which.
+        value: Its number by the primary metric.
+        other: That of the system it is held against; None where there is none.
+        difference: How far the first is above the second.
+        shares: Where the item's gold went; empty where nobody knows.
+    """
+
+    item_id: str
+    value: float
+    other: float | None
+    difference: float | None
+    shares: Sequence[Share]
+
+
+@dataclass(frozen=True)
+class Items:
+    """The items that a system's page shows of a board.
+
+    Attributes:
+        against: The run it is held against.
+        won: Those with the largest differences in favour of the system, the largest first.
+        lost: Likewise against it.
+        drawn: Those drawn by a seed, in the order of their names; the same for every system of the board.
+    """
+
+    against: Run | None
+    won: Sequence[Picked]
+    lost: Sequence[Picked]
+    drawn: Sequence[Picked]
+
+
+def reference_run(board: Board, run: Run) -> Run | None:
+    """What a run of a board is held against: the benchmark's reference, and that against the first other system."""
+    rows = [row for row in (*board.rows, *board.unranked) if row.head is not None]
+    name = reference_of(board.protocol.name, {row.run.system for row in rows})
+    reference = next((row.run for row in rows if row.run.system == name), None)
+    if reference is None or run.run_id != reference.run_id:
+        return reference
+    return next((row.run for row in board.rows if not row.run.baseline and row.run.run_id != run.run_id), None)
+
+
+def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
+    """Of each run of a board the items to show."""
+    runs = {row.run.run_id: row.run for row in (*board.rows, *board.unranked) if row.head is not None}
+    if not runs:
+        return {}
+    against = {run_id: reference_run(board, run) for run_id, run in runs.items()}
+    held = [(run_id, other.run_id) for run_id, other in against.items() if other is not None]
+    items = _items(lake, board)
+    scores = _scores(lake, board, list(runs), items)
+    pairs = pl.DataFrame(held, {"run_id": pl.String, "other": pl.String}, orient="row")
+    others = scores.select("item_id", other="run_id", beside="value")
+    others = others.join(pairs.select("other").unique(), on="other", how="semi")
+    sign = -1 if board.primary.better == "lower" else 1
+    both = (
+        scores.join(pairs, on="run_id", how="left")
+        .join(others, on=["item_id", "other"], how="left")
+        .with_columns(difference=pl.col("value") - pl.col("beside"))
+        .with_columns(gain=pl.col("difference") * sign)
+    )
+    won, lost = (_furthest(both.with_columns(gain=pl.col("gain") * way)) for way in (1, -1))
+    names = stratified(items, N_ITEMS).select("item_id").sort("item_id")
+    drawn = both.join(names, on="item_id", how="semi").sort(_KEYS)
+    shares = _shares(lake, board, pl.concat([each.select(_KEYS) for each in (won, lost, drawn)]).unique())
+    picked = [_by_run(each, shares) for each in (won, lost, drawn)]
+    return {run_id: Items(against[run_id], *(each.get(run_id, ()) for each in picked)) for run_id in runs}
+
+
+def _items(lake: Lake, board: Board) -> pl.DataFrame:
+    """The scorable items of the slice that the board opens with."""
+    items = lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
+    columns = board.slice[0].split("/")
+    if board.slice[0] != WHOLE and set(columns) <= set(items.collect_schema()):
+        joined = pl.concat_str([pl.col(name).fill_null("none") for name in columns], separator="/")
+        items = items.filter(joined == board.slice[1])
+    return items.select("item_id", "repo").sort("item_id").collect()
+
+
+def _scores(lake: Lake, board: Board, run_ids: Sequence[str], items: pl.DataFrame) -> pl.DataFrame:
+    granularity, metric, k = board.primary.measure
+    return (
+        lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name)
+        .filter(granularity=granularity, metric=metric, k=k)
+        .filter(pl.col("run_id").is_in(run_ids), pl.col("value").is_not_nan())
+        .select("run_id", "item_id", "value")
+        .join(items.lazy().select("item_id"), on="item_id", how="semi")
+        .collect()
+    )
+
+
+def _furthest(both: pl.DataFrame) -> pl.DataFrame:
+    """Of each run the items that it gains most on, of equal ones the first by name."""
+    gained = both.filter(pl.col("gain") > 0)
+    # Few are sorted: all that gain less than the tenth are left out before.
+    least = gained.group_by("run_id").agg(least=pl.col("gain").top_k(N_ITEMS).min())
+    near = gained.join(least, on="run_id").filter(pl.col("gain") >= pl.col("least"))
+    ordered = near.sort("run_id", "gain", "item_id", descending=[False, True, False])
+    return ordered.group_by("run_id", maintain_order=True).head(N_ITEMS)
+
+
+def _shares(lake: Lake, board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[Share]]:
+    """Where the gold of some items went, as shares of the item's gold."""
+    rows = (
+        lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
+        .filter(pl.col("n_gold") > 0)
+        .join(wanted.lazy(), on=_KEYS, how="semi")
+        .select(*_KEYS, *(pl.col(name) / pl.col("n_gold") for name in CLASSES))
+        .collect()
+    )
+    return {
+        (row["run_id"], row["item_id"]): [Share(name, title, row[name]) for name, title in CLASSES.items() if row[name]]
+        for row in rows.iter_rows(named=True)
+    }
+
+
+def _by_run(rows: pl.DataFrame, shares: Mapping[tuple[str, str], list[Share]]) -> dict[str, list[Picked]]:
+    found: dict[str, list[Picked]] = {}
+    for run_id, item_id, value, other, difference in rows.select(*_KEYS, "value", "beside", "difference").iter_rows():
+        of = shares.get((run_id, item_id), ())
+        found.setdefault(run_id, []).append(Picked(item_id, value, other, difference, of))
+    return found

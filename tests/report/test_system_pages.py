@@ -1,0 +1,129 @@
+"""A system's page: the items it shows, what it is held against, and the sentence on how it searches."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.store import Lake
+from report.addresses import compare_address
+from report.board import Board, build_board
+from report.facts import load
+from report.profile import BREADTH, LATE, REDUNDANT, profile
+from report.rows import Row
+from report.system_items import items_of
+from report.system_parts import parts_of
+from tests.report.html import Element, table
+from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
+
+OWN_FILE, JACCARD, WINDOWS = "fixed-nws-1500+own-file", "fixed-nws-1500+jaccard", "window-20-10+bm25-okapi"
+
+
+def board_of(lake: Lake) -> Board:
+    facts = load(lake)
+    return build_board(facts, facts.protocols[CHUNKING])
+
+
+def score_items(lake: Lake, system: str, values: list[float]) -> None:
+    rows = [
+        {"run_id": run_id(system), "protocol": CHUNKING, "item_id": f"item/{number}", "granularity": "chunk",
+         "metric": "ndcg", "k": 10, "value": value, "protocol_hash": "c0ffee11c0ffee11"}
+        for number, value in enumerate(values)
+    ]  # fmt: skip
+    write(lake, "scores", rows, benchmark="repoeval", protocol=CHUNKING, run_id=run_id(system), fingerprint="by item")
+
+
+def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_name(small: Lake) -> None:
+    score_items(small, OWN_FILE, [0.5, 0.5, 0.5, 0.5, 0.5])
+    score_items(small, JACCARD, [0.6, 1.0, 0.5, 0.6, 0.25])
+    score_items(small, WINDOWS, [0.5, 0.5, 0.5, 0.5, 0.5])
+    ledger = {"run_id": run_id(JACCARD), "protocol": CHUNKING, "item_id": "item/1", "n_gold": 8.0, "found": 6.0,
+              "past_budget": 2.0, "seen": 0.0, "unreachable": 0.0, "no_answer": 0.0, "other_lines": 0.0,
+              "not_returned": 0.0}  # fmt: skip
+    write(small, "ledger", [ledger], benchmark="repoeval", protocol=CHUNKING, run_id=run_id(JACCARD))
+    found = items_of(small, board_of(small))
+    mine = found[run_id(JACCARD)]
+    assert mine.against is not None
+    assert mine.against.system == OWN_FILE
+    assert [(one.item_id, round(one.difference or 0, 9)) for one in mine.won] == [
+        ("item/1", 0.5), ("item/0", 0.1), ("item/3", 0.1),
+    ]  # fmt: skip
+    assert [(one.item_id, one.value, one.other) for one in mine.lost] == [("item/4", 0.25, 0.5)]
+    assert [(share.title, share.percent) for share in mine.won[0].shares] == [
+        ("found", "75 %"), ("returned past the budget", "25 %"),
+    ]  # fmt: skip
+    # The item that cannot be scored is drawn for nobody; the reference is held against the first of the others.
+    assert {tuple(one.item_id for one in of.drawn) for of in found.values()} == {tuple(f"item/{n}" for n in range(5))}
+    reference = found[run_id(OWN_FILE)]
+    assert reference.against is not None
+    assert reference.against.system == WINDOWS
+
+
+def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
+    facts = load(small)
+    parts = dict(parts_of(small, facts, board_of(small)))
+    median = sorted(SYSTEMS[name][0] for name in (JACCARD, WINDOWS, "fixed-nws-1500+bm25-okapi"))[1]
+    mine = {number.value: number for number in parts[JACCARD].numbers}
+    assert mine["all"].apart is not None
+    assert abs(mine["all"].apart - (SYSTEMS[JACCARD][0] - median)) < 1e-12
+    assert {name for name in mine if name in REPOS} == set(REPOS)
+    # Two items are too few to name a difference.
+    assert (parts[JACCARD].above, parts[JACCARD].below) == ([], [])
+    middle = parts[WINDOWS].middle
+    assert middle is not None
+    assert middle.system == "fixed-nws-1500+bm25-okapi"
+    page = pages["systems/fixed-nws-1500-jaccard.html"]
+    rows = {row[0]: row for row in table(page, "chunking-v1: ndcg at 10")}
+    assert rows["all"][2] == f"{median:.3f}"
+    assert rows["all"][3] == f"{SYSTEMS[JACCARD][0] - median:+.3f}".replace("-", "−")
+    hrefs = {each.attributes.get("href") or "" for each in page.all("a")}
+    assert f"../{compare_address(CHUNKING, [run_id(JACCARD), run_id(OWN_FILE)])}" in hrefs
+    assert "../methods.html#drawn" in hrefs
+
+
+def with_lines(row: Row, coverage: float, precision: float, redundancy: float, auc: float) -> Row:
+    assert row.head is not None
+    numbers = {
+        ("line", "line_coverage", 10): replace(row.head, micro=coverage),
+        ("line", "line_precision", 10): replace(row.head, micro=precision),
+        ("line", "line_redundancy", 0): replace(row.head, micro=redundancy),
+        ("line", "line_auc", 0): replace(row.head, macro=auc, micro=None),
+    }
+    return replace(row, cells={**row.cells, **numbers})
+
+
+def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: Lake) -> None:
+    board = board_of(small)
+    first, second, third, *_ = [row for row in board.rows if not row.run.baseline]
+    usual = (0.5, 0.25, 0.2, 0.4)  # Two lines for each line of gold.
+    broad = with_lines(first, 0.5, 0.25 / BREADTH, 0.2 + REDUNDANT, 0.4 * LATE)
+    others = [with_lines(row, *usual) for row in (second, third)]
+    board = replace(board, rows=(broad, *others))
+    assert profile(board, broad) == (
+        "Broad search: 3.0 lines returned for each line of gold, 2.0 the median system; "
+        "inefficient reading: 30 % of the lines seen again, 20 % the median; "
+        "late: AUC-coverage of lines 0.30, 0.40 the median."
+    )
+    assert profile(board, others[0]).startswith("Balanced search: 2.0 lines")
+    narrow = with_lines(first, 0.5, 0.25 * BREADTH, 0.2 - REDUNDANT, 0.4 / LATE)
+    said = profile(replace(board, rows=(narrow, *others)), narrow)
+    assert [word in said for word in ("Narrow search", "; efficient reading", "; early")] == [True] * 3
+    # A board without such metrics has none.
+    assert profile(board_of(small), first) == ""
+
+
+def test_a_systems_snippet_reads_its_rows_alone(
+    built: Path, pages: dict[str, Element], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    codes = pages["systems/fixed-nws-1500-jaccard.html"].all("code")
+    code = next(each.text_raw for each in codes if each.attributes.get("data-recipe") == "system")
+    monkeypatch.chdir(built)
+    values: dict[str, object] = {}
+    exec(compile(code, "snippet", "exec"), values)
+    for name in ("scores", "rankings", "aggregates"):
+        frame = values[name]
+        assert isinstance(frame, pl.DataFrame)
+        assert set(frame["run_id"]) == {run_id(JACCARD)}
