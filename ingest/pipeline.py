@@ -155,20 +155,22 @@ def _ingest_subset(
     for stale in parts_of(lake, benchmark, subset):
         if stale.name not in names:
             remove_part(lake, benchmark, stale.name)
-    # Written last and with the names of all parts: where it is current, the subset is whole.
-    whole = fingerprint(stamp, sorted(names))
-    lake.write("rejects", rejects.frame("ingest"), part=files_part(benchmark, subset), fingerprint=whole)
+    _whole(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
 
 
 def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
     parts = parts_of(lake, benchmark, subset)
-    whole = fingerprint(stamp, [part.name for part in parts])
-    if not lake.is_current("rejects", files_part(benchmark, subset), whole):
+    if not _whole(lake, benchmark, subset, stamp, [part.name for part in parts]).is_current:
         return False
     if not all(_product(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
         return False
     return have_pools(lake, parts) and have_rest(lake, benchmark)
+
+
+def _whole(lake: Lake, benchmark: Benchmark, subset: str, stamp: str, names: Sequence[str]) -> Product:
+    """What was refused of a subset's files; written last and with the names of all parts, it says that it is whole."""
+    return Product(lake, [Slot("rejects", files_part(benchmark, subset), {})], fingerprint(stamp, names))
 
 
 def _product(lake: Lake, benchmark: Benchmark, part: str, made_from: str) -> Product:

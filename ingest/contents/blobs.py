@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from lake.fingerprint import fingerprint, sha256_of
-from lake.store import Lake
+from lake.make import Product, product_of
+from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import decode, language_of
 
@@ -129,18 +130,40 @@ class Contents:
         self._lake = lake
 
     @cached_property
+    def _parts(self) -> tuple[list[Part], list[Part]]:
+        """The parts that this code made, and those that other code did."""
+        parts = self._lake.parts("blobs")
+        current = [part for part in parts if _product(self._lake, part.name).is_current]
+        return current, [part for part in parts if part not in current]
+
+    @cached_property
     def _known(self) -> set[str]:
-        return set(self._lake.scan("blobs").select("sha256").collect()["sha256"])
+        return set(self._lake.scan_parts(self._parts[0], "blobs").select("sha256").collect()["sha256"])
 
     def write(self, blobs: pl.DataFrame) -> None:
-        """Store those of some contents that are new."""
+        """Store those of some contents that are new, or were made by other code."""
         new = blobs.filter(pl.Series([sha256 not in self._known for sha256 in blobs["sha256"]], dtype=pl.Boolean))
         if new.is_empty():
             return
+        for stale in [part for part in self._parts[1] if part.path.is_file()]:
+            self._take_from(stale, new)
         # Contents are only ever added, under a name of their own: no row of another part depends on when it was read.
-        name = fingerprint(new["sha256"].sort().to_list())[:16]
-        self._lake.write("blobs", new, part=name, fingerprint=name)
+        _product(self._lake, fingerprint(new["sha256"].sort().to_list())[:16]).write(new)
         self._known.update(new["sha256"])
+
+    def _take_from(self, stale: Part, new: pl.DataFrame) -> None:
+        """Take contents that are made anew from a part that other code made."""
+        rows = self._lake.scan_parts([stale], "blobs")
+        left = rows.join(new.lazy().select("sha256"), on="sha256", how="anti").collect()
+        if left.is_empty():
+            self._lake.remove(stale)
+        elif left.height < rows.select(pl.len()).collect().item():
+            self._lake.write("blobs", left, part=stale.name, fingerprint=stale.fingerprint)
+
+
+def _product(lake: Lake, name: str) -> Product:
+    """A part of the blobs, called by a digest of its contents."""
+    return product_of(lake, "blobs", part=name, parameters=name, code=[pool_frames])
 
 
 def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:

@@ -7,6 +7,7 @@ from importlib.metadata import version
 
 import polars as pl
 
+from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunking import chunk_blobs
 from ingest.contents.cuts_ahead import CutsAhead, reads_trees
@@ -51,12 +52,12 @@ def cut_pools(
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
     """A chunker's chunks: of every batch of contents that were new at a time, with what could not be cut.
 
-    They are made by its code, its packages, of a command its files, and the code that measures what it cuts.
+    They are made by its code and packages, of a command its files, and by the code that reads contents and measures.
     """
     declared, folders = chunker.declaration, {"chunker": chunker.name}
     packages = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
     given = [declared.given, declared.command.digest] if declared.command else declared.given
-    made = made_from(parameters=[chunker.name, packages, given], code=[declared.chunk, chunk_blobs])
+    made = made_from(parameters=[chunker.name, packages, given], code=[declared.chunk, chunk_blobs, pool_frames])
     rejects = Slot("rejects", f"chunks-{chunker.name}:", {})
     return Product(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)
 

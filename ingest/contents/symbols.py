@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.cuts_ahead import CRASHED, CutsAhead, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
@@ -80,7 +81,9 @@ def _symbols(lake: Lake) -> Product:
     """The definitions of every batch of contents that were new at a time, with what could not be parsed."""
     slots = [Slot("symbols", "", {"rules": rules}) for rules in RULES]
     slots += [Slot("rejects", "symbols-", {}), Slot("symbol_status", "", {})]
-    return Product(lake, slots, made_from(parameters=[(name, version(name)) for name in GRAMMARS], code=[symbol_rows]))
+    return Product(
+        lake, slots, made_from(parameters=[(name, version(name)) for name in GRAMMARS], code=[symbol_rows, pool_frames])
+    )
 
 
 def _cut_new(

@@ -57,6 +57,7 @@ def home(_once: Path, tmp_path: Path) -> Path:
     [
         ("ingest/contents/chunkers/window.py", {*CUT, "chunkers"}),
         ("ingest/contents/chunking.py", {*CUT, "chunkers"}),
+        ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers", "files", "pools"}),
         ("ingest/contents/definitions/docs.py", {*SYMBOLS}),
         ("ingest/contents/symbol_rows.py", {*SYMBOLS}),
         ("ingest/benchmarks/repobench_r/repository_search.py", {"gold_spans"}),
