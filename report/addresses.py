@@ -25,6 +25,11 @@ def item_address(benchmark: str, item_id: str) -> str:
     return f"{items_path(benchmark)}#item={quote(item_id, safe=_OPEN)}"
 
 
+def pairs_path(benchmark: str, short: str = "") -> str:
+    """The page with every pair of a benchmark's systems: under its headline protocol, or another by its short name."""
+    return f"pairs/{slug(benchmark)}{f'-{slug(short)}' if short else ''}.html"
+
+
 def run_key(run_id: str) -> str:
     """What names a run in an address: the last part of its id, eight hexadecimal digits."""
     return run_id.rpartition("--")[2]

@@ -6,6 +6,9 @@ import base64
 import json
 import zlib
 
+_LEVEL = 6
+"""Of deflate: the highest takes fifty times as long for bytes of two values, and saves 4 %."""
+
 _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
@@ -21,7 +24,7 @@ def data_file(name: str, value: object) -> bytes:
 
 def packed(content: bytes) -> str:
     """Bytes as text, deflated; `goldspan.unpack` gives them again."""
-    return base64.b64encode(zlib.compress(content, 9)).decode()
+    return base64.b64encode(zlib.compress(content, _LEVEL)).decode()
 
 
 def _literal(value: object) -> str:

@@ -6,16 +6,17 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from report.addresses import COMPARE, items_path
+from report.addresses import COMPARE, items_path, pairs_path
 from report.board import AVERAGES, build_board
 from report.data_files import data_file
 from report.facts import Facts
 from report.gold_ledger import CLASSES
+from report.kinds import kind_of
 from report.outcomes import Outcomes, files_of, outcomes_of
 from report.pairs import COLUMNS, SENTENCES, pairs_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.rows import Cell
-from report.shown import slug, visible
+from report.shown import visible
 from report.slices import title_of
 from report.verdicts import DIGITS, board_verdict, full_name
 
@@ -34,7 +35,7 @@ def _pages(material: Material) -> Iterator[Page]:
             name = f"{outcomes.name}/slice-{place}"
             files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
     boards_of = [
-        (benchmark, f"pairs/{slug(name)}.html", [one for one in found if one.board.benchmark is benchmark])
+        (benchmark, pairs_path(name), [one for one in found if one.board.benchmark is benchmark])
         for name, benchmark in facts.benchmarks.items()
     ]
     values = {"benchmarks": boards_of, "n_boards": len(found), "most": MOST}
@@ -65,6 +66,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
                 "system": visible(row.run.system),
                 "name": visible(full_name(facts, row.run)),
                 "kind": row.run.kind,
+                "drawn": kind_of(row.run),
                 "state": row.state,
                 "page": facts.system_paths[row.run.system],
             }

@@ -187,7 +187,7 @@
   function drawn(slice, runs) {
     const width = Math.max(260, byId("compared").clientWidth);
     const which = Math.max(1, state.systems.indexOf(state.pair || state.systems[1]));
-    const names = { a: run(state.systems[0]).name, b: run(state.systems[which]).name, kind: run(state.systems[which]).kind };
+    const names = { a: run(state.systems[0]).name, b: run(state.systems[which]).name, kind: run(state.systems[which]).drawn };
     byId("where-note").textContent = names.b + " less " + names.a + ". Exploratory: within one repository the items are the unit of the 95 % interval, and nothing is adjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
     goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names);
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));

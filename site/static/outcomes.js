@@ -150,12 +150,19 @@
   }
 
   // As Python rounds: of two equally near the even one. Only numbers that are few powers of two can lie between.
-  function fixed(value, digits) {
-    const text = Math.abs(value).toFixed(digits);
+  function rounded(value, digits) {
     const scaled = Math.abs(value) * Math.pow(10, digits);
     const between = scaled % 1 === 0.5 && (value * 65536) % 1 === 0;
-    const shown = between && Math.floor(scaled) % 2 === 0 ? (Math.floor(scaled) / Math.pow(10, digits)).toFixed(digits) : text;
-    return { text: shown, negative: value < 0 };
+    return between && Math.floor(scaled) % 2 === 0 ? (Math.floor(scaled) / Math.pow(10, digits)).toFixed(digits) : Math.abs(value).toFixed(digits);
+  }
+
+  // With its sign, unless all that is shown is zero.
+  function shown(value, digits, plus) {
+    if (value === null || value === undefined || value !== value) {
+      return "–";
+    }
+    const text = rounded(value, digits);
+    return (Number(text) === 0 ? "" : value < 0 ? "−" : plus) + text;
   }
 
   goldspan.outcomes = {
@@ -163,16 +170,8 @@
     pair: pair,
     within: within,
     FEWEST: FEWEST,
-    number: (value, digits) => {
-      if (value === null || value === undefined || value !== value) { return "–"; }
-      const found = fixed(value, digits);
-      return (found.negative ? "−" : "") + found.text;
-    },
-    signed: (value, digits) => {
-      if (value === null || value === undefined || value !== value) { return "–"; }
-      const found = fixed(value, digits);
-      return (found.negative ? "−" : "+") + found.text;
-    },
+    number: (value, digits) => shown(value, digits, ""),
+    signed: (value, digits) => shown(value, digits, "+"),
     count: (n) => (n === null || n === undefined ? "–" : n.toLocaleString("en-US")),
     // Hidden characters as escapes that a person can see.
     visible: (text) => text.replace(HIDDEN, (one) => "\\u{" + one.codePointAt(0).toString(16).toUpperCase() + "}"),
