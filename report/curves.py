@@ -8,12 +8,12 @@ from typing import Literal
 
 import altair as alt
 
-from report.drawing import CHARACTER, INK, LINE, by_kind, cut, powers_axis, svg_of, value_axis
+from report.drawing import CHARACTER, INK, LINE, MUTED, by_kind, cut, powers_axis, svg_of, value_axis
 from report.kinds import KINDS
 from report.shown import score
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
-_FRONTIER, _FRONTIER_HIGH = 420, 260
+_FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28
 _SHADES = 4
 """So many shades of a kind's colour there are; curves of one kind take them in turn."""
 
@@ -84,9 +84,7 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     _, shape = by_kind([curve.kind for curve in curves], has_legend=False)
     y = value_axis(title, top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
-    # The names stand beside the picture proper, which knows nothing of their width.
-    beside = max(len(str(end["label"])) for end in ends) * CHARACTER
-    padding = {"left": 4, "top": 8, "bottom": 4, "right": 10 + beside}
+    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
     lines = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour, detail="curve:N")
     heads = alt.Chart(alt.InlineData(values=ends)).encode(x=alt.value(_CURVES + 10), y=y, color=colour)
     layers = [
@@ -121,63 +119,81 @@ class Spot:
         cost: Above 0.
         value: Its number.
         kind: Which of the kinds it is drawn as.
+        system: Whose; the spots of one are joined.
+        label: Its name, which stands to the right; without one it is drawn faintly.
         number: Its place on the frontier, from 1; None off it.
-        label: What stands beside its mark, if anything.
     """
 
     cost: float
     value: float
     kind: str
-    number: int | None = None
+    system: str = ""
     label: str = ""
+    number: int | None = None
 
 
-def frontier_chart(
-    spots: Sequence[Spot], titles: tuple[str, str], name: str, size: tuple[int, int] = (_FRONTIER, _FRONTIER_HIGH)
-) -> str:
+def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
     """Each system by its cost, on a scale of powers, and its number; those on the frontier are numbered and joined.
 
     Args:
-        spots: The systems.
+        spots: The systems at their cut-offs, by rising cost.
         titles: What the two axes show, that of the cost first.
         name: What a person who cannot see it is told.
-        size: Width and height between the axes.
 
     Returns:
         An `<svg>` element.
     """
-    rows = [asdict(spot) for spot in spots]
     costs, edge = [spot.cost for spot in spots], sorted((one for one in spots if one.number), key=_number)
     # What the best system costs buys its number, and more money buys no more.
     line = [{"cost": one.cost, "value": one.value} for one in edge]
     line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
-    x = powers_axis("cost", costs, titles[0], 1.25)
-    y = value_axis(titles[1], max(0.1, *(spot.value for spot in spots)) * 1.06)
+    top = max(0.1, *(spot.value for spot in spots)) * 1.06
+    last = list({spot.system: spot for spot in spots if spot.label}.values())
+    shades = dict(zip([spot.system for spot in last], _colours([spot.kind for spot in last]), strict=True))
+    rows = [{**asdict(spot), "shade": shades.get(spot.system, KINDS[spot.kind].colour)} for spot in spots]
+    ends = [
+        {"value": y * top, "label": cut(last[place].label, _LONG), "shade": shades[last[place].system]}
+        for place, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
+    ]
+    x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
     colour, shape = by_kind([spot.kind for spot in spots])
+    shade = alt.Color("shade:N", scale=None, legend=None)
     base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
+    named, others = base.transform_filter("datum.label !== ''"), base.transform_filter("datum.label === ''")
+    heads = alt.Chart(alt.InlineData(values=ends)).encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
     layers = [
         alt.Chart(alt.InlineData(values=line)).encode(x=x, y=y).mark_line(
-            color=INK, strokeWidth=1.5, opacity=0.6, interpolate="step-after"
+            color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
         ),
-        base.transform_filter("datum.number === null").mark_point(filled=True, size=44, opacity=0.8).encode(
-            color=colour, shape=shape
+        # Nothing but the legend: what is seen has shades of these colours.
+        base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
+        others.mark_line(strokeWidth=1, opacity=0.3).encode(color=shade, detail="system:N"),
+        others.mark_point(filled=True, size=30, opacity=0.45).encode(color=shade, shape=shape),
+        named.mark_line(strokeWidth=2).encode(color=shade, detail="system:N"),
+        named.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
+        numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
+            fill=shade, shape=shape
         ),
-        numbered.mark_point(filled=True, size=90, opacity=1, stroke=INK, strokeWidth=1.25).encode(
-            fill=colour, shape=shape
-        ),
-        numbered.mark_text(dx=-9, dy=-9, color=INK, fontWeight="bold").encode(text="number:Q"),
+        numbered.mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold").encode(text="number:Q"),
+        heads.mark_text(align="left", fontWeight="bold").encode(text="label:N"),
     ]  # fmt: skip
-    return svg_of(layers, size, name, {"left": 4, "top": 14, "bottom": 4, "right": 14})
+    padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
+    return svg_of(layers, (_FRONTIER, _FRONTIER_HIGH), name, padding)
+
+
+def _beside(labels: Sequence[str]) -> float:
+    """Room for names in a font that is wider than the one which the picture is laid out with."""
+    return 10 + max(map(len, labels), default=0) * CHARACTER / 4
 
 
 def _number(spot: Spot) -> int:
     return spot.number or 0
 
 
-def _spread(ends: Sequence[float]) -> list[tuple[int, float]]:
+def _spread(ends: Sequence[float], height: int = _CURVES_HIGH) -> list[tuple[int, float]]:
     """Where each curve's name stands: at its end, or so far off that no two overlap."""
-    gap = _LINE_HEIGHT / _CURVES_HIGH
+    gap = _LINE_HEIGHT / height
     order = sorted(range(len(ends)), key=lambda place: (ends[place], place))
     placed: list[float] = []
     for place in order:

@@ -72,7 +72,11 @@ def svg_of(
 def cut(text: str, most: int = _MAX_LABEL) -> str:
     """A name that has room beside a picture."""
     shown = visible(text)
-    return shown if len(shown) <= most else shown[: most - 1] + "…"
+    if len(shown) <= most:
+        return shown
+    # Names that are no words differ at their ends as well.
+    kept = 0 if " " in shown else most // 2
+    return f"{shown[: most - 1 - kept]}…{shown[len(shown) - kept :]}"
 
 
 def powers_axis(field: str, numbers: Sequence[float], title: str, beyond: float) -> alt.X:

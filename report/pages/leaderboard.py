@@ -85,7 +85,7 @@ class Section:
     @property
     def figures(self) -> list[Figure | None]:
         """What of it may be downloaded as a picture."""
-        of_costs = [self.costs.by_characters, self.costs.by_time] if self.costs else []
+        of_costs = [*self.costs.curves, self.costs.by_time] if self.costs else []
         return [
             *(table.chart for table in self.tables),
             self.sizes.figure if self.sizes else None,
