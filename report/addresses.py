@@ -30,6 +30,11 @@ def pairs_path(benchmark: str, short: str = "") -> str:
     return f"pairs/{slug(benchmark)}{f'-{slug(short)}' if short else ''}.html"
 
 
+def ledger_address(benchmark: str, key: str, name: str) -> str:
+    """Where the items are listed some of whose gold went one way for a run, given by its key."""
+    return f"{items_path(benchmark)}#ledger={key}/{name}"
+
+
 def run_key(run_id: str) -> str:
     """What names a run in an address: the last part of its id, eight hexadecimal digits."""
     return run_id.rpartition("--")[2]

@@ -63,10 +63,17 @@ def publishers() -> list[Publisher]:
     return sorted(discover(report.pages, Publisher).values(), key=lambda found: (found.order, found.name))
 
 
-def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None, since: Manifest | None = None) -> Built:
+def build(
+    lake: Lake,
+    root: Path,
+    say: Callable[[str], None] = lambda _: None,
+    since: Manifest | None = None,
+    url: str = "",
+) -> Built:
     """Make the site, or leave it where it is current.
 
-    With the manifest of an earlier site it says what changed since.
+    With the manifest of an earlier site it says what changed since; with the address at which it will be published its
+    pages say where they are, which is what shows their pictures to those who share them.
 
     Raises:
         GoldspanError: The lake is empty or changes meanwhile, or the folder holds something else.
@@ -74,12 +81,12 @@ def build(lake: Lake, root: Path, say: Callable[[str], None] = lambda _: None, s
     folder = SiteFolder(root)
     folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
-    made_from = fingerprint(lake_id, code_state(), since.text() if since else "")
+    made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url)
     if folder.is_current(made_from, costs):
         stored = folder.manifest()
         return _built(stored, is_current=True)
     with folder.building() as new:
-        manifest = _write(lake, new, lake_id, made_from, costs, say, since)
+        manifest = _write(lake, new, lake_id, made_from, costs, say, since, url)
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
             hint = "Run the same command again when the other stage is done."
@@ -114,12 +121,14 @@ def _write(
     costs: str,
     say: Callable[[str], None],
     since: Manifest | None,
+    url: str,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
     from report.changes import PATH, changes_since, kept, numbers_of
     from report.downloads import write_downloads
     from report.facts import load
     from report.publisher import Material
+    from report.sharing import with_picture
 
     facts = load(lake)
     about = project()
@@ -141,8 +150,9 @@ def _write(
         "system_paths": facts.system_paths,
         "build_id": made_from[:_ID_LENGTH],
         "changes": changes,
+        "url": url,
     }
-    for page in (page for kind in kinds for page in kind.pages(material)):
+    for page in (with_picture(page) for kind in kinds for page in kind.pages(material)):
         _write_page(new, page, frame)
         for path, content in page.files.items():
             _new_file(new, path).write_bytes(content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -46,6 +47,9 @@ def build_(
     since: Annotated[
         Path | None, typer.Option(envvar="GOLDSPAN_SINCE", help="An earlier site, or its manifest: say what changed.")
     ] = None,
+    url: Annotated[
+        str, typer.Option(envvar="GOLDSPAN_URL", help="Where it will be published; pages and their pictures say so.")
+    ] = "",
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -57,7 +61,7 @@ def build_(
     # Whoever writes to the lake meanwhile is noticed: these are its states before anything is read.
     unchanged.note_read([*earlier, *(lake / name for name in TABLES)])
     with store.naming_damage():
-        built = build(store, site, console.say, next(map(_published, earlier), None))
+        built = build(store, site, console.say, next(map(_published, earlier), None), _address(url))
     n_pages = len(built.pages)
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
@@ -67,6 +71,19 @@ def build_(
     outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(built.n_bytes)}; open {site / 'index.html'}")
     unchanged.keep(store, outcome, as_json=json, quiet=quiet, written=[site])
     raise typer.Exit(console.finish("report", outcome))
+
+
+def _address(url: str) -> str:
+    """The site's address with the slash that its pages' paths follow.
+
+    Raises:
+        GoldspanError: It is none.
+    """
+    parts = urlsplit(url)
+    if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
+        message = "this is no address of a site"
+        raise GoldspanError(message, where=url, hint="Give one as https://example.org/goldspan/", code=Exit.USAGE)
+    return f"{url.rstrip('/')}/" if url else ""
 
 
 def _published(file: Path) -> Manifest:

@@ -14,6 +14,7 @@ from report.shown import score
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
 _FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28
+_APART = 0.03
 _SHADES = 4
 """So many shades of a kind's colour there are; curves of one kind take them in turn."""
 
@@ -146,11 +147,18 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     costs, edge = [spot.cost for spot in spots], sorted((one for one in spots if one.number), key=_number)
     # What the best system costs buys its number, and more money buys no more.
     line = [{"cost": one.cost, "value": one.value} for one in edge]
+    # A number beside another could not be read: the list below the picture has them all.
+    room = (max(costs) / min(costs)) ** _APART
+    least = [0.0, *(one.cost * room for one in edge)]
+    apart = [one.number for one, after in zip(edge, least, strict=False) if one.cost > after]
     line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
     top = max(0.1, *(spot.value for spot in spots)) * 1.06
     last = list({spot.system: spot for spot in spots if spot.label}.values())
     shades = dict(zip([spot.system for spot in last], _colours([spot.kind for spot in last]), strict=True))
-    rows = [{**asdict(spot), "shade": shades.get(spot.system, KINDS[spot.kind].colour)} for spot in spots]
+    rows = [
+        {**asdict(spot), "shade": shades.get(spot.system, KINDS[spot.kind].colour), "is_apart": spot.number in apart}
+        for spot in spots
+    ]
     ends = [
         {"value": y * top, "label": cut(last[place].label, _LONG), "shade": shades[last[place].system]}
         for place, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
@@ -168,14 +176,16 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         ),
         # Nothing but the legend: what is seen has shades of these colours.
         base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
-        others.mark_line(strokeWidth=1, opacity=0.3).encode(color=shade, detail="system:N"),
-        others.mark_point(filled=True, size=30, opacity=0.45).encode(color=shade, shape=shape),
+        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail="system:N"),
+        others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
         named.mark_line(strokeWidth=2).encode(color=shade, detail="system:N"),
         named.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
         numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
             fill=shade, shape=shape
         ),
-        numbered.mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold").encode(text="number:Q"),
+        numbered.transform_filter("datum.is_apart")
+        .mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
+        .encode(text="number:Q"),
         heads.mark_text(align="left", fontWeight="bold").encode(text="label:N"),
     ]  # fmt: skip
     padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
@@ -198,7 +208,7 @@ def _spread(ends: Sequence[float], height: int = _CURVES_HIGH) -> list[tuple[int
     placed: list[float] = []
     for place in order:
         placed.append(max(ends[place], placed[-1] + gap if placed else 0.0))
-    over = placed[-1] - 1.0
+    over = placed[-1] - 1.0 if placed else 0.0
     for index in range(len(placed) - 1, -1, -1):
         limit = 1.0 if index == len(placed) - 1 else placed[index + 1] - gap
         placed[index] = min(placed[index], limit) if over > 0 else placed[index]

@@ -23,7 +23,7 @@ WIDTH, CHARACTER, FONT = 560, 7.2, 12
 _LEAST = 11 / FONT
 """No text gets smaller than 11 pixels: in a narrower box the picture scrolls."""
 _MOST_MARKS, _MAX_LABEL = 8, 24
-_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>')
+_EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
 _HUNDREDTHS = re.compile(r"(\.[0-9])[0-9]+")
 # What Vega writes into every mark and no mark needs; a third of a picture.

@@ -27,7 +27,7 @@ _COLOUR = re.compile(r"--([a-z0-9-]+): (?:light-dark\((#[0-9a-f]{6}), [^)]*\)|va
 _USED = re.compile(r"var\(--([a-z0-9-]+)\)")
 _OPENING = re.compile(r"<svg [^>]*>")
 _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
-_FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
+FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _MARGIN, _LINE, _CHARACTER, _SCALE = 14, 16, 6.4, 1.5
 # The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
 # differs from one build to the next: the converter writes fonts in no fixed order.
@@ -66,8 +66,7 @@ class Figure:
     def files(self) -> dict[str, bytes]:
         """What is downloaded: path in the site → content."""
         svg = alone(str(self.picture), self.title, self.population)
-        pdf, png = _converted(svg)
-        contents = (svg.encode(), pdf, png, self.numbers.encode())
+        contents = (svg.encode(), pdf_of(svg), png_of(svg), self.numbers.encode())
         return {path: content for (_, path), content in zip(self.links, contents, strict=True)}
 
     @property
@@ -98,22 +97,37 @@ def alone(svg: str, title: str, population: str) -> str:
     wide, high = f"{width + _MARGIN:g}", f"{height + head + _MARGIN:g}"
     drawn = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
-        f'font-family="{_FONTS}" font-size="12"><title>{escape(visible(title))}</title>'
+        f'font-family="{FONTS}" font-size="12"><title>{escape(visible(title))}</title>'
         f'<rect width="{wide}" height="{high}" fill="var(--page)"/>{"".join(lines)}'
         f'<g transform="translate({_MARGIN / 2:g},{head})">{inner}</g></svg>\n'
     )
-    return _USED.sub(lambda use: light_colours()[use[1]], drawn.replace("currentColor", "var(--ink)"))
+    return in_light(drawn)
+
+
+def in_light(svg: str) -> str:
+    """A picture with colours of its own."""
+    return _USED.sub(lambda use: light_colours()[use[1]], svg.replace("currentColor", "var(--ink)"))
 
 
 @cache
-def _converted(svg: str) -> tuple[bytes, bytes]:
-    """The picture as PDF and as PNG."""
+def pdf_of(svg: str) -> bytes:
+    """A picture that needs no page as PDF."""
     # It takes a third of a second to load: only a build that draws waits for it.
     import vl_convert as vlc
 
-    plain = _FOREIGN.sub("?", _WEIGHT.sub("", svg))
-    pdf = _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), vlc.svg_to_pdf(plain))
-    return pdf, vlc.svg_to_png(plain, scale=_SCALE)
+    return _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), vlc.svg_to_pdf(_plain(svg)))
+
+
+@cache
+def png_of(svg: str, scale: float = _SCALE) -> bytes:
+    """A picture that needs no page as PNG."""
+    import vl_convert as vlc
+
+    return vlc.svg_to_png(_plain(svg), scale=scale)
+
+
+def _plain(svg: str) -> str:
+    return _FOREIGN.sub("?", _WEIGHT.sub("", svg))
 
 
 @cache

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from report.addresses import run_key
 from report.board import Board
 from report.facts import Facts
 from report.rows import Row
@@ -62,26 +63,32 @@ class Ledger:
         title: The benchmark.
         path: Its page.
         n_items: Over how many items the shares are.
-        bars: System → its shares, those of nothing left out.
+        benchmark: Its name.
+        bars: System, what names its run in an address, and its shares, those of nothing left out.
         classes: The classes that any bar has: name, title.
     """
 
     title: str
     path: str
+    benchmark: str
     n_items: int
-    bars: Sequence[tuple[str, Sequence[Share]]]
+    bars: Sequence[tuple[str, str, Sequence[Share]]]
     classes: Sequence[tuple[str, str]]
 
 
 def ledger_of(facts: Facts, board: Board, path: str) -> Ledger | None:
     """The bars of a board's first retrievers and agents; None where the ledger of none is kept."""
     shares = shares_of(facts, board)
-    bars = [(full_name(facts, row.run), of) for row in shown_rows(board) if (of := shares.get(row.run.run_id))]
+    bars = [
+        (full_name(facts, row.run), run_key(row.run.run_id), of)
+        for row in shown_rows(board)
+        if (of := shares.get(row.run.run_id))
+    ]
     if not bars:
         return None
-    present = {share.name for _, parts in bars for share in parts}
+    present = {share.name for _, _, parts in bars for share in parts}
     classes = [(name, title) for name, title in CLASSES.items() if name in present]
-    return Ledger(board.benchmark.title, path, board.n_items, bars, classes)
+    return Ledger(board.benchmark.title, path, board.benchmark.name, board.n_items, bars, classes)
 
 
 def shares_of(facts: Facts, board: Board) -> dict[str, list[Share]]:

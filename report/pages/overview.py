@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from report.addresses import ledger_address
 from report.board import AVERAGES, Board, build_board
 from report.entities import Benchmark, Run
 from report.facts import Facts
 from report.figures import Figure, files_of
+from report.frontiers import Frontier, by_characters
 from report.gold_ledger import ledger_of
 from report.kinds import kind_of
 from report.pictures import NUMBER, figure_of
@@ -18,7 +20,7 @@ from report.shown import score, slug
 from report.verdicts import board_verdict, sentence, short_name
 
 PATH = "index.html"
-
+QUESTION = "Does searching find the code that is needed?"
 
 FOREST_SYSTEMS = 3
 """So many systems stand in a card's picture beside the baselines, each retriever once."""
@@ -53,9 +55,24 @@ def _pages(material: Material) -> Iterator[Page]:
     ledgers = [found for card in cards if card.board and (found := ledger_of(facts, card.board, card.path))]
     # Of a benchmark with agents most can be told: what they saw and did not keep.
     ledgers.sort(key=lambda one: not any(name == "seen" for name, _ in one.classes))
-    values = {"cards": cards, "ledgers": ledgers, "matrix": _matrix(facts, cards)}
+    values = {
+        "cards": cards,
+        "ledgers": ledgers,
+        "reading": _reading(facts, [card.board for card in cards if card.board]),
+        "matrix": _matrix(facts, cards),
+        "ledger_address": ledger_address,
+    }
+    said = " ".join(f"{card.benchmark.title}: {card.verdict}" for card in cards if card.verdict)
+    # The pictures of what reading more is worth are the leaderboards'.
     files = files_of(card.forest for card in cards)
-    yield Page(PATH, "Overview", "overview.html", values, files=files)
+    yield Page(PATH, QUESTION, "overview.html", values, said=said, files=files)
+
+
+def _reading(facts: Facts, boards: list[Board]) -> list[Frontier]:
+    """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first."""
+    boards.sort(key=lambda board: not any(row.run.has_steps for row in board.rows))
+    found = [one for board in boards for one in by_characters(facts, board)]
+    return [one for one in found if one.column.metric == "line_coverage"] or found[:1]
 
 
 def _card(facts: Facts, name: str) -> Card:

@@ -78,7 +78,7 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
         score_chart([point], "x", "n"),
         forest_chart([point], "n"),
         forest_chart([point], "n", is_wide=True),
-        frontier_chart([spot, Spot(20, 0.6, kind, 1)], ("x", "y"), "n"),
+        frontier_chart([spot, Spot(20, 0.6, kind, number=1)], ("x", "y"), "n"),
         size_chart([curve], ("x", "y"), "n"),
     ]
     drawn = [found for chart in charts if (found := shapes(chart).get(KINDS[kind].colour))]

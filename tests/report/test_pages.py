@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from report.kinds import KINDS
+from report.figures import light_colours
 from report.shown import score
 from tests.report.html import Element, table
 from tests.report.small_lake import (
@@ -173,11 +173,8 @@ def test_every_protocol_has_its_meaning_and_its_chart(pages: dict[str, Element])
 def test_charts_take_their_colours_from_the_page(built: Path) -> None:
     charts = re.findall(r"<svg.*?</svg>", (built / "repoeval.html").read_text(encoding="utf-8"), re.DOTALL)
     colours = {colour for chart in charts for colour in re.findall(r'(?:fill|stroke)="([^"]*)"', chart)}
-    assert colours <= {"none", "currentColor", "transparent"} | {f"var(--{name})" for name in CUSTOM}
+    assert colours <= {"none", "currentColor", "transparent"} | {f"var(--{name})" for name in light_colours()}
     assert not [chart for chart in charts if re.search(r'\bid="', chart)]
-
-
-CUSTOM = ("line", "muted", *KINDS)
 
 
 def test_uncertainty_is_said_to_be_missing_while_it_is(pages: dict[str, Element]) -> None:

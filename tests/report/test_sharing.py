@@ -1,0 +1,58 @@
+"""What is seen of a page whose address is shared: its sentence, and a picture of it."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from lake.errors import GoldspanError
+from lake.store import Lake
+from report.build import build
+from report.commands import _address
+from report.publisher import Page
+from report.sharing import og_picture, with_picture
+
+META = re.compile(r'<meta (?:name|property)="([a-z:]+)" content="([^"]*)">')
+
+
+def test_a_page_with_a_sentence_gets_a_picture_of_it_and_no_other_page_does() -> None:
+    page = with_picture(Page("a/b.html", "A title", "x.html", {}, said="One & <two>."))
+    assert page.picture == "figures/shared/a/b.png"
+    png = page.files[page.picture]
+    assert png.startswith(b"\x89PNG\r\n")
+    assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (1200, 630)
+    assert with_picture(page) is page
+    silent = Page("c.html", "A title", "x.html", {})
+    assert with_picture(silent) is silent
+    assert og_picture("A title", "One.") != og_picture("A title", "Two.") == og_picture("A title", "Two.")
+
+
+def test_a_shared_page_says_what_was_found_and_where_its_picture_lies(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "site")
+    head = (tmp_path / "site" / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
+    meta = dict(META.findall(head))
+    assert "RepoEval (sample)" in meta["description"]
+    assert (tmp_path / "site" / meta["og:image"]).is_file()
+    assert "canonical" not in head
+    assert "http" not in meta["og:image"]
+
+
+def test_with_the_sites_address_a_page_says_where_it_is(small: Lake, tmp_path: Path) -> None:
+    build(small, tmp_path / "site", url="https://example.org/goldspan/")
+    html = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
+    meta = dict(META.findall(html))
+    assert meta["og:image"] == "https://example.org/goldspan/figures/shared/index.png"
+    assert '<link rel="canonical" href="https://example.org/goldspan/index.html">' in html
+    # A place for readers elsewhere: nothing of the page itself comes from there.
+    assert not re.search(r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*https?:', html)
+    assert not build(small, tmp_path / "site").is_current
+
+
+def test_an_address_is_one_of_a_site() -> None:
+    addresses = {"": "", "https://a.org": "https://a.org/", "http://a.org/b/": "http://a.org/b/"}
+    assert {url: _address(url) for url in addresses} == addresses
+    for wrong in ("a.org", "ftp://a.org", "https://a.org/?q", "https:///b"):
+        with pytest.raises(GoldspanError, match="no address of a site"):
+            _address(wrong)
