@@ -41,24 +41,27 @@
     return new XMLSerializer().serializeToString(copy);
   }
 
-  // A picture with its downloads and its numbers.
+  // A picture with its downloads and its numbers: as they are shown, and exactly.
   function figure(svg, name, caption, head, shown, exact) {
     const made = element("figure", null, { class: "compared" });
     made.appendChild(svg);
     const buttons = made.appendChild(element("p", null, { class: "keep" }));
-    [["SVG", () => keep(name + ".svg", alone(svg), "image/svg+xml")], ["CSV", () => keep(name + ".csv", csv([head].concat(exact)), "text/csv")]].forEach(([text, act]) => {
+    [["SVG", () => keep(name + ".svg", alone(svg), "image/svg+xml")], ["CSV", () => keep(name + ".csv", csv([head].concat(exact())), "text/csv")]].forEach(([text, act]) => {
       const button = buttons.appendChild(element("button", text, { type: "button", "aria-label": caption + " as " + text }));
       button.addEventListener("click", act);
     });
     const numbers = made.appendChild(element("details"));
     numbers.appendChild(element("summary", "The numbers"));
-    const box = numbers.appendChild(element("div", null, { class: "scroll", role: "region", tabindex: "0", "aria-label": caption }));
-    box.appendChild(table(caption, head, shown));
+    // Of thousands of repositories it takes a while: made when it is wanted.
+    numbers.addEventListener("toggle", () => {
+      const box = numbers.appendChild(element("div", null, { class: "scroll", role: "region", tabindex: "0", "aria-label": caption }));
+      box.appendChild(table(caption, head, shown()));
+    }, { once: true });
     return made;
   }
 
   function step(range) {
-    const rough = range / 4 || 1;
+    const rough = range / 5 || 1;
     const power = Math.pow(10, Math.floor(Math.log10(rough)));
     return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   }
@@ -103,8 +106,8 @@
       const of = (row, shape) => [visible(row.label), row.n, shape(row.delta), shape(row.low), shape(row.high)];
       const above = rows.filter((row) => row.delta > 0).length;
       const said = caption + ": above in " + above + " of " + rows.length + " " + many + ", from " + signed(Math.min(...rows.map((row) => row.delta)), 2) + " to " + signed(Math.max(...rows.map((row) => row.delta)), 2) + ".";
-      const shown = rows.map((row) => of(row, (value) => signed(value, 3)));
-      const made = figure(forest(each, rows, names.kind, said), "by-" + title, caption, [title, "n", "difference", "low", "high"], shown, rows.map((row) => of(row, (value) => value)));
+      const shown = () => rows.map((row) => of(row, (value) => signed(value, 3)));
+      const made = figure(forest(each, rows, names.kind, said), "by-" + title, caption, [title, "n", "difference", "low", "high"], shown, () => rows.map((row) => of(row, (value) => value)));
       made.insertBefore(element("figcaption", "By " + title + (rows.length > MOST_ROWS ? ": the " + MOST_ROWS + " with the most items of " + rows.length : "") + "; in brackets the items."), made.firstChild);
       host.appendChild(made);
     });
@@ -167,7 +170,7 @@
     const size = (part) => Math.floor((part + 1) * order.length / parts) - Math.floor(part * order.length / parts);
     const lines = (shape) => Array.from({ length: parts }, (_, part) => [part === 0 ? "hardest" : part === parts - 1 ? "easiest" : String(part + 1), size(part)].concat(tenths.map((row) => shape(row[part]))));
     const head = ["tenth of the items", "n"].concat(names);
-    host.appendChild(figure(svg, "items-by-difficulty", "Mean by tenths of the items, hardest first", head, lines((value) => number(value, 3)), lines((value) => value)));
+    host.appendChild(figure(svg, "items-by-difficulty", "Mean by tenths of the items, hardest first", head, () => lines((value) => number(value, 3)), () => lines((value) => value)));
     return { n_bins: n, n_items: order.length, most: most };
   }
 

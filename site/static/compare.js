@@ -138,6 +138,12 @@
     });
   }
 
+  // What the items say alone, of a pair that was not tested.
+  function counted(slice, a, b) {
+    const found = pair(board, a, b, slice);
+    return { delta: found.delta, verdict: null, low: null, wins: found.wins, ties: found.ties, losses: found.losses, n_items: found.n };
+  }
+
   function sentence(row, system, reference) {
     const text = board.sentences[row.verdict];
     if (!text) {
@@ -162,8 +168,7 @@
     const body = element("tbody");
     places.forEach((place, which) => {
       const mean = slice.means[place] || [null, null, null, 0];
-      const counted = which ? pair(board, runs[0], runs[which], slice) : null;
-      const row = which ? stored(slice, places[0], place) || { delta: counted.delta, verdict: null, low: null, wins: counted.wins, ties: counted.ties, losses: counted.losses, n_items: counted.n } : null;
+      const row = which ? stored(slice, places[0], place) || counted(slice, runs[0], runs[which]) : null;
       if (row) {
         conclusions.appendChild(element("li", sentence(row, board.runs[place].name, board.runs[places[0]].name)));
       }
@@ -191,7 +196,7 @@
     byId("where-note").textContent = names.b + " less " + names.a + ". Exploratory: within one repository the items are the unit of the 95 % interval, and nothing is adjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
     goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names);
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
-    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_bins < found.n_items ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". White is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
+    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". White is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
     goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => run(key).name));
     const view = { board: board, a: runs[0], b: runs[which], slice: slice, names: names };
     goldspan.flips.show(view, { dir: state.dir, repo: state.repo, why: state.why, page: state.page }, (filters) => {

@@ -37,7 +37,9 @@
 
     // Bytes out of text: deflated (zlib's form), then base64.
     unpack: function (text) {
-      var raw = Uint8Array.from(atob(text), function (each) { return each.charCodeAt(0); });
+      var packed = atob(text);
+      var raw = new Uint8Array(packed.length);
+      for (var i = 0; i < packed.length; i++) { raw[i] = packed.charCodeAt(i); }
       var stream = new Blob([raw]).stream().pipeThrough(new DecompressionStream("deflate"));
       return new Response(stream).arrayBuffer().then(function (buffer) { return new Uint8Array(buffer); });
     }
