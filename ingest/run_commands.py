@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -140,8 +141,10 @@ def submissions(
         raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
     with locked(store, console, {"runs"}):
         done = Ingested()
-        import_submissions(store, folder, done, console.say)
-    raise typer.Exit(console.finish("ingest", outcome_of({"": done}, store)))
+        statuses = import_submissions(store, folder, done, console.say)
+    outcome = replace(outcome_of({"": done}, store), unit="submissions imported", expected=len(statuses))
+    outcome.scored = statuses.count("scored")
+    raise typer.Exit(console.finish("ingest", outcome))
 
 
 def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool = False) -> Asking | None:

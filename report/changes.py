@@ -91,10 +91,9 @@ def numbers_of(facts: Facts) -> dict[str, Numbers]:
                 )
                 for row in (*board.rows, *board.unranked)
             }
-            rules = protocol.parameters.hash
-            found[f"{protocol.name} {protocol.task}".strip()] = Numbers(
-                title, f"{slug(name)}.html", data, rules, systems
-            )
+            if systems:
+                key, rules = f"{protocol.name} {protocol.task}".strip(), protocol.parameters.hash
+                found[key] = Numbers(title, f"{slug(name)}.html", data, rules, systems)
     return found
 
 
@@ -118,7 +117,9 @@ def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: S
         raise GoldspanError(message, hint="Take it from the published site again.", code=Exit.INVALID) from error
     now = {one.path: one.n_rows for one in downloads}
     assert all(path.startswith(f"{FOLDER}/") for path in now)
-    boards = [_of_board(known.get(name), numbers.get(name)) for name in sorted({*known, *numbers})] if known else []
+    boards = (
+        [_of_board(known.get(name), numbers.get(name)) for name in dict.fromkeys([*numbers, *known])] if known else []
+    )
     return Changes(
         build=before.fingerprint[:12],
         knows_numbers=bool(known),

@@ -46,8 +46,8 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
     return whole
 
 
-def import_submissions(lake: Lake, root: Path, result: Ingested, say: Say) -> None:
-    """Bring the lake's submissions to what a folder holds; the caller holds the lake's lock.
+def import_submissions(lake: Lake, root: Path, result: Ingested, say: Say) -> list[str]:
+    """Bring the lake's submissions to what a folder holds; what became of each. The caller holds the lake's lock.
 
     What cannot be imported is a row of `rejects`; what the lake lacks the items for waits, and is told of.
     """
@@ -82,6 +82,7 @@ def import_submissions(lake: Lake, root: Path, result: Ingested, say: Say) -> No
         lake.remove(stale)
     note_rejects(lake, "submissions", rejects)
     result.n_rejected += len(rejects)
+    return [str(row["status"]) for row in rows]
 
 
 def _imported(

@@ -220,6 +220,7 @@ def test_ingest_reads_the_folder_and_says_at_once_where_nothing_changed(source: 
     submit(root, "mine/2026-01-31", name="renamed")
     said = command("ingest", "submissions", root, "--lake", lake)
     assert said.code == Exit.DONE, said.err
+    assert said.err.splitlines()[1].startswith("ingest: 1 of 1 submission imported; parts: ")
     assert systems(Lake(lake)) == ["renamed"]
     assert command("ingest", "submissions", tmp_path / "none", "--lake", lake).code == Exit.MISSING
     asked = (*asked[:-1], tmp_path / "none")

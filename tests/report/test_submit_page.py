@@ -64,7 +64,7 @@ def test_a_run_says_where_its_numbers_come_from(submitted: Lake) -> None:
 def blocks(page: Element) -> tuple[dict[str, str], list[str]]:
     """The files that the page shows, and its commands."""
     codes = page.all("code")
-    files = {str(one.attributes["data-file"]): one.text_raw for one in codes if "data-file" in one.attributes}
+    files = {str(one.attributes["data-recipe"]): one.text_raw for one in codes if "data-recipe" in one.attributes}
     return files, [one.text_raw for one in codes if "data-command" in one.attributes]
 
 
@@ -76,7 +76,7 @@ def test_numbers_alone_are_on_no_leaderboard(submitted: Lake, tmp_path: Path) ->
     assert rows["claim"][2:4] == ["reported only, not ranked", "ndcg@10 0.988"]
     assert rows["handed-in"][2] == "scored here"
     assert rows["other"][2] == "waiting: the lake does not hold it"
-    assert rows["claim"][5] == "A. <b>Author</b>"
+    assert rows["claim"][4] == "Made up. A. <b>Author</b> · MIT"
     shown = [path.name for path in site.rglob("*.html") if "claim" in path.read_text() or "0.988" in path.read_text()]
     assert sorted(shown) == ["data.html", "handed-in.html", "submit.html"]
     system = parse((site / "systems/handed-in.html").read_text()).text
