@@ -63,8 +63,8 @@ def _apart(facts: Facts, first: Protocol, other: Protocol) -> list[Apart]:
     one, two = (whole.filter(protocol=name.name) for name in (first, other))
     both = one.join(two, on=[*_MEASURE, "run_id"], suffix="_other")
     columns = columns_of(facts, first, ("", "", 0), both)[1:]
-    rows = [_row(column.title, both.filter(**dict(zip(_MEASURE, column.measure, strict=True))), systems)
-            for column in columns if column.better != "neither"]  # fmt: skip
+    of = both.partition_by(_MEASURE, as_dict=True)
+    rows = [_row(column.title, of[column.measure], systems) for column in columns if column.better != "neither"]
     return [row for row in rows if row is not None]
 
 

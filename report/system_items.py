@@ -73,45 +73,53 @@ def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
     if not runs:
         return {}
     against = {run_id: reference_run(board, run) for run_id, run in runs.items()}
-    held = [(run_id, other.run_id) for run_id, other in against.items() if other is not None]
+    # Runs and items as numbers, in the order of their names: these tables are long.
+    number = {run_id: place for place, run_id in enumerate(sorted(runs))}
+    held = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
     items = _items(lake, board)
-    scores = _scores(lake, board, list(runs), items)
-    pairs = pl.DataFrame(held, {"run_id": pl.String, "other": pl.String}, orient="row")
-    others = scores.select("item_id", other="run_id", beside="value")
-    others = others.join(pairs.select("other").unique(), on="other", how="semi")
+    scores = _scores(lake, board, number, items)
+    pairs = pl.DataFrame(held, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
+    others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
+    others = others.select("item", other="run", beside="value")
     sign = -1 if board.primary.better == "lower" else 1
     both = (
-        scores.join(pairs, on="run_id", how="left")
-        .join(others, on=["item_id", "other"], how="left")
+        scores.join(pairs, on="run", how="left")
+        .join(others, on=["item", "other"], how="left")
         .with_columns(difference=pl.col("value") - pl.col("beside"))
         .with_columns(gain=pl.col("difference") * sign)
     )
     won, lost = (_furthest(both.with_columns(gain=pl.col("gain") * way)) for way in (1, -1))
-    names = stratified(items, N_ITEMS).select("item_id").sort("item_id")
-    drawn = both.join(names, on="item_id", how="semi").sort(_KEYS)
-    shares = _shares(lake, board, pl.concat([each.select(_KEYS) for each in (won, lost, drawn)]).unique())
-    picked = [_by_run(each, shares) for each in (won, lost, drawn)]
+    drawn = both.join(stratified(items, N_ITEMS).select("item"), on="item", how="semi").sort("run", "item")
+    ids = pl.DataFrame({"run_id": list(number), "run": range(len(number))}, {"run_id": pl.String, "run": pl.UInt32})
+    of_names = items.select("item", "item_id")
+    named = [
+        each.join(ids, on="run", maintain_order="left").join(of_names, on="item", maintain_order="left")
+        for each in (won, lost, drawn)
+    ]
+    shares = _shares(lake, board, pl.concat([each.select(_KEYS) for each in named]).unique())
+    picked = [_by_run(each, shares) for each in named]
     return {run_id: Items(against[run_id], *(each.get(run_id, ()) for each in picked)) for run_id in runs}
 
 
 def _items(lake: Lake, board: Board) -> pl.DataFrame:
-    """The scorable items of the slice that the board opens with."""
+    """The scorable items of the slice that the board opens with, numbered in the order of their names."""
     items = lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
     columns = board.slice[0].split("/")
     if board.slice[0] != WHOLE and set(columns) <= set(items.collect_schema()):
         joined = pl.concat_str([pl.col(name).fill_null("none") for name in columns], separator="/")
         items = items.filter(joined == board.slice[1])
-    return items.select("item_id", "repo").sort("item_id").collect()
+    return items.select("item_id", "repo").sort("item_id").with_row_index("item").collect()
 
 
-def _scores(lake: Lake, board: Board, run_ids: Sequence[str], items: pl.DataFrame) -> pl.DataFrame:
+def _scores(lake: Lake, board: Board, runs: Mapping[str, int], items: pl.DataFrame) -> pl.DataFrame:
+    """run, item, value: by the primary metric."""
     granularity, metric, k = board.primary.measure
     return (
         lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(granularity=granularity, metric=metric, k=k)
-        .filter(pl.col("run_id").is_in(run_ids), pl.col("value").is_not_nan())
-        .select("run_id", "item_id", "value")
-        .join(items.lazy().select("item_id"), on="item_id", how="semi")
+        .filter(pl.col("run_id").is_in(list(runs)), pl.col("value").is_not_nan())
+        .join(items.lazy().select("item_id", "item"), on="item_id")
+        .select(pl.col("run_id").replace_strict(runs, return_dtype=pl.UInt32).alias("run"), "item", "value")
         .collect()
     )
 
@@ -120,10 +128,10 @@ def _furthest(both: pl.DataFrame) -> pl.DataFrame:
     """Of each run the items that it gains most on, of equal ones the first by name."""
     gained = both.filter(pl.col("gain") > 0)
     # Few are sorted: all that gain less than the tenth are left out before.
-    least = gained.group_by("run_id").agg(least=pl.col("gain").top_k(N_ITEMS).min())
-    near = gained.join(least, on="run_id").filter(pl.col("gain") >= pl.col("least"))
-    ordered = near.sort("run_id", "gain", "item_id", descending=[False, True, False])
-    return ordered.group_by("run_id", maintain_order=True).head(N_ITEMS)
+    least = gained.group_by("run").agg(least=pl.col("gain").top_k(N_ITEMS).min())
+    near = gained.join(least, on="run").filter(pl.col("gain") >= pl.col("least"))
+    ordered = near.sort("run", "gain", "item", descending=[False, True, False])
+    return ordered.group_by("run", maintain_order=True).head(N_ITEMS)
 
 
 def _shares(lake: Lake, board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[Share]]:

@@ -11,7 +11,9 @@ import polars as pl
 from lake.store import Lake
 from report.board import Board
 from report.columns import Measure
+from report.facts import Facts
 from report.shown import score
+from report.strips import Answer, answer_of
 
 
 @dataclass(frozen=True)
@@ -36,6 +38,7 @@ class Worked:
         sums: Its scores at the primary metric's granularity and cut-off.
         every: Its scores by metric, each at the least cut-off there is; without a division where there is none.
         total: The board's number as sum over items and number of items.
+        answer: What was returned beside what is gold, in lines; None where scores do not follow from these alone.
     """
 
     benchmark: str
@@ -44,9 +47,10 @@ class Worked:
     sums: Sequence[Sum]
     every: Mapping[str, Sum]
     total: str
+    answer: Answer | None
 
 
-def worked_item(lake: Lake, board: Board) -> Worked | None:
+def worked_item(lake: Lake, facts: Facts, board: Board) -> Worked | None:
     """The first item, by name, on which the board's first system was neither wholly right nor wholly wrong.
 
     Where it never is, the first on which it was right; None where no score of the system is a division of counts.
@@ -74,7 +78,11 @@ def worked_item(lake: Lake, board: Board) -> Worked | None:
     primary.sort(key=lambda measure: (measure[1] == metric, order.get(measure[1], 0)))
     total = f"{score(row.value(board.primary, board.average))} over {row.head.n:,} items"
     every = {name: of for (_, name, _), of in sums.items()}
-    return Worked(board.benchmark.name, row.run.system, item_id, [sums[one] for one in primary], every, total)
+    answer = answer_of(lake, facts, board, row.run, item_id)
+    if answer is not None and sums[board.primary.measure].division not in answer.divisions:
+        answer = None
+    shown = [sums[one] for one in primary]
+    return Worked(board.benchmark.name, row.run.system, item_id, shown, every, total, answer)
 
 
 def _sum(title: str, value: float, above: float | None, below: float | None) -> Sum:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from lake.catalog.interval_coverage import coverage_note
 from lake.verdict import SENTENCES
+from report.addresses import item_address
 from report.audit import FACTS, findings, gold_rules, side_by_side
 from report.between import differences
 from report.board import AVERAGES, Board, build_board
@@ -53,7 +54,7 @@ def _pages(material: Material) -> Iterator[Page]:
             average=AVERAGES[board.average][1],
             gold=gold_rules(board.benchmark).get(board.protocol.parameters.gold, ""),
             task=facts.tasks.get(board.protocol.task or next(iter(board.protocol.parameters.tasks), "")),
-            worked=worked_item(material.lake, board),
+            worked=worked_item(material.lake, facts, board),
         )
         for board in boards
     ]
@@ -73,6 +74,7 @@ def _pages(material: Material) -> Iterator[Page]:
         "benchmarks": list(facts.benchmarks.values()),
         "intervals": coverage_note(),
         "max_values": MAX_VALUES,
+        "item_address": item_address,
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},
     }
     yield Page(PATH, "Methods", "methods.html", values)

@@ -145,9 +145,9 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
 def test_methods_work_an_item_of_each_board_that_the_scores_have_just_so(home: Path) -> None:
     lake = Lake(home / "lake")
     facts, text = load(lake), parse((home / "site/methods.html").read_text(encoding="utf-8")).text
-    n_worked = 0
+    n_worked, drawn = 0, []
     for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
-        worked = worked_item(lake, board)
+        worked = worked_item(lake, facts, board)
         assert board.protocol.declaration.meaning.split("`")[0] in text
         if worked is None:
             continue
@@ -161,4 +161,13 @@ def test_methods_work_an_item_of_each_board_that_the_scores_have_just_so(home: P
         over, under = (float(part.replace(",", "")) for part in worked.sums[-1].division.split(" / "))
         assert over / under == pytest.approx(value, abs=1e-4)
         assert f"{worked.sums[-1].division} = {worked.sums[-1].shown}" in text
+        if worked.answer is not None:
+            drawn.append(worked.answer)
+            gold = lake.scan("gold_spans", benchmark=board.benchmark.name).filter(
+                item_id=worked.item_id, gold=board.protocol.parameters.gold
+            )
+            assert {strip.path for strip in worked.answer.strips} <= set(gold.collect()["path"])
     assert n_worked >= 3
+    # Where lines are counted, the strips of the answer give the very numbers; each says its lines in words.
+    assert len(drawn) >= 2
+    assert all(said in text for answer in drawn for strip in answer.strips for _, _, said, _ in strip.lanes)
