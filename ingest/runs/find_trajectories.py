@@ -10,8 +10,6 @@ from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
 
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
-
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, importer_for, importer_named, importers, naming_hint, recognised
@@ -21,7 +19,7 @@ from ingest.sources.folder import read_folder
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
-from lake.packed import TooMuchUnpackedError, unpacked
+from lake.packed import unpacked
 from lake.rejects import Rejects
 from lake.text import counted
 
@@ -190,13 +188,5 @@ def _files(input_file: InputFile, rejects: Rejects) -> tuple[Tree, list[Trajecto
 
 @contextmanager
 def _entry(entry: Entry) -> Iterator[IO[bytes]]:
-    try:
-        with entry.open() as file, unpacked(file) as stream:
-            yield stream
-    except UnreadableEntryError as error:
-        raise GoldspanError(error.reason) from error
-    except TooMuchUnpackedError as error:
-        raise GoldspanError(str(error)) from error
-    except (OSError, pa.ArrowException) as error:
-        message = f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}"
-        raise GoldspanError(message) from error
+    with entry.open() as file, unpacked(file) as stream:
+        yield stream

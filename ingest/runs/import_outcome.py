@@ -8,8 +8,6 @@ from pathlib import Path
 
 from ingest.runs.rankings import Tally
 from ingest.runs.registry import AUTO
-from ingest.runs.trajectories.trajectory import Unread
-from ingest.runs.trajectory_tally import TrajectoryTally
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.text import counted
@@ -88,15 +86,12 @@ class Imported:
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The last block."""
         tally = self.tally
-        failed = tally.n_unanswered
-        if isinstance(tally, TrajectoryTally):
-            failed += tally.n_failed + tally.n_no_context
         return Outcome(
             written=written,
             expected=self.n_items,
             scored=tally.n_done,
             missing=tally.n_missing,
-            failed=failed,
+            failed=tally.n_not_done,
             rejected=self.n_rejected,
             tally=parts or PartCounts(),
             tied=tally.n_tied,
@@ -107,6 +102,5 @@ class Imported:
     def summary(self) -> list[str]:
         """What reading came upon, as sentences."""
         skipped = f"skipped: {counted(self.n_unknown, 'item')} not asked here; the table rejects names what was skipped"
-        unread = self.tally.unread if isinstance(self.tally, TrajectoryTally) else Unread()
-        not_read = [f"not read: {unread.summary()}"] * bool(unread)
+        not_read = [f"not read: {self.tally.unread.summary()}"] * bool(self.tally.unread)
         return [*self.tally.said(), *not_read, *([skipped] if self.n_unknown else [])]

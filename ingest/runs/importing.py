@@ -126,8 +126,7 @@ class Import:
             return None
         tally = self._tally()()
         vars(tally).update(counts)
-        if isinstance(tally, TrajectoryTally):
-            tally.unread = Unread(counts_in(row, "unread"))
+        tally.unread = Unread(counts_in(row, "unread"))
         return Imported(
             self.run_id, row["n_items"].item(), tally, n_rejected, n_unknown, is_current=True, read_as=self._read_as
         )
@@ -264,7 +263,6 @@ class Import:
         tally, made = result.tally, self.made
         limit = made.limit if made and made.limit else self._limit()
         counts = {**tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
-        unread = tally.unread if isinstance(tally, TrajectoryTally) else {}
         row = {
             "run_id": self.run_id,
             "system": self.wanted.system,
@@ -281,7 +279,7 @@ class Import:
             "format": made.format if made else self.importer.name,
             "file": made.name if made else self.input_file.name,
             "counts": count_rows(counts),
-            "unread": count_rows(unread),
+            "unread": count_rows(tally.unread),
             "notes": [*([EXPERIMENTAL] * self.importer.is_experimental), *tally.said()],
             "fingerprint": self.stamp,
         }

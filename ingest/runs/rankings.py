@@ -11,8 +11,9 @@ from ingest.runs.imported_runs import run_items
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
-from ingest.runs.resolve_paths import Axis, files_of, resolved
+from ingest.runs.resolve_paths import Axis, with_files
 from ingest.runs.revisions import check_revision
+from ingest.runs.trajectories.trajectory import Unread
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake
@@ -41,6 +42,7 @@ class Tally:
         n_other_prompt: Completions of another prompt than the item's.
         n_unanswered: Items of which a program says why it gives no list.
         unresolved: Some paths that mean no file.
+        unread: What was met and not read, by kind and name.
     """
 
     n_done: int = 0
@@ -56,6 +58,12 @@ class Tally:
     n_other_prompt: int = 0
     n_unanswered: int = 0
     unresolved: list[str] = field(default_factory=list)
+    unread: Unread = field(default_factory=Unread)
+
+    @property
+    def n_not_done(self) -> int:
+        """Items that were answered, and not by what can be scored."""
+        return self.n_unanswered
 
     def name_unresolved(self, paths: pl.Series) -> None:
         """Count paths that mean no file, and keep the first three of them."""
@@ -166,14 +174,8 @@ class Rankings:
 
     def _placed(self, rows: pl.DataFrame, items: pl.DataFrame, tally: Tally) -> pl.DataFrame:
         """The rows with the file each means, its lines inside that file, its bytes and non-white characters."""
-        pools = items["pool_id"].unique().sort()
-        pool_of = items.join(pools.to_frame().with_row_index("pool"), on="pool_id").select(
-            "item", pl.col("pool").cast(pl.Int64)
-        )
-        rows = rows.join(pool_of, on="item", how="left", maintain_order="left")
-        wanted = rows.select("pool", "path_given").unique()
-        files = resolved(wanted, files_of(self.lake, self.task.benchmark, pools, paths=wanted["path_given"]))
-        found = self._defined(rows.join(files, on=["pool", "path_given"], how="left", maintain_order="left"), tally)
+        rows = rows.join(items.select("item", "pool_id"), on="item", how="left", maintain_order="left")
+        found = self._defined(with_files(self.lake, self.task.benchmark, rows), tally)
         lost = found.filter(pl.col("path").is_null())
         tally.n_hits += found.height
         tally.name_unresolved(lost["path_given"])

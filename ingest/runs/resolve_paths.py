@@ -89,6 +89,27 @@ def resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     return pl.concat(found)
 
 
+def with_files(
+    lake: Lake, benchmark: str, rows: pl.DataFrame, given: str = "path_given", *, whole_trees: bool = False
+) -> pl.DataFrame:
+    """Rows with the file of their pool that each path means: path, sha256, n_lines; null where it means none.
+
+    Args:
+        lake: Where the files are.
+        benchmark: Whose.
+        rows: pool_id and the paths.
+        given: The column of the paths.
+        whole_trees: As for :func:`files_of`.
+    """
+    pools = rows["pool_id"].unique().sort()
+    numbered = pools.to_frame().with_row_index("pool").cast({"pool": pl.Int64})
+    rows = rows.join(numbered, on="pool_id", how="left", maintain_order="left").drop("pool_id")
+    wanted = rows.select("pool", path_given=given).unique()
+    files = resolved(wanted, files_of(lake, benchmark, pools, whole_trees=whole_trees, paths=wanted["path_given"]))
+    found = rows.join(files.rename({"path_given": given}), on=["pool", given], how="left", maintain_order="left")
+    return found.drop("pool")
+
+
 def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
     documents = rows.select(pl.col("document").unique().cast(pl.String)).filter(

@@ -11,7 +11,7 @@ from ingest.runs.imported_runs import run_items
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
 from ingest.runs.read_trajectories import FINAL, Read
-from ingest.runs.resolve_paths import Axis, files_of, resolved
+from ingest.runs.resolve_paths import Axis, with_files
 from ingest.runs.trajectory_tally import TrajectoryTally
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
@@ -60,16 +60,10 @@ class Trajectories:
 
     def _placed(self, views: pl.DataFrame) -> pl.DataFrame:
         """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
-        pools = views["pool_id"].unique().sort()
-        of_pool = pools.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
         slashes = pl.col("path_given").str.replace_all("\\", "/", literal=True)
         plain = slashes.str.replace_all(_NOTHING_BETWEEN, "/").str.replace(_HERE, "")
-        rows = views.join(of_pool, on="pool_id", how="left", maintain_order="left").with_columns(plain=plain.cast(NAME))
-        wanted = rows.select("pool", path_given="plain").unique()
-        paths = wanted["path_given"]
-        files = resolved(wanted, files_of(self.lake, self.benchmark, pools, whole_trees=True, paths=paths))
-        found = rows.join(files.rename({"path_given": "plain"}), on=["pool", "plain"], how="left",
-                          maintain_order="left")  # fmt: skip
+        rows = views.with_columns(plain=plain.cast(NAME))
+        found = with_files(self.lake, self.benchmark, rows, "plain", whole_trees=True)
         start, end, named = pl.col("start"), pl.col("end"), pl.col("start").is_not_null()
         to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
         return found.with_columns(line_start=start - 1, line_end=pl.when(named).then(pl.coalesce(end, to_the_end)))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ingest.runs.rankings import Tally
-from ingest.runs.trajectories.trajectory import Unread
 from lake.text import counted
 
 
@@ -25,7 +24,6 @@ class TrajectoryTally(Tally):
         n_faulty_patches: Patches that cannot be read to their end as patches.
         n_reading: Calls that were meant to show something of files.
         n_showing: Those of them that did.
-        unread: What was met and not read, by kind and name.
     """
 
     n_failed: int = 0
@@ -39,7 +37,10 @@ class TrajectoryTally(Tally):
     n_faulty_patches: int = 0
     n_reading: int = 0
     n_showing: int = 0
-    unread: Unread = field(default_factory=Unread)
+
+    @property
+    def n_not_done(self) -> int:  # noqa: D102
+        return self.n_failed + self.n_no_context
 
     def said(self) -> list[str]:
         """The counts as sentences: the sizes always, the rest where it is not zero."""

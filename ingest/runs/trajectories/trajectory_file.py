@@ -11,12 +11,15 @@ from dataclasses import dataclass, field
 from posixpath import dirname, join, normpath
 from typing import IO
 
+import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
 from ingest.runs.input_file import HEAD_BYTES
 from ingest.sources.jsonl import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError
 from lake.bounded_json import TooLargeJsonError, parsed_json
 from lake.errors import MAX_EXAMPLES, GoldspanError
 from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES
+from lake.packed import TooMuchUnpackedError
 
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096
@@ -214,6 +217,11 @@ class TrajectoryFile:
             raise DamagedError(error.reason) from error
         except GoldspanError as error:
             raise DamagedError(error.what) from error
+        except TooMuchUnpackedError as error:
+            raise DamagedError(str(error)) from error
+        except (OSError, pa.ArrowException) as error:
+            reason = f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}"
+            raise DamagedError(reason) from error
 
 
 def kind_of(value: object) -> str:
