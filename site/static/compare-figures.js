@@ -66,9 +66,9 @@
     return [1, 2, 5, 10].map((one) => one * power).find((one) => one >= rough);
   }
 
-  // One row per repository or language: how far the second lies above the first there.
-  function forest(width, rows, kind, said) {
-    const first = rows.slice(0, MOST_ROWS);
+  // One row per repository or language: how far the second lies above the first there; below them over all items.
+  function forest(width, rows, whole, kind, said) {
+    const first = rows.slice(0, MOST_ROWS).concat(whole || []);
     const least = Math.min(0, ...first.map((row) => (row.low === null ? row.delta : row.low)));
     const most = Math.max(0, ...first.map((row) => (row.high === null ? row.delta : row.high)));
     const room = Math.min(Math.max(width * 0.36, 90), 260);
@@ -85,10 +85,10 @@
       const y = place * 22 + 15;
       const text = visible(row.label) + " (" + count(row.n) + ")";
       const most = Math.floor(room / 6.4);
-      const label = svg.appendChild(drawn("text", { x: room, y: y + 4, class: "label", "text-anchor": "end" }, text.length > most ? "…" + text.slice(text.length - most + 1) : text));
+      const label = svg.appendChild(drawn("text", { x: room, y: y + 4, class: row === whole ? "label whole" : "label", "text-anchor": "end" }, text.length > most ? "…" + text.slice(text.length - most + 1) : text));
       label.appendChild(drawn("title", {}, text));
       if (row.low !== null) {
-        svg.appendChild(drawn("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, class: "interval" }));
+        svg.appendChild(drawn("line", { x1: x(row.low), x2: x(row.high), y1: y, y2: y, class: row === whole ? "interval whole" : "interval" }));
       }
       const at = "translate(" + x(row.delta) + " " + y + ")" + (row.low === null ? " scale(0.7)" : "");
       svg.appendChild(drawn("path", { d: SHAPES[kind] || SHAPES.retriever, transform: at, class: row.low === null ? "dot few" : "dot" }));
@@ -96,7 +96,7 @@
     return svg;
   }
 
-  function forests(host, width, board, a, b, slice, names) {
+  function forests(host, width, board, a, b, slice, names, whole) {
     host.textContent = "";
     const parts = [["repo", "repository", "repositories"], ["language", "language", "languages"]]
       .map((words) => [words, goldspan.outcomes.within(board, a, b, slice, words[0])]).filter(([, rows]) => rows.length > 1);
@@ -107,8 +107,8 @@
       const above = rows.filter((row) => row.delta > 0).length;
       const said = caption + ": above in " + above + " of " + rows.length + " " + many + ", from " + signed(Math.min(...rows.map((row) => row.delta)), 2) + " to " + signed(Math.max(...rows.map((row) => row.delta)), 2) + ".";
       const shown = () => rows.map((row) => of(row, (value) => signed(value, 3)));
-      const made = figure(forest(each, rows, names.kind, said), "by-" + title, caption, [title, "n", "difference", "low", "high"], shown, () => rows.map((row) => of(row, (value) => value)));
-      made.insertBefore(element("figcaption", "By " + title + (rows.length > MOST_ROWS ? ": the " + MOST_ROWS + " with the most items of " + rows.length : "") + "; in brackets the items."), made.firstChild);
+      const made = figure(forest(each, rows, whole, names.kind, said), "by-" + title, caption, [title, "n", "difference", "low", "high"], shown, () => rows.map((row) => of(row, (value) => value)));
+      made.insertBefore(element("figcaption", "By " + title + (rows.length > MOST_ROWS ? ": the " + MOST_ROWS + " with the most items of " + rows.length : "") + "; in brackets the items." + (whole ? " The last row is the difference over all, its interval over repositories." : "")), made.firstChild);
       host.appendChild(made);
     });
   }

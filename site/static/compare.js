@@ -189,12 +189,18 @@
       "in brackets that of the pair alone: exploratory. Least found: the smallest difference that would be found in four of five such samples. An expectation over random orders wins no item.";
   }
 
+  // The row of a figure for all items: what the test's interval says.
+  function over(slice, key) {
+    const row = stored(slice, board.place(state.systems[0]), board.place(key));
+    return row && { label: "all", n: row.n_items, delta: row.delta, low: row.low, high: row.high };
+  }
+
   function drawn(slice, runs) {
     const width = Math.max(260, byId("compared").clientWidth);
     const which = Math.max(1, state.systems.indexOf(state.pair || state.systems[1]));
     const names = { a: run(state.systems[0]).name, b: run(state.systems[which]).name, kind: run(state.systems[which]).drawn };
     byId("where-note").textContent = names.b + " less " + names.a + ". Exploratory: within one repository the items are the unit of the 95 % interval, and nothing is adjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
-    goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names);
+    goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names, over(slice, state.systems[which]));
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
     byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". White is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
     goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => run(key).name));

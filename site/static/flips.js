@@ -49,8 +49,11 @@
 
   const shown = { view: null, listing: null, kept: null, at: -1, changed: null };
 
-  function address(view, id) {
-    return view.board.items + "#item=" + encodeURIComponent(id).replace(/%2F/g, "/").replace(/%40/g, "@").replace(/%3A/g, ":");
+  // The item with both systems, the worse first: why that one is worse is said first there.
+  function address(view, i, id) {
+    const both = shown.listing.isBetter(i) ? [view.a, view.b] : [view.b, view.a];
+    const name = encodeURIComponent(id).replace(/%2F/g, "/").replace(/%40/g, "@").replace(/%3A/g, ":");
+    return view.board.items + "#item=" + name + "&systems=" + both.map((run) => run.key).join(",");
   }
 
   function options(select, pairs, value) {
@@ -93,7 +96,7 @@
       const one = shown.listing.row(i);
       const line = body.insertRow();
       const name = line.appendChild(element("th", null, { scope: "row", class: "name" }));
-      name.appendChild(element("a", visible(one.id), { href: address(view, one.id) }));
+      name.appendChild(element("a", visible(one.id), { href: address(view, i, one.id) }));
       line.appendChild(element("td", visible(one.repo), { class: "word wrap" }));
       [number(one.a, 3), number(one.b, 3), signed(one.b - one.a, 3)].forEach((text) => line.appendChild(element("td", text)));
       one.why.forEach((text) => line.appendChild(element("td", text, { class: "word" })));
