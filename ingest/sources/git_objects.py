@@ -23,7 +23,6 @@ LOCAL_SECONDS = 300.0
 LISTING_SECONDS = 60.0
 """How long listing a tree may take, which is a matter of seconds."""
 
-_EXECUTABLE = "100755"
 _FOLDER = "040000"
 _KINDS = {
     "120000": "a symbolic link, which is not followed",
@@ -41,20 +40,13 @@ class GitFile:
 
     Attributes:
         path: With `/`, as the tree has it; bytes that are no UTF-8 are replaced by U+FFFD.
-        mode: As git writes it: `100644`, or `100755` for one that can be executed.
         blob_id: The git id of its content.
         n_bytes: Its size; None where it is larger than `MAX_BLOB_BYTES` and was left with the server.
     """
 
     path: str
-    mode: str
     blob_id: str
     n_bytes: int | None
-
-    @property
-    def is_executable(self) -> bool:
-        """Whether the tree marks it so."""
-        return self.mode == _EXECUTABLE
 
     @property
     def is_large(self) -> bool:
@@ -184,7 +176,7 @@ class _Listing:
         if reason:
             self.refused.append(Refused(path, reason))
             return
-        self.files[path] = GitFile(path, mode, blob_id, n_bytes)
+        self.files[path] = GitFile(path, blob_id, n_bytes)
         if path.encode() != name:
             self.renamed.add(path)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -10,10 +11,11 @@ import pytest
 
 from lake.exact import exact_sum
 from lake.fingerprint import fingerprint
-from lake.make import Input, make, product_of
+from lake.make import Input, make, product_of, put
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.tables import table
+from tests.tiny import ROOT
 
 CHUNKS = table("chunks").columns
 
@@ -95,6 +97,30 @@ def test_a_part_is_counted_once_however_often_it_is_looked_at(lake: Lake) -> Non
     made(other)
     again.tally.add(other.tally)
     assert again.tally.counts() == {"made": 1, "current": 0, "removed": 0}
+
+
+@pytest.mark.parametrize("stage", ["ingest", "evaluate"])
+def test_no_stage_decides_by_itself_what_is_current(stage: str) -> None:
+    # A part that other code made keeps its fingerprint while contents are taken from it.
+    allowed = {"ingest/contents/blobs.py": 1}
+    by_hand = {
+        path.relative_to(ROOT).as_posix(): len(found)
+        for path in sorted((ROOT / stage).rglob("*.py"))
+        if (found := re.findall(r"(?:lake|store)\.(?:write|is_current)\(", path.read_text(encoding="utf-8")))
+    }
+    assert by_hand == {name: n for name, n in allowed.items() if name.startswith(stage)}
+
+
+def test_parts_that_are_made_alike_are_kept_or_removed_together(lake: Lake) -> None:
+    family = product_of(lake, "chunks", part="x-", code=[frame], chunker="c")
+    family.named("1").write(frame())
+    product_of(lake, "chunks", part="x-2", code=[exact_sum], chunker="c").write(frame())
+    product_of(lake, "chunks", part="y", code=[exact_sum], chunker="c").write(frame())
+    assert [one.slots[0].part for one in family.current()] == ["x-1"]
+    assert [part.name for part in lake.parts("chunks")] == ["x-1", "y"]
+    assert put(lake, "chunks", "rows", frame(2), chunker="c")
+    assert not put(Lake(lake.root), "chunks", "rows", frame(2), chunker="c")
+    assert put(lake, "chunks", "rows", frame(3), chunker="c")
 
 
 def test_a_fingerprint_is_of_what_is_read_and_of_nothing_else(lake: Lake, tmp_path: Path) -> None:

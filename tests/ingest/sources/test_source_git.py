@@ -26,7 +26,6 @@ def test_files_are_read_byte_for_byte(tmp_path: Path) -> None:
         "src/hull.py": b"planks = 12\r\nnails = 400\r\n",
     }
     assert [file.path for file in found.files] == ["README.md", "empty", "launch.sh", "src/hull.py"]
-    assert [file.path for file in found.files if file.is_executable] == ["launch.sh"]
     assert [file.n_bytes for file in found.files] == [7, 0, 12, 26]
 
 
