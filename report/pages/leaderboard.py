@@ -9,6 +9,8 @@ from markupsafe import Markup
 
 from lake.catalog.baselines import unbeaten_baselines
 from lake.catalog.interval_coverage import coverage_note
+from report.addresses import pairs_path
+from report.beats import beats_of
 from report.board import AVERAGES, Board, build_board
 from report.choices import Choices, choices
 from report.columns import Column
@@ -101,6 +103,8 @@ def _pages(material: Material) -> Iterator[Page]:
         values = {
             "benchmark": benchmark,
             "sections": sections,
+            "beats": beats_of(facts, sections[0].board) if sections else None,
+            "pairs_path": pairs_path(name),
             "has_runs": any(section.board.rows or section.board.unranked for section in sections),
             "has_agents": any(row.run.has_steps for section in sections for row in _every(section.board)),
             "imported": [run for run in facts.runs_of(name) if run.origin == IMPORTED],

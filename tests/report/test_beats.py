@@ -1,0 +1,60 @@
+"""Who beats whom: the first systems against all behind them, as the table of comparisons has it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from report.beats import MOST_SYSTEMS, beats_of
+from report.board import build_board
+from report.facts import load
+from report.figures import files_of
+from report.frontiers import by_characters
+from tests.report.wide_lake import write_wide
+
+
+def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) -> None:
+    facts = load(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
+    board = build_board(facts, facts.boards("repoeval")[0])
+    beats = beats_of(facts, board)
+    assert beats is not None
+    runs = [row.run for row, _ in beats.lines]
+    assert beats.n_systems == 28
+    assert sum(not run.baseline for run in runs) == MOST_SYSTEMS
+    assert {run.retriever for run in runs if run.baseline} == {"random", "oracle"}
+    stored = facts.comparisons.filter(slice=board.slice[0], slice_value=board.slice[1])
+    for place, (row, cells) in enumerate(beats.lines[:-1]):
+        assert [cell is not None for cell in cells] == [other > place for other in range(1, len(runs))]
+        for other, cell in zip(runs[1:], cells, strict=True):
+            if cell is None:
+                continue
+            mine = pl.col("run_a").is_in([row.run.run_id, other.run_id]) & pl.col("run_b").is_in(
+                [row.run.run_id, other.run_id]
+            )
+            ((run_a, delta, verdict),) = stored.filter(mine).select("run_a", "delta", "verdict").rows()
+            ahead = -delta if run_a == row.run.run_id else delta
+            assert float(cell.shown.replace("−", "-")) == round(ahead, 2)
+            assert (cell.mark != "") == (verdict != "cannot be separated")
+            assert (cell.mark == "worse") == (verdict != "cannot be separated" and ahead < 0)
+            assert cell.address.endswith(f"systems={row.run.run_id[-8:]},{other.run_id[-8:]}")
+
+
+def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:
+    lake = write_wide(tmp_path / "lake", n_items=12, n_systems=3, names=["repoeval@chunking-v1"])
+    for part in lake.parts("comparisons"):
+        part.path.unlink()
+    facts = load(lake)
+    assert beats_of(facts, build_board(facts, facts.boards("repoeval")[0])) is None
+
+
+def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: Path) -> None:
+    facts = load(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
+    board = build_board(facts, facts.boards("repoeval")[0])
+    (first, *_) = by_characters(facts, board)
+    systems = {row.run.system for row in board.rows if not row.run.baseline}
+    assert {numbers[0] for numbers in first.figure.rows} == systems
+    # Nothing on the frontier is worth less than what costs less.
+    values = [offer.value for offer, _, _ in first.offers]
+    assert values == sorted(values)
+    assert len(files_of([first.figure, None])) == 4
