@@ -215,6 +215,7 @@
 
   function show() {
     const mine = ++latest;
+    byId("compared").setAttribute("aria-busy", "true");
     offer();
     const place = Math.max(0, board.strata.indexOf(state.slice || board.strata[0]));
     return Promise.all([board.slice_of(place)].concat(state.systems.map(board.run))).then(([slice, ...runs]) => {
@@ -225,15 +226,20 @@
       verdicts(slice, runs);
       redraw = () => drawn(slice, runs);
       redraw();
+      byId("compared").removeAttribute("aria-busy");
     });
   }
 
   function start() {
+    byId("compared").setAttribute("aria-busy", "true");
     return read().then((found) => {
       board = found.board;
       state = found.state;
       return show();
-    }).catch((error) => { byId("said").textContent = "This comparison cannot be shown: " + error.message + "."; });
+    }).catch((error) => {
+      byId("compared").removeAttribute("aria-busy");
+      byId("said").textContent = "This comparison cannot be shown: " + error.message + ".";
+    });
   }
 
   form.addEventListener("submit", (event) => event.preventDefault());

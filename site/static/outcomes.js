@@ -172,7 +172,7 @@
     FEWEST: FEWEST,
     number: (value, digits) => shown(value, digits, ""),
     signed: (value, digits) => shown(value, digits, "+"),
-    count: (n) => (n === null || n === undefined ? "–" : n.toLocaleString("en-US")),
+    count: (n) => (n === null || n === undefined ? "–" : String(n).replace(/\B(?=(\d{3})+$)/g, ",")),
     // Hidden characters as escapes that a person can see.
     visible: (text) => text.replace(HIDDEN, (one) => "\\u{" + one.codePointAt(0).toString(16).toUpperCase() + "}"),
     // An element with a text and attributes.

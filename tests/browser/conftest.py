@@ -157,3 +157,12 @@ def watching(browser: Browser, base: str) -> Iterator[Opened]:
     for context in contexts:
         context.close()
     assert wrong == []
+
+
+def until(page: Page, script: str) -> None:
+    """Wait for a script to say so; Playwright's own way evaluates texts in the page, which its policy forbids."""
+    for _ in range(400):
+        if page.evaluate(script):
+            return
+        page.wait_for_timeout(25)
+    pytest.fail(f"never: {script}")

@@ -12,7 +12,7 @@ import pytest
 
 from lake.store import Lake
 from report.build import build
-from tests.browser.conftest import Opened, watching
+from tests.browser.conftest import Opened, until, watching
 from tests.browser.visits import EVERY_RULE, OPEN_DETAILS, RUN_AXE, WIDTHS
 from tests.report.small_lake import HOSTILE, HOSTILE_SHOWN, run_id
 
@@ -99,7 +99,7 @@ def test_swapping_mirrors_what_is_shown_and_back_undoes_it(compared: Opened) -> 
     before = page.evaluate(SHOWN)
     flips = page.text_content("#flips-caption")
     page.click("#swap")
-    page.wait_for_function("document.getElementById('said').textContent.startsWith('Held against')")
+    until(page, "document.getElementById('said').textContent.startsWith('Held against')")
     after = page.evaluate(SHOWN)
     other = str.maketrans("+−", "−+")
     assert after[1][3] == before[1][3].translate(other)
@@ -110,17 +110,17 @@ def test_swapping_mirrors_what_is_shown_and_back_undoes_it(compared: Opened) -> 
     assert page.text_content("#flips-caption") == flips
     assert page.evaluate("location.hash").startswith("#systems=")
     page.go_back()
-    page.wait_for_function("location.hash === ''")
-    page.wait_for_function(f"({SHOWN})()[1][3] === {before[1][3]!r}")
+    until(page, "location.hash === ''")
+    until(page, f"({SHOWN})()[1][3] === {before[1][3]!r}")
 
 
 def test_an_address_opens_what_was_chosen(compared: Opened) -> None:
     page = compared()
     page.click("#systems summary")
     page.locator("#choices input:not(:checked)").first.click()
-    page.wait_for_function("document.querySelectorAll('#verdicts tbody tr').length === 3")
+    until(page, "document.querySelectorAll('#verdicts tbody tr').length === 3")
     page.select_option("[name=pair]", index=1)
-    page.wait_for_function("location.hash.includes('pair=')")
+    until(page, "location.hash.includes('pair=')")
     page.select_option("[name=dir]", "better")
     page.select_option("[name=repo]", index=1)
     address = page.evaluate("location.hash")
