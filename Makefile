@@ -6,7 +6,7 @@ BIN := .venv/bin
 GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 
 # What is given on make's command line reaches the stages; a variable of the same name in the shell does not.
-FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS URL VECTORS
+FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS URL VECTORS
 $(foreach flag,$(FLAGS),$(if $(filter command,$(firstword $(origin $(flag)))),$(eval export GOLDSPAN_$(flag) := $($(flag)))))
 
 .PHONY: help ingest evaluate report serve chunkers dense test check bench lock clean
@@ -20,7 +20,7 @@ ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDE
 evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= TASKS= ITEMS= METRICS= LIMIT= ENGINE=local:N
 	@$(BIN)/python -m evaluate $(GO_ON)
 
-report: .venv/.default  ## Write the site: SITE=site/public URL=where it will be published SINCE=FOLDER (an earlier one: what changed)
+report: .venv/.default  ## Write the site: SITE=site/public URL=where it will be published SINCE=FOLDER (an earlier one: what changed) ITEM_TEXT=none|flips|sample|full
 	@$(BIN)/python -m report $(GO_ON)
 
 serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000

@@ -16,13 +16,14 @@ from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
 from report.folder import MANIFEST, Manifest, SiteFolder
+from report.items.asked import ItemText
 
 if TYPE_CHECKING:
     from report.publisher import Page, Project, Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
-_LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "vl-convert-python")
+_LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
 # differ in them.
@@ -69,6 +70,7 @@ def build(
     say: Callable[[str], None] = lambda _: None,
     since: Manifest | None = None,
     url: str = "",
+    item_text: ItemText = ItemText.NONE,
 ) -> Built:
     """Make the site, or leave it where it is current.
 
@@ -81,12 +83,12 @@ def build(
     folder = SiteFolder(root)
     folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
-    made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url)
+    made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text.value)
     if folder.is_current(made_from, costs):
         stored = folder.manifest()
         return _built(stored, is_current=True)
     with folder.building() as new:
-        manifest = _write(lake, new, lake_id, made_from, costs, say, since, url)
+        manifest = _write(lake, new, lake_id, made_from, costs, say, since, url, item_text)
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
             hint = "Run the same command again when the other stage is done."
@@ -122,6 +124,7 @@ def _write(
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
+    item_text: ItemText,
 ) -> Manifest:
     # Loaded here, so that a build that is skipped answers at once.
     from report.changes import PATH, changes_since, kept, numbers_of
@@ -136,7 +139,7 @@ def _write(
     downloads = write_downloads(lake, new, said)
     say(f"{counted(len(downloads), 'download')} written")
     shutil.copytree(STATIC, new / "static")
-    material = Material(lake, facts, downloads, about)
+    material = Material(lake, facts, downloads, about, item_text)
     numbers = numbers_of(facts)
     changes = changes_since(since, numbers, downloads) if since else None
     if changes is not None:

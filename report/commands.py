@@ -29,6 +29,7 @@ from lake.tables import TABLES
 from lake.text import counted
 from report.build import build, publishers
 from report.folder import MANIFEST, Manifest, manifest_in
+from report.items.asked import ItemText
 from report.serving import HOST, server_of
 from report.shown import size
 
@@ -50,6 +51,9 @@ def build_(
     url: Annotated[
         str, typer.Option(envvar="GOLDSPAN_URL", help="Where it will be published; pages and their pictures say so.")
     ] = "",
+    item_text: Annotated[
+        ItemText, typer.Option(envvar="GOLDSPAN_ITEM_TEXT", help="Of which items gold is shown as text, if licensed.")
+    ] = ItemText.NONE,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
@@ -61,7 +65,8 @@ def build_(
     # Whoever writes to the lake meanwhile is noticed: these are its states before anything is read.
     unchanged.note_read([*earlier, *(lake / name for name in TABLES)])
     with store.naming_damage():
-        built = build(store, site, console.say, next(map(_published, earlier), None), _address(url))
+        earlier_site = next(map(_published, earlier), None)
+        built = build(store, site, console.say, earlier_site, _address(url), item_text)
     n_pages = len(built.pages)
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from lake.store import Lake
 from report.downloads import Stored
 from report.facts import Facts
+from report.items.asked import ItemText
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ class Material:
     facts: Facts
     downloads: Sequence[Stored]
     project: Project
+    item_text: ItemText = ItemText.NONE
 
 
 @dataclass(frozen=True)

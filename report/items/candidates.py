@@ -7,8 +7,10 @@ import polars as pl
 from lake.store import Lake
 from report.items.roster import Roster
 
-TOP = 5
-"""So many candidates are named; of many items and systems more would not fit a site."""
+TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1
+"""So many candidates are named of each answer; of this many answers and more only so many, which a site has room for.
+
+An answer then takes 3 bytes: 11 MB for 192,000 items and 20 systems."""
 
 _NUMBER = pl.col("path").str.strip_prefix("cand:").cast(pl.Int64, strict=False)
 
@@ -17,19 +19,20 @@ def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl
     """What a shard says of candidates.
 
     Returns:
-        One row per item: item, n_candidates, gold (candidates), target (the file whose next line is looked for), and
-        for each run that was asked run and answer: the rank of the gold, 0 where it has none, whether the primary
-        metric calls that right (1, 0; -1 where it has no value), then the first candidates.
+        One row per item: item, n_candidates, gold (candidates), and for each run that was asked run and answer: the
+        rank of the gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no
+        value), then the first candidates.
     """
+    top = TOP_OF_MANY if items.height * len(roster.runs) >= MANY else TOP
     pools = items.lazy().select("item_id", "item")
     golden = gold.lazy().select("item", "path").unique()
-    by_run = [_of_run(lake, roster, number, pools, golden) for number in range(len(roster.runs))]
+    by_run = [_of_run(lake, roster, number, top, pools, golden) for number in range(len(roster.runs))]
     answers = pl.concat(by_run).sort("item", "run") if by_run else pl.DataFrame(schema=_SCHEMA)
     by_item = answers.lazy().group_by("item", maintain_order=True).agg("run", "answer")
     candidates = gold.lazy().group_by("item").agg(gold="candidate")
     return (
         items.lazy()
-        .select("item", "n_candidates", target="target_path")
+        .select("item", "n_candidates")
         .join(candidates, on="item", how="left")
         .join(by_item, on="item", how="left")
         .with_columns(pl.col("gold", "run", "answer").fill_null([]))
@@ -41,7 +44,9 @@ def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl
 _SCHEMA = {"item": pl.Int64(), "run": pl.Int64(), "answer": pl.List(pl.Int64())}
 
 
-def _of_run(lake: Lake, roster: Roster, number: int, pools: pl.LazyFrame, golden: pl.LazyFrame) -> pl.DataFrame:
+def _of_run(
+    lake: Lake, roster: Roster, number: int, top: int, pools: pl.LazyFrame, golden: pl.LazyFrame
+) -> pl.DataFrame:
     """What one run says: the columns of _SCHEMA. A run at a time, since all rankings of many items are too much."""
     run_id = roster.runs[number].run_id
     folders = {"benchmark": roster.benchmark, "run_id": run_id}
@@ -50,7 +55,7 @@ def _of_run(lake: Lake, roster: Roster, number: int, pools: pl.LazyFrame, golden
     )
     # A candidate that is returned in several chunks stands where the first of them does.
     first = pl.col("rank") == pl.col("rank").min().over("item", "path")
-    top = ranked.filter(pl.col("rank") <= TOP, first).sort("item", "rank").select("item", candidate=_NUMBER)
+    named = ranked.filter(pl.col("rank") <= top, first).sort("item", "rank").select("item", candidate=_NUMBER)
     found = ranked.join(golden, on=["item", "path"], how="semi").group_by("item").agg(pl.col("rank").min())
     granularity, metric, k = roster.board.primary.measure
     scores = lake.scan("scores", protocol=roster.board.protocol.name, **folders)
@@ -61,7 +66,7 @@ def _of_run(lake: Lake, roster: Roster, number: int, pools: pl.LazyFrame, golden
         .join(pools, on="item_id")
         .join(right, on="item_id", how="left")
         .join(found, on="item", how="left")
-        .join(top.group_by("item", maintain_order=True).agg("candidate"), on="item", how="left")
+        .join(named.group_by("item", maintain_order=True).agg("candidate"), on="item", how="left")
         .select(
             "item",
             pl.lit(number, pl.Int64).alias("run"),

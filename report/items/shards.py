@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 
 import polars as pl
 
 from report.data_files import data_file, packed
 
-RAW_BYTES = 450_000
-"""So much JSON goes into a file, which packed is a third of it or less."""
+RAW_BYTES = 1_000_000
+"""So much JSON goes into a file, which packed is a fifth of it or so."""
 
 
 def with_shards(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows in their order as JSON: item_id, json, shard (from 0)."""
-    rows = frame.select("item_id", json=pl.struct(pl.all()).struct.json_encode())
+    """Rows in their order as JSON: item_id, scorable, json, shard (from 0); what is null is left out of the JSON."""
+    rows = frame.select("item_id", "scorable", json=pl.struct(pl.exclude("scorable")).struct.json_encode())
+    # Names of what is null take much of what is small.
+    rows = rows.with_columns(pl.col("json").str.replace_all(_NULL, ""))
     before = pl.col("json").str.len_bytes().cast(pl.Int64).cum_sum() - 1
     return rows.with_columns(shard=(before // RAW_BYTES).rle_id())
+
+
+_NULL = r',"[a-z_]+":null'
 
 
 def bounds(rows: pl.DataFrame) -> list[str]:
@@ -25,21 +31,31 @@ def bounds(rows: pl.DataFrame) -> list[str]:
 
 
 def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
-    """The files: path, content; each gives a list of objects, packed JSON, under `<name>/<shard>`.
+    """The files: path, content; each gives an object, packed JSON, under `<name>/<shard>`.
+
+    It holds `rows`, how many items that can be scored come before them (`at`), and which do directly `before` and
+    `behind` them.
 
     Args:
         rows: As :func:`with_shards` gives them.
         folder: Where they lie.
         name: What scripts ask for them by.
     """
-    joined = rows.group_by("shard", maintain_order=True).agg(pl.col("json").str.join(","))
-    for shard, json in joined.iter_rows():
-        yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(f"[{json}]".encode()))
+    id_ = pl.when("scorable").then("item_id")
+    walked = rows.with_columns(
+        at=pl.col("scorable").cum_sum().cast(pl.Int64) - pl.col("scorable").cast(pl.Int64),
+        before=id_.forward_fill().shift(1),
+        behind=id_.backward_fill().shift(-1),
+    )
+    edges = [pl.col("at", "before").first(), pl.col("behind").last()]
+    joined = walked.group_by("shard", maintain_order=True).agg(*edges, pl.col("json").str.join(","))
+    for shard, at, before, behind, text in joined.iter_rows():
+        said = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
+        content = f'{said[:-1]},"rows":[{text}]}}'
+        yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))
 
 
 def json_file(name: str, value: Mapping[str, object]) -> bytes:
     """A file that gives an object as packed JSON."""
-    import json
-
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     return data_file(name, packed(text.encode("utf-8", "surrogatepass")))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from lake.store import Lake
 from report.addresses import items_path, run_key
 from report.data_files import data_file
 from report.entities import Benchmark
@@ -18,6 +17,7 @@ from report.items.listing import class_texts, classes_of, list_columns, listing
 from report.items.roster import Roster, roster_of
 from report.items.shards import bounds, json_file, shard_files, with_shards
 from report.items.spans import spans_by_item
+from report.items.texts import chosen, texts_by_item
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import slug, visible
 from report.verdicts import full_name
@@ -44,20 +44,24 @@ def _pages(material: Material) -> Iterator[Page]:
     values = {"lines": lines, "within": PATH}
     yield Page(PATH, "Items", "items.html", values, said=said)
     for name, roster in rosters.items():
-        yield _page(material.lake, facts, name, roster)
+        yield _page(material, name, roster)
 
 
-def _page(lake: Lake, facts: Facts, name: str, roster: Roster) -> Page:
+def _page(material: Material, name: str, roster: Roster) -> Page:
+    lake, facts = material.lake, material.facts
     items = roster.items(lake)
     gold = roster.gold(lake, items)
     classes = classes_of(lake, roster).collect()
     is_candidates = gold["candidate"].is_not_null().any()
     shown = candidates_by_item if is_candidates else spans_by_item
+    published = chosen(roster, items, classes, material.item_text)
+    texts = with_shards(texts_by_item(lake, roster, items, gold, published.items))
+    has_text = texts.select("item_id", has_text=True)
     rows = with_shards(
         _described(items)
         .join(shown(lake, roster, items, gold), on="item", how="left", maintain_order="left")
-        .join(_ledgers(classes), on="item_id", how="left", maintain_order="left")
-        .with_columns(pl.col("ledger").fill_null([]))
+        .join(_ledgers(classes.clear() if is_candidates else classes), on="item_id", how="left", maintain_order="left")
+        .join(has_text, on="item_id", how="left", maintain_order="left")
         .drop("item")
     )
     folder, key = f"items/{slug(name)}", f"items/{name}"
@@ -67,12 +71,16 @@ def _page(lake: Lake, facts: Facts, name: str, roster: Roster) -> Page:
         **_about(facts, name, roster),
         "kind": "candidates" if is_candidates else "lines",
         "shards": bounds(rows),
+        "items": items["scorable"].sum(),
+        "texts": bounds(texts),
+        "without": published.why_not,
         "first": first,
     }
     files = {
         f"{folder}/about.js": data_file(f"{key}/about", about),
         f"{folder}/list.js": json_file(f"{key}/list", list_columns(listed)),
         **dict(shard_files(rows, folder, key)),
+        **dict(shard_files(texts, f"{folder}/text", f"{key}/text")),
     }
     for run, text in class_texts(classes, items, len(roster.runs)).items():
         files[f"{folder}/class-{run}.js"] = json_file(f"{key}/class-{run}", {"classes": text})
@@ -119,17 +127,19 @@ def _about(facts: Facts, name: str, roster: Roster) -> dict[str, object]:
 
 
 def _described(items: pl.DataFrame) -> pl.DataFrame:
-    """What is said of an item itself; `at` is its place among those that can be scored, from 1, else null."""
-    scorable = pl.col("scorable")
-    # One that cannot be scored is no neighbour of others, but has some, so that nobody is left there.
-    id_ = pl.when("scorable").then("item_id")
-    columns = ["item_id", "item", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not"]
+    """What is said of an item itself."""
     return items.select(
-        *columns,
-        at=pl.when(scorable).then(scorable.cum_sum()).cast(pl.Int64),
-        of=scorable.sum().cast(pl.Int64),
-        before=id_.forward_fill().shift(1),
-        behind=id_.backward_fill().shift(-1),
+        "item_id",
+        "item",
+        "scorable",
+        "repo",
+        "commit",
+        "language",
+        "source",
+        "subset",
+        "level",
+        "target_path",
+        "why_not",
     )
 
 

@@ -229,7 +229,7 @@
 
   // What there is to say of an item with these systems, as elements one below the other.
   function body(about, item, shown) {
-    if (item.why_not !== null) {
+    if (item.why_not !== undefined) {
       return [element("p", {class: "verdict"}, "Cannot be scored: " + item.why_not + ". It is in no number of any system.")];
     }
     if (about.kind === "candidates") {

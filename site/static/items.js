@@ -139,23 +139,34 @@
     box.replaceChildren(step("‹ earlier", page - 1), " page " + page + " of " + nPages + " ", step("later ›", page + 1));
   }
 
-  function shardOf(id) {
-    let low = 0, high = about.shards.length;
+  // The last of the shards, given by their first items, that does not begin behind an item.
+  function shardOf(id, firsts) {
+    let low = 0, high = firsts.length;
     while (low + 1 < high) {
       const middle = (low + high) >> 1;
-      if (about.shards[middle] <= id) { low = middle; } else { high = middle; }
+      if (firsts[middle] <= id) { low = middle; } else { high = middle; }
     }
     return low;
   }
 
+  // An item with its place among those that can be scored, and who stands beside it there.
   function record(id) {
-    return data(shardOf(id)).then(text => text ? goldspan.parse(text) : []).then(rows => rows.find(row => row.item_id === id) || null);
+    return data(shardOf(id, about.shards)).then(text => text ? goldspan.parse(text) : {rows: []}).then(shard => {
+      const rows = shard.rows, place = rows.findIndex(row => row.item_id === id);
+      if (place < 0) {
+        return null;
+      }
+      const counted = rows.filter(row => row.why_not === undefined), at = counted.indexOf(rows[place]);
+      const lower = rows.slice(0, place).filter(row => row.why_not === undefined).pop(), upper = rows.slice(place + 1).find(row => row.why_not === undefined);
+      return Object.assign({ledger: [], gold: [], run: [], answer: [], steps: [], files: [], lengths: [], own: []}, rows[place],
+        {at: at < 0 ? null : shard.at + at + 1, before: lower ? lower.item_id : shard.before, behind: upper ? upper.item_id : shard.behind});
+    });
   }
 
   // The neighbours: of the list where it is filtered, else of all items.
   function neighbours(item) {
     if (!["q", "repo", "language", "ledger", "class", "order"].some(name => state[name])) {
-      return Promise.resolve({before: item.before, behind: item.behind, told: item.at === null ? "" : item.at.toLocaleString("en") + " of " + goldspan.item.plural(item.of, "item")});
+      return Promise.resolve({before: item.before, behind: item.behind, told: item.at === null ? "" : item.at.toLocaleString("en") + " of " + goldspan.item.plural(about.items, "item")});
     }
     return list().then(columns => {
       const places = filtered(columns), at = places.findIndex(place => columns.id[place] === item.item_id);
@@ -204,7 +215,7 @@
     const head = element("div", {class: "item-head"}), name = element("h1", {class: "tight", id: "one-name", tabindex: "-1"}, item.item_id);
     head.append(name, walker(near));
     const parts = [head, goldspan.item.facts(about, item)];
-    if (about.kind === "lines" && item.why_not === null) {
+    if (about.kind === "lines" && item.why_not === undefined) {
       item.goldByFile = byFile(item.gold, item.files.length).map(ranges => ranges.filter(each => each[0] < each[1]));
       const agents = shown.filter(run => goldspan.item.stepsOf(item, run).length), named = agents.find(run => about.runs[run].key === state.replay);
       const run = named === undefined ? agents[0] : named;
@@ -218,7 +229,9 @@
     } else {
       parts.push(...goldspan.item.body(about, item, shown));
     }
-    parts.push(systems(shown), element("p", {class: "note"}, about.protocol + " · " + about.metric + (about.kind === "lines" ? ": drawn from the stored gold and answers, from which the numbers here follow." : ": ranks as they are stored.")));
+    const place = element("div", {id: "text"});
+    parts.push(place, systems(shown), element("p", {class: "note"}, about.protocol + " · " + about.metric + (about.kind === "lines" ? ": drawn from the stored gold and answers, from which the numbers here follow." : ": ranks as they are stored.")));
+    text(item, place);
     const focused = document.activeElement && document.activeElement.id;
     one.replaceChildren(...parts);
     all.hidden = true;
@@ -229,6 +242,18 @@
     } else if (focused && document.getElementById(focused)) {
       document.getElementById(focused).focus();
     }
+  }
+
+  // The gold as text where it is published, else how to see it. What shows it is read when it is asked for.
+  function text(item, place) {
+    if (item.why_not !== undefined) {
+      return;
+    }
+    const shown = item.has_text ? data("text/" + shardOf(item.item_id, about.texts)).then(goldspan.parse) : Promise.resolve({rows: []});
+    Promise.all([shown, goldspan.load("../static/item-text.js", "item-text")]).then(([shard, show]) => {
+      const found = shard.rows.find(row => row.item_id === item.item_id);
+      place.replaceChildren(...(found ? show.text(about, item, found, shownRuns()) : show.without(about, item)));
+    });
   }
 
   // Another step of the replay: only what it changes is drawn anew, so that the slider can be drawn on. There are too many

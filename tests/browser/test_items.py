@@ -13,6 +13,7 @@ import pytest
 from report.addresses import item_address, items_path
 from report.build import build
 from report.items import shards
+from report.items.asked import ItemText
 from tests.browser.conftest import Opened, watching
 from tests.browser.visits import EVERY_RULE, RUN_AXE
 from tests.report.item_lake import (
@@ -45,7 +46,7 @@ def items_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("items")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(shards, "RAW_BYTES", 1_500)
-        build(write_item_lake(folder / "lake"), folder / "site")
+        build(write_item_lake(folder / "lake"), folder / "site", item_text=ItemText.FULL)
     return folder / "site"
 
 
@@ -60,6 +61,13 @@ def visit(browser: Browser, items_site: Path) -> Iterator[Opened]:
             return page
 
         yield within
+
+
+def counted(page: Page, selector: str, n: int) -> None:
+    """Wait until there are so many."""
+    from playwright.sync_api import expect
+
+    expect(page.locator(selector)).to_have_count(n)
 
 
 def row(page: Page, system: str) -> list[str]:
@@ -87,7 +95,7 @@ def test_ranges_are_added_as_their_lines_one_by_one(visit: Opened) -> None:
         assert sizes == {"gold": len(should), "returned": len(held), "both": len(should & held)}
 
 
-def test_an_item_opens_after_one_file_and_its_sums_follow_from_its_spans(visit: Opened) -> None:
+def test_an_item_opens_after_two_files_and_its_sums_follow_from_its_spans(visit: Opened) -> None:
     page = visit("items/index.html")
     loaded: list[str] = []
     page.on("request", lambda asked: loaded.append(unquote(asked.url).rpartition("/")[2]))
@@ -107,8 +115,9 @@ def test_an_item_opens_after_one_file_and_its_sums_follow_from_its_spans(visit: 
     )
     assert page.locator("#one-name").text_content() == item_id(1)
     assert "acme/one @ 01234567" in (page.locator(".lead").first.text_content() or "")
-    numbered = [name for name in loaded if name.removesuffix(".js").isdigit()]
-    assert len(numbered) == 1
+    page.locator("table.text").first.wait_for()
+    # One with the item, one with its text.
+    assert sum(name.removesuffix(".js").isdigit() for name in loaded) == 2
     assert "list.js" not in loaded
 
 
@@ -144,17 +153,16 @@ def test_an_agents_steps_are_replayed_by_the_arrow_keys(visit: Opened) -> None:
         assert (output.text_content() or "").startswith(f"step {step} of 4 · gold seen {wanted[step - 1]}")
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
-    assert "step=2" in page.url
-    address = page.url
-    page.goto("about:blank")
-    page.goto(address)
+    assert "step=2" in page.evaluate("location.href")
+    page = visit(page.evaluate("location.href").partition("/site/")[2])
+    page.locator("output").wait_for()
     assert (page.locator("output").text_content() or "").startswith("step 2 of 4")
     page.locator("#step").focus()
     page.keyboard.press("ArrowRight")
     assert page.evaluate("document.activeElement.id") == "step"
     assert (page.locator("output").text_content() or "").startswith("step 3 of 4")
     page.locator(".steps button").last.click()
-    assert "step=" not in page.url
+    assert "step=" not in page.evaluate("location.href")
 
 
 def test_the_list_filters_pages_and_walks_and_the_way_back_is_open(visit: Opened) -> None:
@@ -163,16 +171,16 @@ def test_the_list_filters_pages_and_walks_and_the_way_back_is_open(visit: Opened
     page.locator("table.items a").first.wait_for()
     assert names.count() == 6
     page.locator("#f-class").select_option("seen")
-    page.wait_for_function("document.querySelectorAll('table.items tbody tr').length === 0")
-    assert f"ledger={KEYS[AGENT]}/seen" in page.url
+    counted(page, "table.items tbody tr", 0)
+    assert f"ledger={KEYS[AGENT]}/seen" in page.evaluate("location.href")
     page.go_back()
-    page.wait_for_function("document.querySelectorAll('table.items tbody tr').length === 6")
+    counted(page, "table.items tbody tr", 6)
     page.locator("#f-language").select_option("go")
-    page.wait_for_function("document.querySelectorAll('table.items tbody tr').length === 4")
+    counted(page, "table.items tbody tr", 4)
     page.locator("#f-repo").select_option("acme/two")
-    page.wait_for_function("document.querySelectorAll('table.items tbody tr').length === 1")
+    counted(page, "table.items tbody tr", 1)
     page.locator("#f-repo").select_option("")
-    page.wait_for_function("document.querySelectorAll('table.items tbody tr').length === 4")
+    counted(page, "table.items tbody tr", 4)
     page.locator("table.items a").first.click()
     page.locator(".walk", has_text="1 of 4 listed items").wait_for()
     page.keyboard.press("j")
@@ -198,8 +206,8 @@ def test_systems_are_chosen_and_stand_in_the_address(visit: Opened) -> None:
     assert "Never reached:" in (page.locator("p.verdict").text_content() or "")
     page.locator("#shown summary").click()
     page.locator("#shown label", has_text=AGENT).click()
-    page.wait_for_function("document.querySelectorAll('table.sums tbody tr').length === 2")
-    assert f"systems={KEYS[OTHER]},{KEYS[AGENT]}" in page.url
+    counted(page, "table.sums tbody tr", 2)
+    assert f"systems={KEYS[OTHER]},{KEYS[AGENT]}" in page.evaluate("location.href")
 
 
 def test_hostile_names_are_text(visit: Opened) -> None:
@@ -208,6 +216,23 @@ def test_hostile_names_are_text(visit: Opened) -> None:
     page.locator("summary", has_text="without gold").click()
     assert HOSTILE_SHOWN in (page.locator(".wrong-files").text_content() or "")
     assert page.locator("img").count() == 0
+
+
+def test_text_stands_where_a_licence_permits_it_and_else_how_to_see_it(visit: Opened) -> None:
+    page = visit(ITEM)
+    page.locator("table.text").nth(1).wait_for()
+    first = page.locator("table.text").first.locator("tbody tr")
+    # Gold is lines 5 to 20 of 40; eight more on either side.
+    assert first.count() == 28
+    assert first.first.locator("td").all_text_contents() == ["1", "1", f"name_00 = '{'x' * 389}… (500 characters)"]
+    assert first.nth(6).locator("td").nth(1).text_content() == "G12"
+    assert "licence MIT" in (page.locator("#text .note").text_content() or "")
+    assert page.locator("table.text .word-k").first.text_content() == "def"
+    page = visit(item_address(CONTEXTS, item_id(2)))
+    page.locator("#text code").wait_for()
+    assert page.locator("#text code").text_content() == "git show '0123456789abcdef:a.py'"
+    assert "no licence of its repository is known" in (page.locator("#text").text_content() or "")
+    assert page.locator("table.text").count() == 0
 
 
 def test_an_item_that_is_not_there_is_said_to_be_missing(visit: Opened) -> None:
@@ -232,7 +257,7 @@ def test_candidates_stand_with_their_ranks(visit: Opened) -> None:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_items_are_accessible_and_never_scroll_sideways(visit: Opened, axe: str, address: str, scheme: str) -> None:
     page = visit(address, color_scheme=scheme, viewport={"width": 320, "height": 800})
-    page.locator("table.items a, p.verdict").first.wait_for()
+    page.locator("table.items a, #text > *").first.wait_for()
     page.evaluate("document.querySelectorAll('details').forEach(each => { each.open = true; })")
     assert page.evaluate("document.documentElement.scrollWidth") <= 320
     page.evaluate(axe)

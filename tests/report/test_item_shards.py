@@ -15,8 +15,12 @@ import pytest
 from report.build import build
 from report.facts import load
 from report.items import shards
+from report.items.asked import ItemText
+from report.items.licences import permits
+from report.items.listing import classes_of
 from report.items.roster import roster_of
 from report.items.spans import spans_by_item
+from report.items.texts import chosen, texts_by_item
 from tests.report.item_lake import (
     AGENT,
     CANDIDATES,
@@ -105,13 +109,16 @@ def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkey
     assert isinstance(about, dict)
     bounds = about["shards"]
     assert len(bounds) > 2
-    seen = []
+    seen: list[str] = []
     for number, first in enumerate(bounds):
         name, rows = given((folder / f"{number}.js").read_text(encoding="utf-8"))
         assert name == f"items/{CONTEXTS}/{number}"
-        assert isinstance(rows, list)
-        assert rows[0]["item_id"] == first
-        seen += [row["item_id"] for row in rows]
+        assert isinstance(rows, dict)
+        assert rows["rows"][0]["item_id"] == first
+        # How many that can be scored come before it, and which stands beside it; one cannot be.
+        assert rows["at"] == sum(one != item_id(3) for one in seen)
+        assert rows["before"] == next((one for one in reversed(seen) if one != item_id(3)), None)
+        seen += [row["item_id"] for row in rows["rows"]]
     assert seen == sorted(item_id(number) for number in range(7))
     _, columns = given((folder / "list.js").read_text(encoding="utf-8"))
     assert isinstance(columns, dict)
@@ -122,7 +129,8 @@ def test_every_item_lies_in_the_shard_that_its_bounds_say(tmp_path: Path, monkey
 def test_candidates_have_the_rank_of_gold_and_the_first_five(tmp_path: Path) -> None:
     build(write_item_lake(tmp_path / "lake"), tmp_path / "site")
     _, rows = given((tmp_path / "site" / "items" / CANDIDATES / "0.js").read_text(encoding="utf-8"))
-    assert isinstance(rows, list)
+    assert isinstance(rows, dict)
+    rows = rows["rows"]
     assert [row["answer"] for row in rows] == [
         [[1, 1, 6, 1, 2, 3, 4]],
         [[7, 0, 0, 1, 2, 3, 4]],
@@ -133,3 +141,37 @@ def test_candidates_have_the_rank_of_gold_and_the_first_five(tmp_path: Path) -> 
     page = (tmp_path / "site" / "items" / f"{CANDIDATES}.html").read_text(encoding="utf-8")
     assert "hard/<wbr>2</th>" in page
     assert "</script><img" not in (tmp_path / "site" / "items" / f"{CONTEXTS}.html").read_text(encoding="utf-8")
+
+
+def test_licences_are_permissive_by_name_alone() -> None:
+    for licence in ("MIT", "mit", "Apache-2.0", "BSD License", "GPL-3.0 OR MIT", "MIT AND ISC"):
+        assert permits(licence), licence
+    for licence in ("", "GPL-3.0", "MIT AND GPL-3.0", "MITX", "see file", "CC-BY-NC-4.0", "(MIT"):
+        assert not permits(licence), licence
+
+
+def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> None:
+    lake = write_item_lake(tmp_path / "lake")
+    roster = roster_of(load(lake), CONTEXTS)
+    assert roster is not None
+    items = roster.items(lake)
+    classes = classes_of(lake, roster).collect()
+    of = {which: chosen(roster, items, classes, which).items for which in ItemText}
+    # Item 2 is from a repository whose licence nobody knows, item 3 cannot be scored.
+    licensed = {item_id(number) for number in range(7) if number not in {2, 3}}
+    asked = {which: set(found["item_id"]) for which, found in of.items()}
+    assert asked == dict.fromkeys(ItemText, licensed) | {ItemText.NONE: set(), ItemText.FLIPS: set()}
+    # Where one of the two systems shown first found most, and the other did not.
+    lost = pl.when((pl.col("run") == roster.runs.index(roster.usual[0])) & (pl.col("item_id") == item_id(4))).then(1)
+    flipped = classes.with_columns(pl.coalesce(lost, "class").alias("class"))
+    assert chosen(roster, items, flipped, ItemText.FLIPS).items["item_id"].to_list() == [item_id(4)]
+
+    texts = texts_by_item(lake, roster, items, roster.gold(lake, items), of[ItemText.FULL])
+    files = json.loads(texts.row(by_predicate=pl.col("item_id") == item_id(1), named=True)["files"])
+    assert [(file["path"], len(file["lines"])) for file in files] == [("a.py", 28), ("b.py", 20)]
+    lines = TEXTS["b.py"].split("\n")
+    for number, is_gold, words in files[1]["lines"]:
+        assert is_gold
+        assert "".join(text for _, text in words) == lines[number - 1]
+    nothing = texts_by_item(lake, roster, items, roster.gold(lake, items), of[ItemText.NONE])
+    assert nothing.is_empty()

@@ -1,0 +1,29 @@
+"""Which licences let a page show some lines of a file, if it names the licence and the repository."""
+
+from __future__ import annotations
+
+PERMISSIVE = frozenset(
+    (
+        "0BSD", "AFL-3.0", "Apache-2.0", "BSD-2-Clause", "BSD-3-Clause", "BSL-1.0", "CC0-1.0", "ISC", "MIT", "MIT-0",
+        "NCSA", "PSF-2.0", "Python-2.0", "Unlicense", "WTFPL", "Zlib",
+    )
+)  # fmt: skip
+"""By their SPDX names. Nothing is guessed: a licence that is not here, or not known, permits nothing."""
+
+_NAMED = {
+    "apache software license": "Apache-2.0",
+    "bsd license": "BSD-3-Clause",
+    "isc license (iscl)": "ISC",
+    "mit license": "MIT",
+    "python software foundation license": "PSF-2.0",
+    "the unlicense (unlicense)": "Unlicense",
+}
+"""What Python's packages call some of them, in small letters."""
+
+_SPDX = {name.lower(): name for name in PERMISSIVE}
+
+
+def permits(licence: str) -> bool:
+    """Whether a licence, or an SPDX expression without brackets, permits it: of `OR` one part, of `AND` each."""
+    either = licence.lower().split(" or ")
+    return any(all(part.strip() in {**_SPDX, **_NAMED} for part in one.split(" and ")) for one in either)
