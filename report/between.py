@@ -11,7 +11,7 @@ from report.columns import columns_of
 from report.entities import Protocol
 from report.facts import Facts
 from report.parameters import WHOLE
-from report.shown import score
+from report.shown import score, signed
 
 _MEASURE = ["granularity", "metric", "k"]
 
@@ -76,7 +76,7 @@ def _row(title: str, both: pl.DataFrame, systems: dict[str, str]) -> Apart | Non
     known = known.with_columns(apart=pl.col("two") - pl.col("one"))
     most = known.row(int(known["apart"].abs().arg_max() or 0), named=True)
     medians = (score(_median(known["one"])), score(_median(known["two"])))
-    largest = f"{most['apart']:+.3f}".replace("-", "−")
+    largest = signed(most["apart"])
     return Apart(title, average, known.height, medians, largest, systems[most["run_id"]])
 
 

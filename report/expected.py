@@ -17,7 +17,7 @@ from lake.verdict import EQUIVALENT, mirrored
 from report.board import AVERAGES, Board, build_board
 from report.entities import Run
 from report.facts import Facts
-from report.shown import MISSING, score
+from report.shown import MISSING, score, signed
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot be told", "not run"
 
@@ -32,7 +32,8 @@ class Outcome:
         worse: The other, likewise.
         names: What the two are called.
         values: Their numbers.
-        difference: How far the first is above the second, with the 95 % interval.
+        difference: How far the first is above the second.
+        interval: The 95 % interval of that; empty where there is none.
         status: agrees, disagrees, cannot be told, not run.
         why: What the status follows from.
     """
@@ -43,6 +44,7 @@ class Outcome:
     names: tuple[str, str]
     values: tuple[str, str]
     difference: str
+    interval: str
     status: str
     why: str
 
@@ -69,8 +71,8 @@ def _outcomes(facts: Facts, expectation: Expectation, protocol: str) -> Iterator
             yield _compared(facts, board, runs[first], runs[second])
         if not both:
             missing = [name for name in (better, worse) if not any(name in pair for pair in runs)]
-            why = f"no run of {' and '.join(missing or [better])} in this lake; {expectation.how}"
-            yield Outcome(_measured(board), None, None, (better, worse), (MISSING, MISSING), MISSING, NOT_RUN, why)
+            why = f"no run of {' and '.join(missing or [better])} in this lake"
+            yield Outcome(_measured(board), None, None, (better, worse), (MISSING, MISSING), MISSING, "", NOT_RUN, why)
 
 
 def _compared(facts: Facts, board: Board, better: Run, worse: Run) -> Outcome:
@@ -81,14 +83,16 @@ def _compared(facts: Facts, board: Board, better: Run, worse: Run) -> Outcome:
     )
     pair = pl.concat([of_board, mirrored(of_board)]).filter(run_a=worse.run_id, run_b=better.run_id).collect()
     values = {row.run.run_id: score(row.value(board.primary, board.average)) for row in board.rows}
-    difference, status, why = MISSING, UNTOLD, "too few items or repositories"
+    difference, interval, status, why = MISSING, "", UNTOLD, "too few items or repositories"
     if pair.height and pair["verdict"][0] is not None:
         row = pair.row(0, named=True)
-        interval = "" if row["low"] is None else f" ({row['low']:+.3f} to {row['high']:+.3f})"
-        difference = f"{row['delta']:+.3f}{interval}".replace("-", "−")
+        interval = "" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}"
+        difference = signed(row["delta"])
         status, why = _status(row), f"on the board: {row['verdict']}"
     numbers = (values[better.run_id], values[worse.run_id])
-    return Outcome(_measured(board), better, worse, (better.system, worse.system), numbers, difference, status, why)
+    return Outcome(
+        _measured(board), better, worse, (better.system, worse.system), numbers, difference, interval, status, why
+    )
 
 
 def _status(row: Mapping[str, float | str | None]) -> str:

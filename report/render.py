@@ -57,6 +57,7 @@ def _environment() -> Environment:
         "prose": prose,
         "breakable": breakable,
         "score": shown.score,
+        "signed": shown.signed,
         "count": shown.count,
         "measured": shown.measured,
         "size": shown.size,

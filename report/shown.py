@@ -25,6 +25,11 @@ def score(value: float | None) -> str:
     return MISSING if value is None else f"{value:.{SCORE_DIGITS}f}"
 
 
+def signed(value: float | None) -> str:
+    """A difference with its sign to three decimals, or a dash."""
+    return MISSING if value is None else f"{value:+.{SCORE_DIGITS}f}".replace("-", "−")
+
+
 def count(value: int | None) -> str:
     """A whole number with thousands separated, or a dash."""
     return MISSING if value is None else f"{value:,}"

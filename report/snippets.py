@@ -47,7 +47,8 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
     sliced: Wanted = [("slice", board.slice[0]), ("slice_value", board.slice[1])]
     # A system may have a run for each of several tasks.
     who = "run_id" if board.protocol.task else "system"
-    names = [row.run.run_id if board.protocol.task else row.run.system for row in board.rows]
+    rows = sorted(board.rows, key=lambda row: row.run.baseline)
+    names = [row.run.run_id if board.protocol.task else row.run.system for row in rows]
     first, other = (names * 2)[:2]
     down = board.primary.better != "lower"
     title = board.primary.title

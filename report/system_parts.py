@@ -16,7 +16,7 @@ from report.gold_ledger import Share, shares_of
 from report.parameters import WHOLE
 from report.profile import profile
 from report.rows import Cell, Row
-from report.shown import score
+from report.shown import score, signed
 from report.slices import in_numbers_order, place_of, title_of
 from report.system_items import Items, items_of, reference_run
 
@@ -152,11 +152,6 @@ def parts_of(lake: Lake, facts: Facts, board: Board) -> Iterator[tuple[str, Part
                 characters=characters.get(run.run_id),
             ),
         )
-
-
-def signed(value: float | None) -> str:
-    """A difference with its sign."""
-    return score(None) if value is None else f"{value:+.3f}".replace("-", "−")
 
 
 def _apart(number: Number) -> float:

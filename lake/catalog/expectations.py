@@ -38,7 +38,7 @@ EXPECTATIONS: Sequence[Expectation] = (
         protocols=("repoeval@code-chunk-v1", "repoeval@chunking-v1"),
         part="chunker",
         order=("syntax-1500", "fixed-nws-1500"),
-        how='python -m evaluate --systems "syntax-1500+*,fixed-nws-1500+*"',
+        how='`python -m evaluate --systems "syntax-1500+*,fixed-nws-1500+*"`',
     ),
     Expectation(
         name="dense-over-lexical",
@@ -47,6 +47,6 @@ EXPECTATIONS: Sequence[Expectation] = (
         protocols=("repobench-r@official-v1",),
         part="retriever",
         order=("unixcoder", "codebert", "bm25-okapi"),
-        how='python -m evaluate --systems "whole-file+unixcoder,whole-file+codebert", with the extra `dense`',
+        how='`python -m evaluate --systems "whole-file+unixcoder,whole-file+codebert"`, with the extra `dense`',
     ),
 )

@@ -9,9 +9,9 @@ from report.board import build_board
 from report.entities import Declaration, Run
 from report.facts import Facts
 from report.publisher import Material, Page, Publisher
-from report.shown import score, slug
+from report.shown import slug
 from report.snippets import of_system
-from report.system_parts import Part, parts_of, signed
+from report.system_parts import Part, parts_of
 
 
 def _pages(material: Material) -> Iterator[Page]:
@@ -40,8 +40,6 @@ def _pages(material: Material) -> Iterator[Page]:
             "citations": _citations(facts, runs, declared),
             "item_address": item_address,
             "compare_address": compare_address,
-            "signed": signed,
-            "score": score,
         }
         yield Page(facts.system_paths[system], system, "system.html", values, said=_said(system, parts))
 
