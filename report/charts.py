@@ -56,10 +56,10 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=axis)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None)
     colour, shape = by_kind([point.kind for point in points])
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(alt.InlineData(values=tuple(rows)))
     dots = base.encode(x=x, y=y)
     known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2="high:Q", y=y)
-    heads = alt.Chart(alt.InlineData(values=groups)).encode(y=y)
+    heads = alt.Chart(alt.InlineData(values=tuple(groups))).encode(y=y)
     # Left of every label even in a font wider than the one the picture was laid out with.
     left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
     layers = [
@@ -99,7 +99,7 @@ def forest_chart(points: Sequence[Point], name: str, *, is_wide: bool = False, i
     ]  # fmt: skip
     # Room for a font wider than the one that the picture is laid out with.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
-    base = alt.Chart(alt.InlineData(values=rows))
+    base = alt.Chart(alt.InlineData(values=tuple(rows)))
     scale = alt.Scale(domain=[bottom, top])
     x = alt.X("value:Q", scale=scale, axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[_ROW * len(points), 0]), axis=None)

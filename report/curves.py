@@ -86,8 +86,8 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     y = value_axis(title, top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
     padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
-    lines = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y, color=colour, detail="curve:N")
-    heads = alt.Chart(alt.InlineData(values=ends)).encode(x=alt.value(_CURVES + 10), y=y, color=colour)
+    lines = alt.Chart(alt.InlineData(values=tuple(rows))).encode(x=x, y=y, color=colour, detail="curve:N")
+    heads = alt.Chart(alt.InlineData(values=tuple(ends))).encode(x=alt.value(_CURVES + 10), y=y, color=colour)
     layers = [
         lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
         lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
@@ -166,12 +166,12 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
     colour, shape = by_kind([spot.kind for spot in spots])
     shade = alt.Color("shade:N", scale=None, legend=None)
-    base = alt.Chart(alt.InlineData(values=rows)).encode(x=x, y=y)
+    base = alt.Chart(alt.InlineData(values=tuple(rows))).encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
     named, others = base.transform_filter("datum.label !== ''"), base.transform_filter("datum.label === ''")
-    heads = alt.Chart(alt.InlineData(values=ends)).encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
+    heads = alt.Chart(alt.InlineData(values=tuple(ends))).encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
     layers = [
-        alt.Chart(alt.InlineData(values=line)).encode(x=x, y=y).mark_line(
+        alt.Chart(alt.InlineData(values=tuple(line))).encode(x=x, y=y).mark_line(
             color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
         ),
         # Nothing but the legend: what is seen has shades of these colours.

@@ -16,6 +16,9 @@ import vl_convert as vlc
 from report.kinds import KINDS
 from report.shown import visible
 
+# Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
+alt.utils.schemapi.DEBUG_MODE = False
+
 VEGA_LITE = "6.4"
 
 INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"

@@ -160,9 +160,25 @@ def _sorted(base: str, tab: Tab) -> float:
     return float(tab.evaluate(_SORT)) / 1000
 
 
+_WATCH_FLIPS = """
+new MutationObserver(() => {
+  if (!window.flipsAt && document.querySelector("#flips-table tbody tr")) window.flipsAt = performance.now();
+}).observe(document, {childList: true, subtree: true});
+"""
+
+
+def _flips(base: str, tab: Tab) -> float:
+    """From opening the page of comparisons to the list of the items on which its two systems differ."""
+    tab.add_init_script(_WATCH_FLIPS)
+    tab.goto(f"{base}/compare.html")
+    tab.wait_for_selector("#flips-table tbody tr")
+    return float(tab.evaluate("window.flipsAt")) / 1000
+
+
 _MEASURES: tuple[tuple[str, Callable[[str, Tab], float], Target], ...] = (
     ("a leaderboard is interactive", _interactive, INTERACTIVE),
     ("200 rows are sorted", _sorted, SORTED),
+    (f"flips of two systems over {N_ITEMS:,} items are listed", _flips, FLIPS),
 )
 
 SITE = Bench(

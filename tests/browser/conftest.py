@@ -20,6 +20,7 @@ from report.build import build
 from tests.report.context_lake import write_context, write_official
 from tests.report.hostile_lake import write_hostile
 from tests.report.small_lake import write_lake
+from tests.report.wide_lake import write_wide
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -33,6 +34,9 @@ FLAGS = [
     "--disable-sync",
     "--no-first-run",
 ]
+N_SYSTEMS = 60
+"""So many have budgets of weight to keep."""
+
 AXE = Path(__file__).parent / "node_modules" / "axe-core" / "axe.min.js"
 
 
@@ -78,6 +82,12 @@ def hostile_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The same with a benchmark whose names are attacks."""
     make = lambda root: write_hostile(write_official(write_context(write_lake(root))))  # noqa: E731  # said once
     return built(tmp_path_factory, "hostile", make)
+
+
+@pytest.fixture(scope="session")
+def wide_site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A site of sixty systems on every benchmark."""
+    return built(tmp_path_factory, "wide", lambda root: write_wide(root, n_items=16, n_systems=N_SYSTEMS))
 
 
 def built(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], Lake]) -> Path:

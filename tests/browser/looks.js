@@ -9,7 +9,8 @@
     // Control characters and those that turn the reading direction.
     const hidden = /[\u0000-\u0008\u202a-\u202e\u2066-\u2069]/;
     const sortable = [...document.querySelectorAll("table[data-sortable]")];
-    const isTitled = document.title.endsWith("· Goldspan") && document.querySelectorAll("main h1").length === 1;
+    const isTitled = document.title.endsWith("· Goldspan") && [...document.querySelectorAll("main h1")]
+      .filter((each) => each.getClientRects().length).length === 1;
     return {
       title: isTitled ? [] : [document.title],
       elsewhere: [...document.querySelectorAll("script, link, img, source, iframe, object, embed, image, use")]
@@ -74,7 +75,10 @@
   without: () => {
     const seen = (each) => each.getClientRects().length > 0;
     const short = (each) => each.textContent.replace(/\s+/g, " ").trim().slice(0, 60);
-    return [...document.querySelectorAll("table tr, svg[role=img]")].filter((each) => !seen(each)).map(short)
+    // A table that scripts fill is for those who have them; one with rows in it is for everybody.
+    const isEmpty = (each) => each.tagName === "TR" && each.closest(".needs-js") && !each.closest("table").querySelector("td");
+    return [...document.querySelectorAll("table tr, svg[role=img]")]
+      .filter((each) => !seen(each) && !isEmpty(each)).map(short)
       .concat([...document.querySelectorAll("button, input, select")].filter(seen).map((each) => "dead: " + short(each)));
   },
 
@@ -85,8 +89,10 @@
       const kind = each.tagName === "BUTTON" ? "button" : each.type;
       const isSet = (kind === "radio" && each.checked) || (kind === "select-one" && each.options.length < 2);
       const isOther = kind === "button" && (!each.closest("th[data-key]") || each.closest("th").ariaSort);
-      const name = kind === "button" ? "sort" : kind + " " + (each.name || each.dataset.control || each.id || place);
-      if (each.getClientRects().length && !each.disabled && !isSet && !isOther && !(name in firsts)) {
+      const name = kind === "button" ? "sort" : kind + " " + (each.closest("td") ? "of a row" : each.name || each.dataset.control || each.id || place);
+      // What only helps to find a choice is gone with the page.
+      const isPassing = "passing" in each.dataset;
+      if (each.getClientRects().length && !each.disabled && !isPassing && !isSet && !isOther && !(name in firsts)) {
         firsts[name] = place;
       }
     });

@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import polars as pl
+
+from lake.store import Lake
+from report.build import build
+from tests.report.context_lake import PROTOCOL
 
 
 def files(site: Path) -> dict[str, bytes]:
@@ -20,3 +28,40 @@ def test_another_process_with_other_hashes_and_one_thread_writes_the_same_bytes(
     subprocess.run([sys.executable, "-m", "report", *places, "--quiet"], check=True, env=environment)
     ours, theirs = files(hostile_site), files(tmp_path / "site")
     assert [name for name in {*ours, *theirs} if ours.get(name) != theirs.get(name)] == []
+
+
+OLD, NEW = re.compile(r"\b0?\.61(?:2|3|25)?\b"), re.compile(r"\b0?\.7(?:4|37|38|375)\b")
+"""The value before and after, to any number of digits."""
+KEPT = {"manifest.json", "data.html"}
+"""What says of every file how large it is, and of tables their first rows."""
+FOOTER = re.compile(r"<footer>.*?</footer>", re.DOTALL)
+
+
+def test_one_changed_value_changes_wherever_it_is_shown_and_nothing_else(hostile_site: Path, tmp_path: Path) -> None:
+    shutil.copytree(hostile_site.parent / "lake", tmp_path / "lake")
+    lake = Lake(tmp_path / "lake")
+    (part,) = [one for one in lake.parts("aggregates", protocol=PROTOCOL) if "an-agent" in one.folders["run_id"]]
+    rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")
+    value = pl.when(pl.col("metric") == "line_f1").then(0.7375).otherwise("macro")
+    lake.write("aggregates", rows.with_columns(macro=value), part=part.name, fingerprint="other", **part.folders)
+    build(lake, tmp_path / "site")
+    before, after = _texts(hostile_site), _texts(tmp_path / "site")
+    assert before.keys() == after.keys()
+    showing = {name for name, text in before.items() if OLD.search(text)}
+    assert {name for name, text in after.items() if OLD.search(text)} == set()
+    assert {name for name in showing if not NEW.search(after[name])} == set()
+    assert {"index.html", "contextbench.html", "systems/an-agent.html"} <= showing
+    changed = {name for name in before if before[name] != after[name]}
+    assert showing <= changed
+    # A page may show the place that a number has in a picture and not the number.
+    assert {name for name in changed - showing - KEPT if "contextbench" not in name} == set()
+
+
+def _texts(site: Path) -> dict[str, str]:
+    """Every file that is no picture or table, without the footer, whose hashes name the build."""
+    endings = {".html", ".js", ".json", ".csv", ".svg"}
+    return {
+        name: FOOTER.sub("", content.decode())
+        for name, content in files(site).items()
+        if Path(name).suffix in endings and not name.startswith("static/")
+    }

@@ -9,12 +9,12 @@ import pytest
 from report.build import STATIC
 from tests.browser.colours import Colour, Scheme, contrast, rules
 
-CSS = (STATIC / "style.css").read_text(encoding="utf-8")
+CSS = "\n".join(path.read_text(encoding="utf-8") for path in sorted(STATIC.glob("*.css"), reverse=True))
 TEXT = 4.5
 """The least contrast of what is read."""
 
 DRAWN = re.compile(r"(\.(ci|swatch|mark|strip|forest|seen-bar)\b|\bi$)")
-"""Selectors whose backgrounds are marks: nothing is written on them."""
+"""Selectors of marks: nothing is written on them, and their colour is that of what is drawn."""
 KINDS = re.compile(r"--(ink|muted|c\d|(retriever|agent|imported|oracle|baseline)(-\d)?)")
 """What pictures write and draw in: a curve's name at its end has the colour of the curve."""
 
@@ -40,7 +40,7 @@ def texts(scheme: Scheme) -> dict[str, Colour]:
     found = {}
     for rule in rules(CSS):
         colour = scheme.colour(rule.declared.get("color", ""))
-        if colour is not None and "background" not in rule.declared:
+        if colour is not None and "background" not in rule.declared and not DRAWN.search(rule.selector):
             found[rule.selector] = colour
     return found
 

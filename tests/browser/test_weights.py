@@ -7,12 +7,10 @@ from pathlib import Path
 import pytest
 
 from report.downloads import MAX_BYTES
-from tests.browser.conftest import built
+from tests.browser.conftest import N_SYSTEMS
 from tests.browser.visits import parsed
 from tests.report.html import Element
-from tests.report.wide_lake import write_wide
 
-N_SYSTEMS = 60
 LEADERBOARDS = ("contextbench.html", "repobench-r.html", "repoeval.html")
 LIMITS = {"index.html": 200, "methods.html": 300, "compare.html": 150}
 OF_FOLDERS = {"systems": 300, "items": 80}
@@ -20,14 +18,8 @@ OF_FOLDERS = {"systems": 300, "items": 80}
 
 
 @pytest.fixture(scope="session")
-def wide(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A site of sixty systems."""
-    return built(tmp_path_factory, "wide", lambda root: write_wide(root, n_items=16, n_systems=N_SYSTEMS))
-
-
-@pytest.fixture(scope="session")
-def pages(wide: Path) -> dict[str, Element]:
-    return parsed(wide)
+def pages(wide_site: Path) -> dict[str, Element]:
+    return parsed(wide_site)
 
 
 def weight(site: Path, name: str, page: Element) -> int:
@@ -38,18 +30,18 @@ def weight(site: Path, name: str, page: Element) -> int:
     return sum(path.stat().st_size for path in files)
 
 
-def test_every_page_is_as_light_as_it_must_be(wide: Path, pages: dict[str, Element]) -> None:
+def test_every_page_is_as_light_as_it_must_be(wide_site: Path, pages: dict[str, Element]) -> None:
     limits = {name: LIMITS.get(name, OF_FOLDERS.get(name.partition("/")[0])) for name in pages}
     heavy = {
-        name: weight(wide, name, page)
+        name: weight(wide_site, name, page)
         for name, page in pages.items()
-        if (limit := limits[name]) is not None and weight(wide, name, page) > limit * 1000
+        if (limit := limits[name]) is not None and weight(wide_site, name, page) > limit * 1000
     }
     assert heavy == {}
 
 
-def test_no_file_is_larger_than_hosts_take(wide: Path) -> None:
-    assert [path for path in wide.rglob("*") if path.is_file() and path.stat().st_size > MAX_BYTES] == []
+def test_no_file_is_larger_than_hosts_take(wide_site: Path) -> None:
+    assert [path for path in wide_site.rglob("*") if path.is_file() and path.stat().st_size > MAX_BYTES] == []
 
 
 def test_every_system_has_its_row_on_a_leaderboard_or_on_the_plain_page_that_it_names(

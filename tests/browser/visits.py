@@ -98,7 +98,7 @@ def look(page: Page, name: str, *arguments: float) -> dict[str, object]:
 def visit(opened: Opened, axe: str, view: str) -> Found:
     """Look at a page as it comes, narrow, dark, on paper, without motion, and without scripts."""
     page = opened(view, viewport={"width": 1280, "height": 900}, color_scheme="light")
-    page.wait_for_function("!document.querySelector('[aria-busy=true]')")
+    page.wait_for_selector("[aria-busy=true]", state="detached")
     if "#" in view:
         page.wait_for_timeout(200)
     page.evaluate(OPEN_DETAILS)

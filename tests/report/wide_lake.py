@@ -72,14 +72,14 @@ def write_wide(
 
 
 def _systems(benchmark: str, n: int) -> list[str]:
-    """So many names: baselines, agents where there are any, and retrievers over chunks of many sizes."""
+    """So many names, the best last: baselines, retrievers over chunks of many sizes, agents where there are any."""
     baselines = ["whole-file+random", "whole-file+oracle"]
     agents = [f"agent-{number}" for number in range(n // 4)] if benchmark == "contextbench" else []
     named = ("bm25-okapi", "jaccard-regex", "tfidf", "bm25-code")
     cut = [f"fixed-nws-{100 * size}+{name}" for size in range(1, n) for name in named]
     if benchmark == "repobench-r":
         cut = [f"whole-file+{name}" for name in (*named, *(f"bm25-okapi:k1={place / 10}" for place in range(1, n)))]
-    return [*baselines, *agents, *cut][:n]
+    return [*baselines, *cut[: n - len(baselines) - len(agents)], *agents]
 
 
 def _gold(benchmark: str) -> str:
