@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 import polars as pl
 
 from report.addresses import COMPARE, items_path, pairs_path
 from report.board import AVERAGES, build_board
-from report.data_files import data_file
+from report.data_files import data_file, packed
 from report.facts import Facts
 from report.gold_ledger import CLASSES
 from report.kinds import kind_of
@@ -105,7 +106,7 @@ def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
             [shares[run_id].get(name, 0.0) for name in CLASSES] if run_id in shares else None for run_id in run_ids
         ],
         "columns": COLUMNS,
-        "pairs": pairs_of(facts, board, run_ids, value).rows(),
+        "pairs": packed(json.dumps(pairs_of(facts, board, run_ids, value).rows()).encode()),
     }
 
 

@@ -208,6 +208,8 @@
       });
     });
     host.appendChild(made);
+    const file = () => keep("ledger.csv", csv([["system"].concat(board.classes.map((one) => one[1]))].concat(shares.map((row, which) => [names[which]].concat(row || [])))), "text/csv");
+    host.appendChild(element("p", null, { class: "keep" })).appendChild(element("button", "CSV", { type: "button", "aria-label": "Shares of the gold as CSV" })).addEventListener("click", file);
   }
 
   goldspan.figures = { forests: forests, matrix: matrix, ledger: ledger };

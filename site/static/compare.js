@@ -15,6 +15,8 @@
   let state = null; // protocol (an option's value), systems (keys), and what EMPTY has
   let board = null;
   let latest = 0;
+  let exact = []; // the table of verdicts, every digit
+  const VERDICT = ["delta", "low", "high", "p", "p_adjusted", "verdict", "exploratory", "wins", "ties", "losses", "smallest_detectable", "n_items", "n_repos"];
 
   function given() {
     return new URLSearchParams(location.hash.slice(1));
@@ -111,6 +113,7 @@
     });
     search();
     options(document.querySelector("[name=pair]"), state.systems.slice(1).map((key, place) => [place ? key : "", run(key).name + " against " + run(state.systems[0]).name]), state.pair);
+    document.title = state.systems.map((key) => run(key).name).join(", ") + " · Goldspan";
     byId("closer").hidden = state.systems.length < 3;
   }
 
@@ -165,6 +168,7 @@
     const places = state.systems.map(board.place);
     const conclusions = byId("conclusions");
     conclusions.textContent = "";
+    exact = [["system", "mean", "low", "high", "n"].concat(VERDICT)];
     const body = element("tbody");
     places.forEach((place, which) => {
       const mean = slice.means[place] || [null, null, null, 0];
@@ -172,6 +176,7 @@
       if (row) {
         conclusions.appendChild(element("li", sentence(row, board.runs[place].name, board.runs[places[0]].name)));
       }
+      exact.push([board.runs[place].system].concat(mean, VERDICT.map((key) => (row && row[key] !== undefined ? row[key] : null))));
       const line = body.insertRow();
       const name = line.appendChild(element("th", null, { scope: "row", class: "name" }));
       name.appendChild(element("a", board.runs[place].name, { href: board.runs[place].page, class: "to-system" }));
@@ -185,8 +190,6 @@
     });
     byId("verdicts").replaceChild(body, byId("verdicts").tBodies[0]);
     byId("numbers").firstChild.textContent = board.benchmark + ": " + board.measure + ", " + board.averaged + "; " + (board.slice === "all" ? "all " : board.slice + " " + (state.slice || board.strata[0]) + ", ") + count(slice.to - slice.from) + " items";
-    byId("remarks").textContent = "Difference, verdict, and items better, same and worse are of each system against the one it is held against; p is adjusted for all pairs that are tested together, " +
-      "in brackets that of the pair alone: exploratory. Least found: the smallest difference that would be found in four of five such samples. An expectation over random orders wins no item.";
   }
 
   // The row of a figure for all items: what the test's interval says.
@@ -202,7 +205,7 @@
     byId("where-note").textContent = names.b + " less " + names.a + ". Exploratory: within one repository the items are the unit of the 95 % interval, and nothing is adjusted; with fewer than " + goldspan.outcomes.FEWEST + " items there is none (open mark).";
     goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names, over(slice, state.systems[which]));
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
-    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". White is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
+    byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". Empty is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
     goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => run(key).name));
     const view = { board: board, a: runs[0], b: runs[which], slice: slice, names: names };
     goldspan.flips.show(view, { dir: state.dir, repo: state.repo, why: state.why, page: state.page }, (filters) => {
@@ -261,6 +264,7 @@
     const systems = event.target.checked ? state.systems.concat(key) : state.systems.filter((one) => one !== key);
     change({ systems: systems, pair: systems.includes(state.pair) ? state.pair : "", page: 1 }, systems.length + " systems are compared.");
   });
+  byId("verdicts-csv").addEventListener("click", () => goldspan.outcomes.keep("verdicts.csv", goldspan.outcomes.csv(exact), "text/csv"));
   byId("search").addEventListener("input", search);
   document.querySelector("[name=pair]").addEventListener("change", (event) => change({ pair: event.target.value, page: 1 }, "Looking at " + event.target.selectedOptions[0].textContent + "."));
   window.addEventListener("popstate", start);

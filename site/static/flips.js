@@ -103,7 +103,7 @@
     });
     table.replaceChild(body, table.tBodies[0]);
     shown.at = -1;
-    table.caption.firstChild.textContent = count(shown.kept.length) + " of " + count(view.slice.to - view.slice.from) + " items, the largest difference first; “most of its gold” is what became of it in that system";
+    table.caption.firstChild.textContent = count(shown.kept.length) + " of " + count(view.slice.to - view.slice.from) + " items, the largest difference first; “most of its gold” is what became of it in that system. Where both found it they differ in the rest: what else was returned, or at which rank";
     byId("flips-page").textContent = "page " + count(page) + " of " + count(pages());
     byId("flips").querySelectorAll("[data-step]").forEach((button) => { button.disabled = page + Number(button.dataset.step) < 1 || page + Number(button.dataset.step) > pages(); });
     shown.filters = Object.assign({}, filters, { page: page });

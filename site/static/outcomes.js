@@ -9,6 +9,10 @@
     return goldspan.unpack(text).then((raw) => raw.buffer);
   }
 
+  function json(text) {
+    return bytes(text).then((buffer) => JSON.parse(new TextDecoder().decode(buffer)));
+  }
+
   // Whole numbers of 1, 2 or 4 bytes each.
   function whole(text, n) {
     return bytes(text).then((buffer) => {
@@ -49,23 +53,23 @@
   }
 
   function opened(path, said) {
-    const parts = [bytes(said.ids), whole(said.repo, said.n), whole(said.language, said.n), whole(said.stratum, said.n), whole(said.ease, said.n)];
+    const parts = [json(said.ids), whole(said.repo, said.n), whole(said.language, said.n), whole(said.stratum, said.n), whole(said.ease, said.n)];
     return Promise.all(parts).then(([ids, repo, language, stratum, ease]) => {
       const known = {};
       const once = (key, make) => (known[key] = known[key] || make());
       return Object.assign({}, said, {
         repo: repo, language: language, ease: ease,
-        id: naming(JSON.parse(new TextDecoder().decode(ids))),
+        id: naming(ids),
         place: (key) => said.runs.findIndex((run) => run.key === key),
         // A run's outcomes: value, of ratios numerator and denominator, and why.
         run: (key) => once(key, () => goldspan.load(path + "/" + key + ".js", path + "/" + key).then((found) => Promise.all(
           ["value", "numerator", "denominator"].map((name) => found[name] && numbers(found[name], said.n)).concat(found.why && whole(found.why, said.n))
         ).then(([value, numerator, denominator, why]) => ({ key: key, value: value, numerator: numerator, denominator: denominator, why: why })))),
         // Numbers of all runs and pairs over one value of the slice, and which items it holds: those of one stand together.
-        slice_of: (place) => once("slice " + place, () => goldspan.load(path + "/slice-" + place + ".js", path + "/slice-" + place).then((found) => {
+        slice_of: (place) => once("slice " + place, () => goldspan.load(path + "/slice-" + place + ".js", path + "/slice-" + place).then((found) => json(found.pairs).then((pairs) => {
           const from = stratum.indexOf(place);
-          return Object.assign({}, found, { from: Math.max(from, 0), to: from < 0 ? 0 : stratum.lastIndexOf(place) + 1 });
-        }))
+          return Object.assign({}, found, { pairs: pairs, from: Math.max(from, 0), to: from < 0 ? 0 : stratum.lastIndexOf(place) + 1 });
+        })))
       });
     });
   }

@@ -166,6 +166,13 @@ def test_flips_are_filtered_walked_and_kept(compared: Opened, evaluated: Lake, t
     href = page.evaluate("document.activeElement.getAttribute('href')")
     assert href.startswith(f"items/repoeval.html#item={kept[0]['item_id']}&systems=")
     with page.expect_download() as started:
+        page.click("#verdicts-csv")
+    started.value.save_as(tmp_path / "verdicts.csv")
+    with (tmp_path / "verdicts.csv").open(encoding="utf-8", newline="") as file:
+        numbers = list(csv.DictReader(file))
+    assert f"{float(numbers[1]['delta']):+.3f}".replace("-", "−") == counts[3]
+    assert numbers[1]["wins"] == counts[7]
+    with page.expect_download() as started:
         page.locator("figure.compared button", has_text="SVG").first.click()
     started.value.save_as(tmp_path / "figure.svg")
     assert "<path" in (tmp_path / "figure.svg").read_text(encoding="utf-8")
