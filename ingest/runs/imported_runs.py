@@ -83,9 +83,10 @@ class ImportedRun:
         """Its row of `runs`, where all of it is there and was made from the same."""
         if not self._whole.is_current:
             return None
-        row, items = self.lake.read("runs", **self._folders), self.lake.read("run_items", **self._folders)
+        row = self.lake.read("runs", **self._folders)
+        n_items = self.lake.scan("run_items", **self._folders).select(pl.len()).collect().item()
         parts = [part.name for part in self.lake.parts("run_items", **self._folders)]
-        is_there = items.height == row["n_items"].item()
+        is_there = n_items == row["n_items"].item()
         return row if is_there and all(self._parts(part, *STORED[kind]).is_current for part in parts) else None
 
     def write(self, part: str, tables: Tables) -> None:

@@ -63,24 +63,30 @@ def printed_by(words: Sequence[str]) -> Printed | None:
 
 
 def operands_of(words: Sequence[str], with_value: str = "") -> tuple[str, ...]:
-    """The words that are no flags.
+    """The words that are no flags, nor the values of any; the arguments are as for :func:`options_of`."""
+    return options_of(words, with_value)[1]
+
+
+def options_of(words: Sequence[str], with_value: str = "") -> tuple[list[tuple[str, str]], tuple[str, ...]]:
+    """The flags, each with its value, empty where it has none, and the words that are none.
 
     Args:
         words: What follows a command's name.
-        with_value: A pattern of the flags whose value is the next word.
+        with_value: A pattern of the flags whose value is the next word; that of a long one may follow a `=`.
     """
-    found = []
-    place, is_flags_over = 0, False
-    while place < len(words):
-        word = words[place]
-        if word == "--" and not is_flags_over:
-            is_flags_over = True
-        elif is_flags_over or not word.startswith("-"):
-            found.append(word)
+    flags, operands = list[tuple[str, str]](), list[str]()
+    left, is_over = iter(words), False
+    for word in left:
+        if word == "--" and not is_over:
+            is_over = True
+        elif is_over or not word.startswith("-"):
+            operands.append(word)
         elif with_value and re.fullmatch(with_value, word):
-            place += 1
-        place += 1
-    return tuple(found)
+            flags.append((word, next(left, "")))
+        else:
+            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+            flags.append((name, value))
+    return flags, tuple(operands)
 
 
 def _all(words: Sequence[str]) -> Printed:
@@ -92,11 +98,10 @@ def _nl(words: Sequence[str]) -> Printed:
 
 
 def _bat(words: Sequence[str]) -> Printed:
-    ranges = [word.partition("=")[2] for word in words if word.startswith("--line-range=")]
-    ranges += [after for word, after in pairwise(words) if word in ("-r", "--line-range")]
+    flags, files = options_of(words, "-[rlH]|--line-range|--language|--style|--color|--paging")
+    ranges = [value for flag, value in flags if flag in ("-r", "--line-range") and value]
     found = [re.fullmatch(r"([0-9]+):([0-9]+)", one) for one in ranges]
     known = [window for one in found if one is not None and (window := _window(one[1], one[2]))]
-    files = operands_of(words, "-[rlH]|--line-range|--language|--style|--color|--paging")
     if not ranges:
         return Printed(WHOLE, files)
     return Printed(tuple(known) if len(known) == len(ranges) else None, files)
@@ -116,44 +121,22 @@ def _tail(words: Sequence[str]) -> Printed:
 
 def _counted(words: Sequence[str]) -> tuple[str, int | None, tuple[str, ...]]:
     """The sign and number of lines that `head` or `tail` is to show, 10 where it is not said, and the files."""
-    sign, n = "", 10
-    rest: list[str] = []
-    place = 0
-    while place < len(words):
-        word = words[place]
-        if word in ("-n", "--lines") and place + 1 < len(words):
-            place += 1
-            word = f"-n{words[place]}"
-        if word.startswith(("-c", "--bytes")):
-            return "", None, operands_of(words, "-[cn]|--lines|--bytes")
-        found = _COUNT.fullmatch(word) if word.startswith(("-", "+")) else None
-        if found is not None and (number := line_of(found["n"])) is not None:
-            sign, n = found["sign"], number
-        else:
-            rest.append(word)
-        place += 1
-    return sign, n, operands_of(rest)
+    flags, operands = options_of(words, "-[cn]|--lines|--bytes")
+    if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
+        return "", None, operands
+    counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
+    found = [_COUNT.fullmatch(one) for one in (*counts, *(word for word in operands if word.startswith("+")))]
+    told = [(one["sign"], n) for one in found if one is not None and (n := line_of(one["n"])) is not None]
+    files = tuple(word for word in operands if not (word.startswith("+") and _COUNT.fullmatch(word)))
+    return (*(told[-1] if told else ("", 10)), files)
 
 
 def _sed(words: Sequence[str]) -> Printed | None:
-    scripts: list[str] = []
-    rest: list[str] = []
-    is_quiet = False
-    place = 0
-    while place < len(words):
-        word = words[place]
-        if word.startswith(("-i", "--in-place")):
-            return None
-        if word in ("-e", "--expression") or (re.fullmatch(r"-[nErsuz]*e", word) is not None):
-            scripts += words[place + 1 : place + 2]
-            is_quiet |= "n" in word.removeprefix("--expression")
-            place += 1
-        elif word in ("--quiet", "--silent") or re.fullmatch(r"-[nErsuz]+", word):
-            is_quiet |= "n" in word or word.startswith("--")
-        else:
-            rest.append(word)
-        place += 1
-    files = operands_of(rest)
+    flags, files = options_of(words, "--expression|-[nErsuz]*e")
+    if any(flag.startswith(("-i", "--in-place")) for flag, _ in flags):
+        return None
+    scripts = [value for flag, value in flags if flag == "--expression" or re.fullmatch("-[nErsuz]*e", flag)]
+    is_quiet = any(flag in ("--quiet", "--silent") or re.fullmatch("-[Ersuz]*n[nErsuz]*e?", flag) for flag, _ in flags)
     if not scripts:
         scripts, files = list(files[:1]), files[1:]
     spaced = (re.sub(r"(?<=[0-9$]) +(?=[pq{])", "", script) for script in scripts)
@@ -206,12 +189,12 @@ def _git(words: Sequence[str]) -> Printed | None:
         objects = [word.partition(":")[2] for word in operands_of(rest) if ":" in word]
         return Printed(WHOLE, tuple(objects)) if objects else None
     if verb == "blame":
-        ranges = [after for word, after in pairwise(rest) if word == "-L"] + [w[2:] for w in rest if w[:2] == "-L"]
+        flags, files = options_of(rest, "-L|--since|--date")
+        ranges = [value or flag[2:] for flag, value in flags if flag.startswith("-L")]
         found = [re.fullmatch(r"([0-9]+),(\+?)([0-9]+)", one) for one in ranges if one]
         windows = [_window(one[1], str(int(one[3]) - 1) if one[2] else one[3], one[2]) for one in found if one]
         known = tuple(window for window in windows if window)
-        files = operands_of(rest, "-L|--since|--date")[-1:]
-        return Printed(known if len(known) == len(found) and ranges else None if ranges else WHOLE, files)
+        return Printed(known if len(known) == len(found) and ranges else None if ranges else WHOLE, files[-1:])
     return None
 
 
