@@ -73,7 +73,7 @@ def test_hostile_names_are_text(visited: Mapping[str, Found], hostile_site: Path
     assert wrong(visited, "attack") == {}
     pages = parsed(hostile_site)
     shown = [name for name, page in pages.items() if SHOWN in page.text]
-    assert {"hostile.html", "index.html"} <= set(shown)
+    assert {"hostile.html", "index.html", "submit.html"} <= set(shown)
     assert any(name.startswith("systems/") for name in shown)
 
 

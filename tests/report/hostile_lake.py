@@ -49,7 +49,22 @@ def write_hostile(lake: Lake) -> Lake:
     for place, (system, value) in enumerate(SYSTEMS.items()):
         _write_run(lake, f"hostile.issue--{system}--{place:08x}", system, value)
     _write_comparisons(lake)
+    _write_submissions(lake)
     return lake
+
+
+def _write_submissions(lake: Lake) -> None:
+    system = next(iter(SYSTEMS))
+    texts = ("label", "date", "contact", "licence", "description", "revision", "cost", "why", "file")
+    said: dict[str, object] = {"benchmark": BENCHMARK, "task": TASK, "kind": "agent", "authors": [ATTACK]}
+    said |= dict.fromkeys(texts, ATTACK)
+    reported = [{"metric": ATTACK, "value": 0.5}]
+    scored = {"system": system, "status": "scored", "run_id": f"hostile.issue--{system}--{0:08x}"}
+    refused = {"system": ATTACK, "status": "refused", "reported": []}
+    write(lake, "submissions", [
+        {**said, "submission": "a/1", "url": f"https://example.org/{ATTACK}", "reported": reported, **scored},
+        {**said, "submission": "b/1", "url": "javascript:alert(1)", **refused},
+    ])  # fmt: skip
 
 
 def _write_items(lake: Lake) -> None:
