@@ -59,9 +59,9 @@ class Outcomes:
 
 
 def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:
-    """The items and the runs of a board; None where no run has a value."""
+    """The items and the runs of a board; None where there are no two runs that have values."""
     rows = [row for row in (*board.rows, *board.unranked) if row.head is not None and row.head.n > 0]
-    if not rows:
+    if len(rows) < 2:
         return None
     run_ids = [row.run.run_id for row in rows]
     scored = facts.aggregates.filter(

@@ -267,8 +267,10 @@
   byId("verdicts-csv").addEventListener("click", () => goldspan.outcomes.keep("verdicts.csv", goldspan.outcomes.csv(exact), "text/csv"));
   byId("search").addEventListener("input", search);
   document.querySelector("[name=pair]").addEventListener("change", (event) => change({ pair: event.target.value, page: 1 }, "Looking at " + event.target.selectedOptions[0].textContent + "."));
-  window.addEventListener("popstate", start);
-  window.addEventListener("hashchange", start);
+  // An anchor within the page, such as that of the link that skips to the content, is no view.
+  ["popstate", "hashchange"].forEach((name) => window.addEventListener(name, () => {
+    if (!location.hash || location.hash.includes("=")) { start(); }
+  }));
   let waiting = 0;
   window.addEventListener("resize", () => {
     clearTimeout(waiting);

@@ -130,6 +130,11 @@ def test_an_address_opens_what_was_chosen(compared: Opened) -> None:
     again = compared(f"compare.html{address}")
     assert again.evaluate(state) == page.evaluate(state)
     assert again.evaluate(SHOWN) == page.evaluate(SHOWN)
+    # An anchor is no view.
+    again.evaluate("document.querySelector('a.skip').click()")
+    until(again, "location.hash === '#main'")
+    again.wait_for_timeout(200)
+    assert again.evaluate(SHOWN) == page.evaluate(SHOWN)
     # What nobody knows is ignored.
     page = compared("compare.html#protocol=nothing@v0&systems=ffffffff,eeeeeeee&dir=up&repo=none&page=-3&pair=x")
     assert len(page.evaluate(SHOWN)) == 2

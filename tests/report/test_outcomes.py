@@ -19,6 +19,7 @@ from report.facts import load
 from report.gold_ledger import CLASSES
 from report.outcomes import files_of, numbers, outcomes_of
 from report.pairs import pairs_of
+from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
 
 Column = Mapping[str, str]
@@ -84,6 +85,16 @@ def names(found: list[object]) -> list[object]:
         return found
     prefix, first, n = found
     return [f"{prefix}{number}" for number in range(int(str(first)), int(str(first)) + int(str(n)))]
+
+
+def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
+    lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
+    facts = load(lake)
+    chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
+    assert outcomes_of(lake, facts, target) is None
+    found = outcomes_of(lake, facts, chunking)
+    assert found is not None
+    assert [row.run.system for row in found.rows] == ["fixed-nws-1500+jaccard", LIMITED]
 
 
 @pytest.fixture(scope="module")
