@@ -121,3 +121,12 @@ def listed(names: Sequence[str], most: int = MAX_LISTED) -> str:
     """Names with commas between; of many the first, and how many more there are."""
     shown = ", ".join(names[:most])
     return shown if len(names) <= most else f"{shown} and {len(names) - most:,} more"
+
+
+def group_name(number: int) -> str:
+    """`a`, `b`, … for 1, 2, …, and `aa` after `z`."""
+    letters = ""
+    while number > 0:
+        number, last = divmod(number - 1, 26)
+        letters = chr(ord("a") + last) + letters
+    return letters

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,13 @@ from report.entities import Protocol
 from report.facts import Facts
 from report.parameters import WHOLE
 from report.rows import Row
+from report.shown import fixed
 from report.slices import in_numbers_order, place_of, title_of
+
+HEAT_STEPS = 8
+
+MIN_ITEMS = 5
+"""A number over fewer items says little: its cell is hatched."""
 
 Values = tuple[tuple[str, int], ...]
 """A slice's values, each with the items it holds."""
@@ -69,3 +76,32 @@ def _heat(facts: Facts, protocol: Protocol, part: pl.DataFrame, name: str, rows:
     known = [facts.slice_sizes.get((protocol.name, task, name), (0, 0)) for task in {row.run.task for row in rows}]
     n_values, n_items = max(known, default=(0, 0))
     return Heat(name, values, max(n_values, len(values)), n_items, lines)
+
+
+@dataclass(frozen=True)
+class ShadedHeat:
+    """A heat as it is shown: each number with its shade, the darker the higher among all that are there."""
+
+    heat: Heat
+    least: str
+    most: str
+    rows: tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]
+
+    def systems(self, most: int) -> list[tuple[Row, tuple[tuple[str, int], ...]]]:
+        """The first of the systems, without baselines."""
+        return [line for line in self.rows if not line[0].run.baseline][:most]
+
+
+def shaded(heat: Heat, digits: int) -> ShadedHeat:
+    """The shades run from the least to the greatest of the systems' numbers; baselines beyond are as the nearest."""
+    lines = [values for row, values in heat.rows if not row.run.baseline] or [values for _, values in heat.rows]
+    numbers = [value for values in lines for value in values if value is not None] or [0.0]
+    least, most = min(numbers), max(numbers)
+    width = (most - least) or 1.0
+
+    def cell(value: float | None) -> tuple[str, int]:
+        share = 0.0 if value is None else min(max((value - least) / width, 0.0), 1.0)
+        return fixed(value, digits), math.floor(share * HEAT_STEPS + 0.5)
+
+    rows = tuple((row, tuple(map(cell, values))) for row, values in heat.rows)
+    return ShadedHeat(heat, fixed(least, digits), fixed(most, digits), rows)

@@ -30,6 +30,16 @@ def signed(value: float | None) -> str:
     return MISSING if value is None else f"{value:+.{SCORE_DIGITS}f}".replace("-", "−")
 
 
+def fixed(value: float | None, digits: int, *, sign: bool = False) -> str:
+    """A number to so many decimals, a true minus before it if need be; or a dash."""
+    return MISSING if value is None else f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
+
+
+def share(value: float | None) -> str:
+    """A share in whole per cent, or a dash."""
+    return MISSING if value is None else f"{100 * value:.0f} %"
+
+
 def count(value: int | None) -> str:
     """A whole number with thousands separated, or a dash."""
     return MISSING if value is None else f"{value:,}"

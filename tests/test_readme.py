@@ -80,7 +80,7 @@ def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
     runs = pl.read_parquet(lake_folder / "runs/**/*.parquet").filter(origin="imported")
     assert sorted(runs["system"]) == ["my-names", "my-retriever", "my-words", "ripgrep"]
     assert command("report", "--site", tmp_path / "site").code == 0
-    page = (tmp_path / "site/repoeval.html").read_text()
+    page = (tmp_path / "site/repoeval-all.html").read_text()
     assert all(name in page for name in runs["system"])
 
 

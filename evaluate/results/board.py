@@ -20,7 +20,7 @@ from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError
 from lake.printed_table import PrintedTable
 from lake.store import Lake
-from lake.text import listed
+from lake.text import group_name, listed
 
 MISSING = "–"
 
@@ -137,15 +137,6 @@ def _rank(row: dict[str, object]) -> str:
     if row["rank_low"] is None or not isinstance(row["tie_group"], int):
         return ""
     return f"{row['rank_low']}-{row['rank_high']} {group_name(row['tie_group'])}"
-
-
-def group_name(number: int) -> str:
-    """`a`, `b`, … for 1, 2, …, and `aa` after `z`."""
-    letters = ""
-    while number > 0:
-        number, last = divmod(number - 1, 26)
-        letters = chr(ord("a") + last) + letters
-    return letters
 
 
 def number_of(value: object) -> str:

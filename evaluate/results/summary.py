@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from evaluate.metrics import metric_named
-from evaluate.results.board import MISSING, best_first, called, group_name, number_of, over_all_items
+from evaluate.results.board import MISSING, best_first, called, number_of, over_all_items
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.selection import edition
 from evaluate.statistics.headline import average_of, headline_slice, interval_of
@@ -17,6 +17,7 @@ from lake.catalog.references import reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
 from lake.store import Lake
+from lake.text import group_name
 from lake.verdict import verdict_on
 
 N_SHOWN = 3

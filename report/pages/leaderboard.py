@@ -1,134 +1,132 @@
-"""Leaderboard: a page per benchmark, a section per protocol, a table per way of averaging, a chart, slices."""
+"""Leaderboard: a page per benchmark that opens with its answer and its table, and a plain page with every number."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from markupsafe import Markup
-
-from lake.catalog.baselines import unbeaten_baselines
 from lake.catalog.interval_coverage import coverage_note
 from report.addresses import pairs_path
 from report.beats import beats_of
 from report.board import AVERAGES, Board, build_board
+from report.board_files import board_files, board_path, slices_of
 from report.choices import Choices, choices
 from report.columns import Column
+from report.controls import Controls, controls_of
 from report.cost_quality import CostQuality, cost_quality
-from report.entities import IMPORTED, Declaration
+from report.entities import IMPORTED, Benchmark, Declaration
 from report.facts import Facts
 from report.figures import Figure, files_of
-from report.heats import Heat
-from report.kinds import kind_of
-from report.parameters import Average, TaskParameters
-from report.pictures import Steps, score_picture, step_picture
+from report.frontiers import Frontier
+from report.heats import ShadedHeat, shaded
+from report.main_table import MainTable, Name, main_table, named
+from report.parameters import TaskParameters
+from report.pictures import Steps, step_picture
+from report.plain_tables import Table, plain_tables, unbeaten
 from report.publisher import Entry, Material, Page, Publisher
-from report.render import markup
 from report.rows import Row
-from report.shown import score, slug
+from report.shown import SCORE_DIGITS, slug
 from report.sizes import Sizes, sizes_of
 from report.verdicts import board_verdict, sentence
-
-HEAT_STEPS = 8
-
-
-@dataclass(frozen=True)
-class Line:
-    """A row of the table as it is shown."""
-
-    row: Row
-    n_chunks: int | None
-    cells: tuple[tuple[str, bool, int | None], ...]
-    """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
-    above: str
-    """How far it is above the reference, by the primary metric."""
-    bar: Markup
-    """Its primary number and interval, drawn."""
-
-
-@dataclass(frozen=True)
-class Table:
-    """The leaderboard averaged one way, in the order of the primary metric so averaged."""
-
-    average: Average
-    title: str
-    meaning: str
-    chart: Figure | None
-    """The same numbers in the same order; none where the primary metric has none."""
-    ranked: tuple[Line, ...]
-    baselines: tuple[Line, ...]
-    unranked: tuple[Line, ...]
-    same: tuple[str, ...]
-    """Metrics whose ratio of sums equals their mean over items by construction."""
-    means: tuple[str, ...]
-    """Metrics that the protocol averages over items here too."""
-    undefined: tuple[str, ...]
-    """Metrics that have no ratio of sums."""
-    unbeaten: tuple[str, ...]
-    """Why no system is above a baseline, where none is."""
 
 
 @dataclass(frozen=True)
 class Section:
-    """One protocol's part of the page."""
+    """One protocol's part of the page, with the data that it loads on demand."""
 
     board: Board
     verdict: str
-    reference: str
-    """The system that all are held against; empty where it was not run."""
+    reference: Row | None
     rules: tuple[tuple[str, str], ...]
-    tables: tuple[Table, ...]
+    main: MainTable
+    names: Mapping[str, Name]
+    unbeaten: Sequence[str]
+    controls: Controls
+    slices: Sequence[Mapping[str, object]]
     sizes: Sizes | None
     choices: Choices | None
+    heats: tuple[ShadedHeat, ...]
+    path: str
     costs: CostQuality | None
-    steps: Steps | None
-    heats: tuple[tuple[Heat, tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]], ...]
+    files: Mapping[str, bytes]
 
     @property
     def figures(self) -> list[Figure | None]:
         """What of it may be downloaded as a picture."""
-        of_costs = [*self.costs.curves, self.costs.by_time] if self.costs else []
+        return [self.sizes.figure if self.sizes else None, *(one.figure for one in self.curves)]
+
+    @property
+    def curves(self) -> Sequence[Frontier]:
+        """What reading more is worth."""
+        return self.costs.curves if self.costs else ()
+
+
+@dataclass(frozen=True)
+class Plain:
+    """One protocol's part of the plain page."""
+
+    section: Section
+    tables: tuple[Table, ...]
+    heats: tuple[ShadedHeat, ...]
+    steps: Steps | None
+
+    @property
+    def figures(self) -> list[Figure | None]:
+        """What of it may be downloaded as a picture."""
+        by_time = self.section.costs.by_time if self.section.costs else None
         return [
             *(table.chart for table in self.tables),
-            self.sizes.figure if self.sizes else None,
             self.steps.figure if self.steps else None,
-            *(frontier.figure for frontier in of_costs if frontier),
+            by_time.figure if by_time else None,
         ]
 
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     for name, benchmark in facts.benchmarks.items():
-        sections = [_section(facts, build_board(facts, protocol)) for protocol in facts.boards(name)]
-        values = {
+        sections = [_section(material, build_board(facts, protocol)) for protocol in facts.boards(name)]
+        has_runs = any(section.board.rows or section.board.unranked for section in sections)
+        shared = {
             "benchmark": benchmark,
-            "sections": sections,
-            "beats": beats_of(facts, sections[0].board) if sections else None,
-            "pairs_path": pairs_path(name),
-            "has_runs": any(section.board.rows or section.board.unranked for section in sections),
-            "has_agents": any(row.run.has_steps for section in sections for row in _every(section.board)),
-            "imported": [run for run in facts.runs_of(name) if run.origin == IMPORTED],
             "averages": AVERAGES,
             "intervals": coverage_note(),
-            "granularities": _union(section.board.granularities for section in sections),
-            "quantities": _union(section.board.quantities for section in sections),
-            "default_granularity": sections[0].board.primary.granularity if sections else "",
-            "metrics": _metrics(sections),
-            "chunkers": _named(facts, sections, "chunker"),
-            "baselines": [each for each in _named(facts, sections, "retriever") if "baseline" in each.tags],
-            "retrievers": [each for each in _named(facts, sections, "retriever") if "baseline" not in each.tags],
-            "fallbacks": facts.fallbacks,
-            "left_out": facts.left_out,
-            "budgets": {name for name, rule in facts.metric_parameters.items() if rule.cut == "budget"},
-            "depends_on_cutting": _union(section.board.depends_on_cutting for section in sections),
-            "neutral": _union(section.board.neutral for section in sections),
+            "plain": _path(name, "-all"),
+            "main_page": _path(name),
         }
         files = files_of(figure for section in sections for figure in section.figures)
-        yield Page(_path(name), benchmark.title, "leaderboard.html", values, files=files)
+        files |= {path: content for section in sections for path, content in section.files.items()}
+        beats = beats_of(facts, sections[0].board) if sections else None
+        values = {**shared, "sections": sections, "has_runs": has_runs, "beats": beats, "pairs_path": pairs_path(name)}
+        values |= _words(facts, benchmark, sections)
+        said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
+        yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files)
+        if has_runs:
+            plain = [_plain(facts, section) for section in sections]
+            title = f"{benchmark.title}: every number"
+            figures = files_of(figure for one in plain for figure in one.figures)
+            yield Page(_path(name, "-all"), title, "leaderboard-all.html", {**shared, "plains": plain}, files=figures)
 
 
-def _section(facts: Facts, board: Board) -> Section:
-    rule = board.protocol.parameters
+def _words(facts: Facts, benchmark: Benchmark, sections: Sequence[Section]) -> dict[str, object]:
+    """What is said below the boards: which names mean what, and what to keep in mind."""
+    retrievers = _named(facts, sections, "retriever")
+    return {
+        "has_agents": any(row.run.has_steps for section in sections for row in _every(section.board)),
+        "imported": [run for run in facts.runs_of(benchmark.name) if run.origin == IMPORTED],
+        "metrics": _metrics(sections),
+        "chunkers": _named(facts, sections, "chunker"),
+        "baselines": [each for each in retrievers if "baseline" in each.tags],
+        "retrievers": [each for each in retrievers if "baseline" not in each.tags],
+        "fallbacks": facts.fallbacks,
+        "left_out": facts.left_out,
+        "budgets": {name for name, rule in facts.metric_parameters.items() if rule.cut == "budget"},
+        "depends_on_cutting": _union(section.board.depends_on_cutting for section in sections),
+        "neutral": _union(section.board.neutral for section in sections),
+    }
+
+
+def _section(material: Material, board: Board) -> Section:
+    facts, rule = material.facts, board.protocol.parameters
     tasks = [board.protocol.task] if board.protocol.task else [row.run.task for row in _every(board)] + list(rule.tasks)
     task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
     rules = [("Gold", rule.gold)]
@@ -144,14 +142,29 @@ def _section(facts: Facts, board: Board) -> Section:
     return Section(
         board=board,
         verdict=sentence(facts, verdict) if _every(board) else "",
-        reference=reference.run.system if reference else "",
+        reference=reference,
         rules=tuple((key, value) for key, value in rules if value),
-        tables=tuple(_table(facts, board, average, reference) for average in _averages(board)),
+        main=(main := main_table(facts, board, reference)),
+        names=named(facts, board),
+        unbeaten=unbeaten(board, board.average),
+        controls=controls_of(board),
+        slices=slices_of(facts, board),
         sizes=sizes_of(facts, board),
         choices=choices(facts, board),
+        heats=tuple(shaded(heat, main.digits) for heat in board.heats),
+        path=board_path(board),
         costs=cost_quality(facts, board),
+        files=board_files(material.lake, facts, board, reference) if _every(board) else {},
+    )
+
+
+def _plain(facts: Facts, section: Section) -> Plain:
+    board = section.board
+    return Plain(
+        section=section,
+        tables=plain_tables(facts, board, section.reference),
+        heats=tuple(shaded(heat, SCORE_DIGITS) for heat in board.heats),
         steps=step_picture(facts, board),
-        heats=tuple((heat, _heat(heat)) for heat in board.heats),
     )
 
 
@@ -159,79 +172,8 @@ def _every(board: Board) -> list[Row]:
     return [*board.rows, *board.unranked]
 
 
-def _bar(row: Row, value: float | None, average: Average, top: float) -> Markup:
-    """A number and its interval on a line from 0 to `top`; nothing where either is missing."""
-    low, high = row.head.interval(average) if row.head else (None, None)
-    if value is None or low is None or high is None:
-        return markup("")
-    start, end, at = (100 * min(max(one / top, 0.0), 1.0) for one in (low, high, value))
-    return markup(
-        f'<span class="ci {kind_of(row.run)}" aria-hidden="true"><i style="left:{start:.1f}%;'
-        f'width:{end - start:.1f}%"></i><i class="at" style="left:{at:.1f}%"></i></span>'
-    )
-
-
 def _union(names: Iterable[Sequence[str]]) -> list[str]:
     return list(dict.fromkeys(name for each in names for name in each))
-
-
-def _averages(board: Board) -> list[Average]:
-    """The protocol's own way of averaging first."""
-    return sorted(AVERAGES, key=lambda average: average != board.average)
-
-
-def _table(facts: Facts, board: Board, average: Average, reference: Row | None) -> Table:
-    against = reference.value(board.primary, average) if reference else None
-    ends = [end for row in board.rows if row.head and (end := row.head.interval(average)[1]) is not None]
-    numbers = [value for row in board.rows if (value := row.value(board.primary, average)) is not None]
-    top = max([*ends, *numbers, 0.0]) or 1.0
-    best = {column.name: board.best(column, average) for column in board.columns}
-
-    def line(row: Row, *, ranked: bool) -> Line:
-        cells = []
-        for column in board.columns:
-            value, cell = row.value(column, board.averaged(column, average)), row.cells.get(column.measure)
-            shown = score(value)
-            is_best = ranked and not row.run.baseline and shown == best[column.name] and cell is not None
-            others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
-            cells.append((shown, is_best, others))
-        count = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
-        number = row.value(board.primary, average)
-        above = score(None) if number is None or against is None else f"{number - against:+.3f}".replace("-", "−")
-        return Line(row, count and count.n, tuple(cells), above, _bar(row, number, average, top))
-
-    means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, average) != average)
-    micro = {column.metric: column.micro for column in board.columns if column.metric not in means}
-    metrics = micro if average == "micro" else {}
-    title, meaning = AVERAGES[average]
-    ordered = board.in_order(board.rows, average)
-    named = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
-    task = board.protocol.task or next((row.run.task for row in board.rows), "")
-    return Table(
-        average=average,
-        title=title,
-        meaning=meaning,
-        chart=score_picture(board, average),
-        ranked=tuple(line(row, ranked=True) for row in ordered if not row.run.baseline),
-        baselines=tuple(line(row, ranked=True) for row in ordered if row.run.baseline),
-        unranked=tuple(line(row, ranked=False) for row in board.in_order(board.unranked, average)),
-        same=tuple(name for name, rule in metrics.items() if rule == "same"),
-        means=tuple(means),
-        undefined=tuple(name for name, rule in metrics.items() if rule == "none"),
-        unbeaten=tuple(unbeaten_baselines(task, named, lower_is_better=board.primary.better == "lower")),
-    )
-
-
-def _heat(heat: Heat) -> tuple[tuple[Row, tuple[tuple[str, int], ...]], ...]:
-    """Each number as shown, with its shade: the darker the higher.
-
-    The shades run from 0 to 1 everywhere, so two tables compare and one number changes no other's shade.
-    """
-
-    def shade(value: float | None) -> int:
-        return 0 if value is None else round(min(max(value, 0.0), 1.0) * HEAT_STEPS)
-
-    return tuple((row, tuple((score(value), shade(value)) for value in values)) for row, values in heat.rows)
 
 
 def _metrics(sections: Sequence[Section]) -> list[Declaration]:
@@ -246,8 +188,8 @@ def _named(facts: Facts, sections: Sequence[Section], what: str) -> list[Declara
     return [declaration for name, declaration in known.items() if name in names]
 
 
-def _path(benchmark: str) -> str:
-    return f"{slug(benchmark)}.html"
+def _path(benchmark: str, suffix: str = "") -> str:
+    return f"{slug(benchmark)}{suffix}.html"
 
 
 def _entries(facts: Facts) -> list[Entry]:
@@ -257,7 +199,7 @@ def _entries(facts: Facts) -> list[Entry]:
 PUBLISHER = Publisher(
     name="leaderboard",
     order=10,
-    meaning="A page per benchmark: every system under every protocol, with chart, slices and provenance.",
+    meaning="A page per benchmark: its answer, every system with interval, tie group and provenance; all numbers.",
     entries=_entries,
     pages=_pages,
 )

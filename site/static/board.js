@@ -1,271 +1,316 @@
-// The leaderboard: which protocol and average is shown, sorting, copying. Everything is in the page already; this only
-// hides, orders and reads it. The state lives in the address, so a copied link shows the same view.
+// The leaderboard's switches. What is shown is in the address, so a copied link shows the same view; the view that the
+// page opens with is in it already, and the numbers of every other are loaded when they are asked for.
 (function () {
   "use strict";
-  var form = document.getElementById("controls");
-  if (!form) {
+  const { load } = window.goldspan;
+  const { h, view, shown, draw, drawHeat, details, notes, columns, texts, plural } = window.goldspan.board;
+  const MOST = 300, MOST_PICKED = 6;
+  const said = document.getElementById("said");
+  const sections = Array.from(document.querySelectorAll("section[data-board]"));
+  if (!sections.length) {
     return;
   }
-  var said = document.getElementById("said");
-  var sections = Array.prototype.slice.call(document.querySelectorAll("[data-protocol]"));
-  // Each protocol averages in its own way, and its table opens with that.
-  var defaults = {
-    protocol: sections[0].dataset.protocol, average: "", granularity: checked("granularity"), metric: checked("metric"),
-    columns: checked("columns"), sort: "", dir: ""
-  };
-  document.querySelectorAll("table[data-sortable] tbody").forEach(function (body) {
-    Array.prototype.forEach.call(body.rows, function (row, index) { row.dataset.place = index; });
-  });
-  document.querySelectorAll("table[data-sortable] th[aria-sort]").forEach(function (cell) { cell.dataset.sorted = cell.getAttribute("aria-sort"); });
-  var state = read();
+  const KEYS = ["protocol", "metric", "slice", "average", "kind", "search", "baselines", "complete", "columns", "rows", "sort", "dir", "heat", "pick", "open"];
+  const loaded = new Map();
+  let state, drawing = Promise.resolve();
 
-  function checked(name) {
-    var input = form.querySelector('input[name="' + name + '"]:checked');
-    return input ? input.value : "";
+  const sectionOf = (protocol) => sections.find((one) => one.dataset.protocol === protocol);
+  const section = () => sectionOf(state.protocol);
+  const table = () => section().querySelector("table[data-main]");
+  const controls = (name, of) => Array.from((of || section()).querySelectorAll('[data-control="' + name + '"]'));
+
+  function defaults(protocol) {
+    const of = sectionOf(protocol), heat = of.querySelector('[data-control="heat"]');
+    const first = Object.fromEntries(KEYS.map((key) => [key, ""]));
+    return Object.assign(first, { protocol, metric: of.dataset.metric, slice: of.dataset.slice, average: of.dataset.average, heat: heat ? heat.options[0].value : "" });
   }
 
+  function options(name) {
+    return controls(name).flatMap((one) => (one.options ? Array.from(one.options) : [one])).map((one) => one.value);
+  }
+
+  // What an address says; what there is not is as if it were not said.
   function read() {
-    var given = new URLSearchParams(location.hash.slice(1));
-    var found = {};
-    Object.keys(defaults).forEach(function (key) {
-      found[key] = given.get(key) || defaults[key];
-    });
-    if (!sections.some(function (section) { return section.dataset.protocol === found.protocol; })) {
-      found.protocol = defaults.protocol;
-    }
-    ["average", "granularity", "metric", "columns"].forEach(function (name) {
-      if (found[name] && !Array.prototype.some.call(form.elements, function (input) { return input.name === name && input.value === found[name]; })) {
-        found[name] = defaults[name];
+    const given = new URLSearchParams(location.hash.slice(1));
+    const protocol = sectionOf(given.get("protocol")) ? given.get("protocol") : sections[0].dataset.protocol;
+    state = defaults(protocol);
+    const metrics = options("columns").slice(1), sorts = ["rank", "system", "delta", "oracle", "n", "read", ...metrics];
+    const known = {
+      metric: (value) => metrics.includes(value), slice: (value) => options("slice").includes(value), average: (value) => options("average").includes(value),
+      kind: (value) => options("kind").includes(value), search: (value) => value.length <= 60, baselines: (value) => value === "rows", complete: (value) => value === "only",
+      columns: (value) => value.split(",").every((one) => one === "all" || metrics.includes(one)), rows: (value) => value === "all",
+      sort: (value) => sorts.includes(value), dir: (value) => value === "ascending" || value === "descending", heat: (value) => options("heat").includes(value),
+      pick: (value) => /^[\w,-]+$/.test(value), open: (value) => /^[\w-]+$/.test(value)
+    };
+    Object.keys(known).forEach((key) => {
+      if (given.get(key) && known[key](given.get(key))) {
+        state[key] = given.get(key);
       }
     });
-    if (found.average === own(found.protocol)) {
-      found.average = "";
-    }
-    found.columns = given.get("columns") === "main" || given.get("columns") === "all" ? given.get("columns") : usual(found);
-    return found;
-  }
-
-  // Whoever asks for a granularity, a metric or the order of a further column is shown all columns of it.
-  function usual(view) {
-    var further = view.sort && Array.prototype.some.call(document.querySelectorAll("th.more"), function (cell) { return cell.dataset.key === view.sort; });
-    return further || view.granularity !== defaults.granularity || view.metric !== defaults.metric ? "all" : "main";
-  }
-
-  function own(protocol) {
-    return sections.find(function (section) { return section.dataset.protocol === protocol; }).dataset.own;
-  }
-
-  function average() {
-    return state.average || own(state.protocol);
   }
 
   function write() {
-    var kept = new URLSearchParams();
-    Object.keys(defaults).forEach(function (key) {
-      if (state[key] && state[key] !== (key === "columns" ? usual(state) : defaults[key])) {
+    const usual = defaults(state.protocol), kept = new URLSearchParams();
+    KEYS.forEach((key) => {
+      if (state[key] && (key === "protocol" ? state.protocol !== sections[0].dataset.protocol : state[key] !== usual[key])) {
         kept.set(key, state[key]);
       }
     });
-    var hash = kept.toString().replace(/%40/g, "@");
-    history.replaceState(null, "", hash ? "#" + hash : location.pathname + location.search);
+    const text = () => kept.toString().replace(/%40/g, "@").replace(/%3D/g, "=").replace(/%2F/g, "/").replace(/%2C/g, ",");
+    if (text().length > MOST && kept.has("columns")) {
+      kept.set("columns", state.columns = "all");
+    }
+    ["pick", "open", "search"].forEach((key) => text().length > MOST && kept.delete(key));
+    const hash = text() ? "#" + text() : "";
+    if (hash !== location.hash) {
+      history.pushState(null, "", hash || location.pathname + location.search);
+    }
   }
 
-  // Which columns stand: the first few, or all of the granularity and metric asked for; always the one that orders it.
-  function columns(table) {
-    if (!table.dataset.hasOwnProperty("sortable")) {
+  function needed(board) {
+    const primary = board.columns[0], all = state.columns === "all" ? board.columns.map((one) => one.name) : state.columns.split(",");
+    const names = new Set([primary.name, state.metric, ...all, ...(board.columns.some((one) => one.name === state.sort) ? [state.sort] : [])]);
+    return board.columns.filter((one) => names.has(one.name));
+  }
+
+  // The board's data with the measures that a view needs.
+  function data() {
+    const path = section().dataset.board;
+    const own = loaded.get(path) || { files: {} };
+    loaded.set(path, own);
+    return Promise.all([load(path + ".js", path), load(path + "/costs.js", path + "/costs")]).then(([board, costs]) => {
+      own.board = board;
+      own.costs = costs;
+      return Promise.all(needed(board).map((one) => load(one.path + ".js", one.path).then((file) => { own.files[one.name] = file; }))).then(() => own);
+    });
+  }
+
+  function isAsTheTemplateHasIt() {
+    const usual = defaults(state.protocol);
+    return !section().dataset.drawn && KEYS.every((key) => state[key] === usual[key]);
+  }
+
+  function first(key) {
+    const lower = section().dataset.better === "lower" && key === state.metric;
+    return lower || key === "rank" || key === "system" ? "ascending" : "descending";
+  }
+
+  // Shows the state: the section, the controls, and the table unless it is the one that the page came with.
+  function show() {
+    sections.forEach((one) => { one.hidden = one !== section(); });
+    setControls();
+    if (isAsTheTemplateHasIt()) {
+      dress();
+      return Promise.resolve();
+    }
+    section().setAttribute("aria-busy", "true");
+    const at = state;
+    drawing = data().then((own) => {
+      if (at !== state) {
+        return;
+      }
+      section().dataset.drawn = "true";
+      const found = view(own.board, state, own.files, own.costs);
+      const fits = columns(found).some((one) => one[0] === state.sort), by = fits ? state.sort : "";
+      const direction = by ? state.dir || first(by) : found.isLowerBetter ? "ascending" : "descending";
+      const parts = shown(found, { ...state, sort: by }, first(by));
+      own.found = found;
+      own.parts = parts;
+      draw(table(), found, parts, state, by || found.column.name, direction);
+      table().parentElement.classList.toggle("wide", found.further.length > 0);
+      section().querySelector(".marks-said").textContent = notes(found);
+      const heat = section().querySelector("table[data-heat]");
+      if (heat) {
+        section().querySelector("[data-heat-title]").textContent = drawHeat(heat, found, own.files, { ...state, heat: state.heat || section().dataset.heat }, parts[0].lines);
+      }
+      setMore(found, parts);
+      dress();
+      open(own);
+    }).catch(() => { said.textContent = "The numbers of this view could not be loaded."; })
+      .then(() => section().removeAttribute("aria-busy"));
+    return drawing;
+  }
+
+  function setMore(found, parts) {
+    const more = section().querySelector("[data-more]");
+    const n = parts[0].lines.length + parts[2].lines.length;
+    more.hidden = state.rows !== "all" && n >= found.nSystems || state.rows === "all" && found.nSystems <= 25;
+    more.textContent = state.rows === "all" ? "Show the first 25" : "Show all " + plural(found.nSystems, "system");
+  }
+
+  // Buttons in the heads, and in each row one that opens it and a box to compare it.
+  function dress() {
+    table().querySelectorAll("thead th[data-key]:not(:has(button))").forEach((cell) => {
+      const button = h("button", { type: "button" });
+      button.append(...cell.childNodes);
+      cell.append(button);
+    });
+    const picked = state.pick ? state.pick.split(",") : [];
+    table().querySelectorAll("tr[data-run]").forEach((row) => {
+      const name = row.querySelector("th.name"), key = row.dataset.run;
+      const label = name.querySelector("a").textContent;
+      if (!name.querySelector("button")) {
+        name.prepend(h("button", { type: "button", class: "open", "aria-expanded": "false", "aria-label": "Details of " + label, title: "Slices, gold, cost, run" }));
+        row.querySelector("td.picker").replaceChildren(h("input", { type: "checkbox", "aria-label": "Compare " + label, value: key }));
+      }
+      row.querySelector("td.picker input").checked = picked.includes(key);
+    });
+    pick(picked);
+  }
+
+  function pick(picked) {
+    const box = section().querySelector(".picks"), link = box.querySelector("a");
+    box.hidden = !picked.length;
+    const keys = picked.map((run) => run.split(".")[1] || run);
+    link.hidden = picked.length < 2;
+    link.textContent = "Compare these " + picked.length;
+    link.href = "compare.html#protocol=" + section().dataset.name + "&systems=" + keys.join(",");
+    box.querySelector("span").textContent = picked.length < 2 ? "One system picked; pick another to compare them." : "";
+  }
+
+  function open(own) {
+    const row = state.open && table().querySelector('tr[data-run="' + state.open + '"]');
+    if (row) {
+      const line = own.parts.flatMap((part) => part.lines).find((one) => own.board.runs[one.run].key === state.open);
+      row.after(details(own.found, own.files, own.costs, line, state));
+      row.querySelector("button.open").setAttribute("aria-expanded", "true");
+    }
+  }
+
+  // The cut-offs that a metric has, and every control as the state has it.
+  function setControls() {
+    const names = options("columns").slice(1), [metric, cut] = split(state.metric);
+    const cuts = names.map(split).filter((one) => one[0] === metric).map((one) => one[1]);
+    controls("cut").forEach((one) => { one.closest("label").hidden = !cuts.includes(one.value); });
+    const box = section().querySelector("fieldset[data-cuts]");
+    if (box) {
+      box.hidden = cuts.length < 2;
+    }
+    const level = section().querySelector('[data-control="quantity"] option[value="' + CSS.escape(metric) + '"]');
+    const wanted = { protocol: state.protocol, quantity: metric, cut, level: level ? level.dataset.level : "" };
+    section().querySelectorAll("[data-control]").forEach((one) => {
+      const name = one.dataset.control, value = name in wanted ? wanted[name] : state[name];
+      if (one.type === "radio") {
+        one.checked = one.value === value;
+      } else if (one.type === "checkbox") {
+        one.checked = name === "columns" ? value.split(",").includes(one.value) : value === one.value;
+      } else {
+        one.value = value;
+      }
+    });
+  }
+
+  function split(name) {
+    const at = name.indexOf("@");
+    return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];
+  }
+
+  // A metric at the cut-off that was shown before where it has that, else at its first.
+  function metricAt(metric, cut) {
+    const names = options("columns").slice(1).filter((one) => split(one)[0] === metric);
+    return names.find((one) => split(one)[1] === cut) || names[0];
+  }
+
+  function change(next) {
+    state = { ...state, ...next };
+    write();
+    return show();
+  }
+
+  function tell(words) {
+    return () => { said.textContent = words || "Showing " + table().caption.textContent.replace(/\s+/g, " ").trim() + "."; };
+  }
+
+  function changed(control) {
+    const name = control.dataset.control, value = control.type === "checkbox" && !control.checked ? "" : control.value;
+    const [metric, cut] = split(state.metric);
+    if (name === "protocol") {
+      state = defaults(value);
+      write();
+      return show().then(() => controls("protocol")[0].focus());
+    }
+    if (name === "quantity") {
+      return change({ metric: metricAt(value, cut), sort: "", dir: "" });
+    }
+    if (name === "cut") {
+      return change({ metric: metricAt(metric, value), sort: "", dir: "" });
+    }
+    if (name === "level") {
+      const select = controls("quantity")[0], now = select.selectedOptions[0].dataset.quantity;
+      const of = Array.from(select.options).filter((one) => one.dataset.level === value);
+      return change({ metric: metricAt((of.find((one) => one.dataset.quantity === now) || of[0]).value, cut), sort: "", dir: "" });
+    }
+    if (name === "columns") {
+      const chosen = control.value === "all" ? (control.checked ? ["all"] : []) : controls("columns").filter((one) => one.checked && one.value !== "all").map((one) => one.value);
+      return change({ columns: chosen.join(",") });
+    }
+    return change({ [name]: value });
+  }
+
+  function copied(button) {
+    const [name, text] = texts[button.dataset.copy], most = Number(button.dataset.rows) || Infinity;
+    data().then((own) => {
+      const found = view(own.board, state, own.files, own.costs), parts = shown(found, state, first(state.sort));
+      const lines = most === Infinity ? parts.flatMap((part) => part.lines) : parts[0].lines.slice(0, most);
+      const title = table().caption.textContent.replace(/\s+/g, " ").trim();
+      return new Promise((done) => window.goldspan.copy(text(found, lines, title), done));
+    }).then((worked) => { said.textContent = worked ? "Copied this view as " + name + "." : "The browser does not let pages copy here."; });
+  }
+
+  document.addEventListener("change", (event) => {
+    const control = event.target;
+    if (control.dataset.control && control.type !== "search") {
+      changed(control).then(tell());
+    } else if (control.closest("td.picker")) {
+      const picked = (state.pick ? state.pick.split(",") : []).filter((one) => one !== control.value);
+      if (control.checked && picked.length >= MOST_PICKED) {
+        control.checked = false;
+        said.textContent = "No more than " + MOST_PICKED + " systems can be compared at once.";
+        return;
+      }
+      state = { ...state, pick: picked.concat(control.checked ? control.value : []).join(",") };
+      write();
+      pick(state.pick ? state.pick.split(",") : []);
+    }
+  });
+  let typing = 0;
+  document.addEventListener("input", (event) => {
+    if (event.target.type === "search") {
+      clearTimeout(typing);
+      typing = setTimeout(() => change({ search: event.target.value }).then(tell()), 200);
+    }
+  });
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest("button");
+    if (!button) {
       return;
     }
-    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (cell) {
-      var of = cell.dataset;
-      var other = (state.columns === "main" && cell.classList.contains("more")) || Boolean(of.granularity) && [["granularity", of.granularity], ["metric", of.metric]].some(function (pair) {
-        return state[pair[0]] && state[pair[0]] !== "all" && state[pair[0]] !== pair[1];
+    if (button.dataset.copy) {
+      copied(button);
+    } else if (button.matches(".fold")) {
+      button.setAttribute("aria-expanded", String(button.form.classList.toggle("whole")));
+    } else if (button.matches("[data-more]")) {
+      change({ rows: state.rows ? "" : "all" }).then(tell(state.rows ? "Showing all systems." : "Showing the first 25 systems."));
+    } else if (button.matches(".open")) {
+      const key = button.closest("tr").dataset.run;
+      change({ open: state.open === key ? "" : key }).then(() => {
+        const again = table().querySelector('tr[data-run="' + key + '"] button.open');
+        again.focus();
+        said.textContent = again.getAttribute("aria-label") + (state.open ? " shown." : " hidden.");
       });
-      var hidden = other && !cell.classList.contains("primary");
-      var place = cell.cellIndex;
-      if (cell.hidden !== hidden) {
-        Array.prototype.forEach.call(table.rows, function (row) {
-          if (!row.classList.contains("apart")) {
-            row.cells[place].hidden = hidden;
-          }
-        });
-      }
-    });
-  }
-
-  function show() {
-    sections.forEach(function (section) {
-      section.hidden = section.dataset.protocol !== state.protocol;
-      section.querySelectorAll("[data-average]").forEach(function (box) {
-        box.hidden = box.dataset.average !== average();
-        box.querySelectorAll("table").forEach(columns);
-      });
-    });
-    Array.prototype.forEach.call(form.elements, function (input) {
-      if (input.type === "radio") {
-        input.checked = (input.name === "average" ? average() : state[input.name]) === input.value;
-      }
-    });
-    // The others when they are shown.
-    if (!state.sort || !sort(current(), state.sort, state.dir)) {
-      unsort(current());
-    }
-  }
-
-  // The order a table came in: by the primary metric, as the chart above it.
-  function unsort(table) {
-    Array.prototype.forEach.call(table.tBodies, function (body) {
-      Array.prototype.slice.call(body.rows).sort(function (a, b) { return a.dataset.place - b.dataset.place; }).forEach(function (row) { body.appendChild(row); });
-    });
-    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (cell) {
-      cell.removeAttribute("aria-sort");
-      if (cell.dataset.sorted) {
-        cell.setAttribute("aria-sort", cell.dataset.sorted);
-      }
-    });
-  }
-
-  function current() {
-    return document.querySelector("[data-protocol]:not([hidden]) [data-average]:not([hidden]) table");
-  }
-
-  function head(table, key) {
-    return Array.prototype.find.call(table.tHead.rows[0].cells, function (cell) { return cell.dataset.key === key; });
-  }
-
-  function first(cell) {
-    return cell.dataset.first || (cell.classList.contains("word") || cell.classList.contains("name") ? "ascending" : "descending");
-  }
-
-  // A cell's number; the small print beside it does not count. Not a number: missing, and so last either way.
-  function number(cell) {
-    var node = cell.firstChild;
-    return node ? parseFloat(node.textContent.replace(/,/g, "")) : NaN;
-  }
-
-  function sort(table, key, dir) {
-    var cell = head(table, key);
-    if (!cell || cell.hidden) {
-      return false;
-    }
-    var direction = dir === "ascending" || dir === "descending" ? dir : first(cell);
-    var sign = direction === "ascending" ? 1 : -1;
-    var place = cell.cellIndex;
-    var words = cell.classList.contains("word") || cell.classList.contains("name");
-    Array.prototype.forEach.call(table.tBodies, function (body) {
-      var rows = Array.prototype.filter.call(body.rows, function (row) { return !row.classList.contains("apart"); });
-      var keyed = rows.map(function (row, index) {
-        var content = row.cells[place];
-        return { row: row, index: index, value: words ? content.textContent.trim().toLowerCase() : number(content) };
-      });
-      keyed.sort(function (a, b) {
-        var missing = (a.value !== a.value) - (b.value !== b.value);
-        if (missing) {
-          return missing;
-        }
-        return a.value < b.value ? -sign : a.value > b.value ? sign : a.index - b.index;
-      });
-      var ordered = document.createDocumentFragment();
-      keyed.forEach(function (each) { ordered.appendChild(each.row); });
-      body.appendChild(ordered);
-    });
-    Array.prototype.forEach.call(table.tHead.rows[0].cells, function (each) { each.removeAttribute("aria-sort"); });
-    cell.setAttribute("aria-sort", direction);
-    return direction;
-  }
-
-  // What is seen of a row. The small print beside a number is left out where numbers are to be read.
-  function texts(row, numbers) {
-    return Array.prototype.filter.call(row.cells, function (cell) { return !cell.hidden; }).map(function (cell) {
-      var isNumber = numbers && cell.tagName === "TD" && !cell.classList.contains("word");
-      return (isNumber && cell.firstChild ? cell.firstChild : cell).textContent.replace(/\s+/g, " ").trim();
-    });
-  }
-
-  // A spreadsheet would run a text that begins like a formula.
-  function cell(text) {
-    var isFormula = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text) && !/^[+-]?[0-9.]+$/.test(text);
-    var plain = isFormula ? "'" + text : text;
-    return /[",\n\r]/.test(plain) ? '"' + plain.replace(/"/g, '""') + '"' : plain;
-  }
-
-  function escaped(text) {
-    return text.replace(/([\\`*_|<>\[\]~&$])/g, "\\$1");
-  }
-
-  function copied(kind) {
-    var table = current();
-    var shown = Array.prototype.filter.call(table.rows, function (row) { return !row.classList.contains("apart"); });
-    if (kind === "csv") {
-      return shown.map(function (row) { return texts(row, true).map(cell).join(","); }).join("\n") + "\n";
-    }
-    var lines = shown.map(function (row) { return "| " + texts(row, false).map(escaped).join(" | ") + " |"; });
-    lines.splice(1, 0, "|" + texts(shown[0], false).map(function () { return " --- |"; }).join(""));
-    return "**" + escaped(table.caption.textContent.replace(/\s+/g, " ").trim()) + "**\n\n" + lines.join("\n") + "\n";
-  }
-
-  function copy(text, done) {
-    if (navigator.clipboard) {
-      navigator.clipboard.writeText(text).then(function () { done(true); }, function () { done(old(text)); });
-    } else {
-      done(old(text));
-    }
-  }
-
-  function old(text) {
-    var area = document.createElement("textarea");
-    area.value = text;
-    area.className = "off";
-    document.body.appendChild(area);
-    area.select();
-    var worked = document.execCommand("copy");
-    area.remove();
-    return worked;
-  }
-
-  form.addEventListener("change", function (event) {
-    state[event.target.name] = event.target.value;
-    if (event.target.name === "granularity" || event.target.name === "metric") {
-      state.columns = usual(state);
-    }
-    if (event.target.name === "protocol" || state.average === own(state.protocol)) {
-      state.average = "";
-    }
-    show();
-    write();
-    said.textContent = "Showing " + current().caption.textContent.trim() + ".";
-  });
-
-  form.addEventListener("click", function (event) {
-    var kind = event.target.dataset.copy;
-    if (kind) {
-      copy(copied(kind), function (worked) {
-        var name = kind === "csv" ? "CSV" : "Markdown";
-        said.textContent = worked ? "Copied this view as " + name + "." : "The browser does not let pages copy here.";
+    } else if (button.closest("th[data-key]")) {
+      const head = button.closest("th"), key = head.dataset.key, before = head.getAttribute("aria-sort");
+      const dir = before ? (before === "ascending" ? "descending" : "ascending") : first(key);
+      change({ sort: key, dir: dir === first(key) ? "" : dir }).then(() => {
+        table().querySelector('th[data-key="' + CSS.escape(key) + '"] button').focus();
+        said.textContent = "Sorted by " + button.textContent.trim() + ", " + dir + ".";
       });
     }
   });
+  window.addEventListener("popstate", () => { read(); show().then(tell()); });
+  window.addEventListener("hashchange", () => { read(); show(); });
+  document.querySelectorAll("form.controls").forEach((one) => one.addEventListener("submit", (event) => event.preventDefault()));
 
-  // Without scripts a head is plain text; with them it is a button.
-  document.querySelectorAll("table[data-sortable] thead th").forEach(function (cell) {
-    var button = document.createElement("button");
-    button.type = "button";
-    button.append.apply(button, Array.prototype.slice.call(cell.childNodes));
-    cell.appendChild(button);
-    button.addEventListener("click", function () {
-      var before = cell.getAttribute("aria-sort");
-      var dir = before ? (before === "ascending" ? "descending" : "ascending") : first(cell);
-      state.sort = cell.dataset.key;
-      state.dir = dir === first(cell) ? "" : dir;
-      show();
-      write();
-      said.textContent = "Sorted by " + button.textContent.replace(/\s+/g, " ").trim() + ", " + dir + ".";
-    });
-  });
-
-  window.addEventListener("hashchange", function () {
-    state = read();
-    show();
-  });
-
+  read();
   show();
 })();

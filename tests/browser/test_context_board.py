@@ -1,4 +1,4 @@
-"""The granularity and metric switches of a table with many columns: by click, by keyboard, by link."""
+"""The level, metric and average switches of a board with many columns: table, order, rank and heat move together."""
 
 from __future__ import annotations
 
@@ -7,107 +7,90 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.browser.conftest import Opened
-from tests.report.context_lake import AVERAGES, ELSEWHERE, GRANULARITIES, QUANTITIES
+from tests.browser.test_board import TABLE, control, settled
+from tests.report.context_lake import AVERAGES, ELSEWHERE, GRANULARITIES, QUANTITIES, SYSTEMS
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-TABLE = "[data-protocol]:not([hidden]) [data-average]:not([hidden]) table"
 PAGE = "contextbench.html"
 
 
-def columns(page: Page) -> list[str]:
-    """The measures whose columns are seen."""
-    heads = page.locator(f"{TABLE} thead th[data-granularity]:visible")
-    return [str(head.get_attribute("data-key")) for head in heads.all()]
+def shown(page: Page) -> dict[str, str]:
+    """System → its number, in order."""
+    settled(page)
+    rows = page.locator(f"{TABLE} tbody:first-of-type tr[data-run]").all()
+    return {
+        (row.locator("th.name a").text_content() or "").strip(): str(row.locator("td.primary b").text_content())
+        for row in rows
+    }
 
 
-def cells(page: Page) -> list[int]:
-    """How many cells are seen in each row of the table."""
-    script = f"[...document.querySelector('{TABLE}').rows].map(r => [...r.cells].filter(c => !c.hidden).length)"
-    return [int(number) for number in page.evaluate(script)]
+def click(page: Page, name: str, value: str) -> None:
+    page.locator(control(name, value)).evaluate("one => one.click()")
+    settled(page)
 
 
-def test_the_table_starts_with_the_primary_metrics_granularity(opened: Opened) -> None:
-    assert columns(opened(PAGE)) == ["line_f1"]
-    assert columns(opened(f"{PAGE}#columns=all")) == [f"line_{quantity}" for quantity in QUANTITIES]
+def value(system: str, granularity: str, quantity: str) -> str:
+    places = (GRANULARITIES.index(granularity), QUANTITIES.index(quantity))
+    return f"{SYSTEMS[system] / (1 + places[0] + places[1] / 8):.3f}"
 
 
-def test_a_granularity_shows_its_columns_and_the_one_the_table_is_ordered_by(opened: Opened) -> None:
+def test_level_and_metric_switch_the_number_that_is_shown(opened: Opened) -> None:
     page = opened(PAGE)
-    page.locator("label:has-text('symbol')").click()
-    assert columns(page) == ["line_f1", *(f"symbol_{quantity}" for quantity in QUANTITIES)]
-    assert len(set(cells(page)) - {1}) == 1
-    assert page.evaluate("location.hash") == "#granularity=symbol"
+    systems = {"an-agent": "an-agent", "bm25-okapi whole-file": "whole-file+bm25-okapi"}
+    assert shown(page) == {name: value(system, "line", "f1") for name, system in systems.items()}
+    click(page, "level", "file")
+    assert page.evaluate("location.hash") == "#metric=file_f1"
+    assert shown(page) == {name: value(system, "file", "f1") for name, system in systems.items()}
+    page.locator(control("quantity")).select_option("file_coverage")
+    settled(page, "#metric=file_coverage")
+    assert shown(page) == {name: value(system, "file", "coverage") for name, system in systems.items()}
+    click(page, "level", "span")
+    assert page.evaluate("location.hash") == "#metric=span_coverage"
+    assert (page.text_content(f"{TABLE} caption") or "").startswith("span_coverage, mean over items;")
 
 
-def test_all_of_one_metric_stand_side_by_side(opened: Opened) -> None:
-    page = opened(f"{PAGE}#granularity=all&metric=coverage")
-    assert columns(page) == ["line_f1", *(f"{granularity}_coverage" for granularity in GRANULARITIES)]
+@pytest.mark.parametrize("name", ["nothing", "%3Cb%3E", ""])
+def test_a_link_to_what_there_is_not_shows_the_default(opened: Opened, name: str) -> None:
+    assert shown(opened(f"{PAGE}#metric={name}")) == shown(opened(PAGE))
 
 
-@pytest.mark.parametrize("value", ["nothing", "%3Cb%3E", ""])
-def test_a_link_to_what_there_is_not_shows_the_default(opened: Opened, value: str) -> None:
-    assert columns(opened(f"{PAGE}#granularity={value}")) == columns(opened(PAGE))
+def test_all_columns_stand_beside_the_one_that_orders_the_table(opened: Opened) -> None:
+    page = opened(f"{PAGE}#columns=all")
+    settled(page)
+    assert page.locator(f"{TABLE} thead th.further").count() == len(GRANULARITIES) * len(QUANTITIES) - 1
+    widths = page.evaluate(f"[...document.querySelectorAll('{TABLE} tbody tr[data-run]')].map(row => row.cells.length)")
+    assert len(set(widths)) == 1
+    page = opened(f"{PAGE}#columns=file_f1,span_auc")
+    settled(page)
+    assert page.locator(f"{TABLE} thead th.further").all_text_contents() == ["file_f1", "span_auc"]
 
 
-def test_every_average_keeps_the_same_columns(opened: Opened) -> None:
-    page = opened(f"{PAGE}#granularity=file")
-    before = columns(page)
-    page.locator("label:has-text('Micro')").click()
-    assert columns(page) == before
-    assert len(set(cells(page)) - {1}) == 1
-
-
-def test_a_copied_view_has_the_columns_that_are_seen(opened: Opened) -> None:
-    from playwright.sync_api import expect
-
-    page = opened(f"{PAGE}#granularity=file", permissions=["clipboard-read", "clipboard-write"])
-    page.get_by_role("button", name="Copy as CSV").click()
-    expect(page.locator("#said")).to_have_text("Copied this view as CSV.")
-    head = page.evaluate("navigator.clipboard.readText()").splitlines()[0]
-    first = "System,Kind,line_f1,Above whole-file+bm25-okapi,"
-    assert head.startswith(f"{first}file_f1,file_coverage,file_precision,file_auc,n/N")
-
-
-def test_without_scripts_every_column_is_there(opened: Opened) -> None:
-    page = opened(PAGE, java_script_enabled=False)
-    assert page.locator(f"{TABLE} >> nth=0").locator("thead th[data-granularity]").count() == 16
-
-
-def order(page: Page) -> list[str]:
-    cells = page.locator(f"{TABLE} tbody:first-of-type th").all_text_contents()
-    return [" ".join(cell.split()) for cell in cells]
-
-
-def drawn(page: Page) -> list[float]:
-    """The numbers in the one picture of scores that is seen, from its top."""
-    texts = page.locator("[data-average]:visible svg text").all_text_contents()
-    return [float(text) for text in texts if len(text) == 5 and text.startswith("0.")]
-
-
-def test_a_protocol_opens_with_its_own_average_and_the_picture_follows_every_switch(opened: Opened) -> None:
+def test_a_protocol_opens_with_its_own_average_and_the_order_follows_every_switch(opened: Opened) -> None:
     page = opened(PAGE)
-    assert page.locator("input[name=average]:checked").get_attribute("value") == "macro"
-    page.locator("label:has-text('official-v1')").click()
+    page.locator(control("protocol")).select_option("official-v1")
+    settled(page, "#protocol=official-v1")
+    names = {"bm25-okapi whole-file": AVERAGES["whole-file+bm25-okapi"], ELSEWHERE: (0.5, 0.5)}
+    for average, place in (("micro", 0), ("macro", 1), ("micro", 0)):
+        click(page, "average", average)
+        assert (
+            page.evaluate("document.querySelector('section:not([hidden]) [data-control=average]:checked').value")
+            == average
+        )
+        ordered = sorted(names, key=lambda name: -names[name][place])
+        assert shown(page) == {name: f"{names[name][place]:.3f}" for name in ordered}
+        apart = page.locator(f"{TABLE} tbody:last-of-type tr[data-run]").text_content() or ""
+        assert "an-agent 1 of 2 items" in " ".join(apart.split())
     assert page.evaluate("location.hash") == "#protocol=official-v1"
-    for average, place in (("Micro", 0), ("Macro", 1)):
-        page.locator(f"label:has-text('{average}')").click()
-        assert page.locator("input[name=average]:checked").get_attribute("value") == average.lower()
-        values = {**AVERAGES, ELSEWHERE: (0.5, 0.5)}
-        ordered = sorted((name for name in values if name != "an-agent"), key=lambda name: -values[name][place])
-        assert order(page) == [name for name in ordered if not name.endswith("random")]
-        assert drawn(page) == [round(values[name][place], 3) for name in ordered]
-        assert page.locator(f"{TABLE} th[aria-sort]").get_attribute("data-key") == "line_coverage"
-    assert page.evaluate("location.hash") == "#protocol=official-v1&average=macro"
-    page.locator("label:has-text('docs-v1')").click()
-    assert page.evaluate("location.hash") == ""
-    assert page.locator("input[name=average]:checked").get_attribute("value") == "macro"
+    page.locator(control("protocol")).select_option("docs-v1")
+    settled(page, "")
 
 
 def test_going_back_to_an_address_without_a_sort_shows_the_order_the_table_came_in(opened: Opened) -> None:
-    page = opened(f"{PAGE}#protocol=official-v1&sort=kind")
-    assert page.get_attribute(f"{TABLE} th[aria-sort]", "data-key") == "kind"
+    page = opened(f"{PAGE}#protocol=official-v1&sort=system")
+    settled(page)
+    assert page.get_attribute(f"{TABLE} th[aria-sort]", "data-key") == "system"
     page.evaluate("location.hash = 'protocol=official-v1'")
-    page.wait_for_function("document.querySelector(`" + TABLE + " th[aria-sort]`).dataset.key === 'line_coverage'")
-    assert order(page)[0] == ELSEWHERE
+    page.wait_for_selector(f"{TABLE} th[aria-sort][data-key='line_coverage']")
+    assert next(iter(shown(page))) == ELSEWHERE

@@ -136,7 +136,7 @@ def test_a_retriever_is_one_file(checkout: Checkout) -> None:
     after = stored(checkout.lake, "hits", "scores")
     assert {path: after[path] for path in before} == before
     checkout.run("report")
-    assert f"{CHUNKER}+longest" in (checkout.root / "site/public/repoeval.html").read_text(encoding="utf-8")
+    assert f"{CHUNKER}+longest" in (checkout.root / "site/public/repoeval-all.html").read_text(encoding="utf-8")
 
 
 def test_a_metric_is_one_file_and_is_asked_for_without_a_protocol_naming_it(checkout: Checkout) -> None:

@@ -36,6 +36,7 @@ SYSTEMS: Mapping[str, tuple[float, float]] = {
     "fixed-nws-1500+random": (0.0742, 0.0216),
     HOSTILE: (0.3049, 0.1482),
 }
+BASELINES = ("fixed-nws-1500+own-file", "fixed-nws-1500+random", HOSTILE)
 FAILED = "window-20-10+jaccard"
 LIMITED = "fixed-nws-900+bm25-okapi"
 

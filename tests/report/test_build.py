@@ -64,9 +64,11 @@ def test_two_lakes_that_differ_in_costs_give_sites_that_differ_where_costs_are_s
     a, b = files(tmp_path / "a"), files(tmp_path / "b")
     assert a.keys() == b.keys()
     differing = {name for name in a if a[name] != b[name] and not re.search("figures/.*-time[.]", name)}
-    measured = {name for name in differing if name == "repoeval.html" or name.startswith("systems/")}
-    assert differing - measured == {"data/costs.parquet", "data.html", "manifest.json"}
-    assert {"repoeval.html", "systems/fixed-nws-1500-jaccard.html"} <= measured
+    boards = {"repoeval.html", "repoeval-all.html"}
+    measured = {name for name in differing if name in boards or name.startswith("systems/")}
+    costs = {f"boards/repoeval/{name}/costs.js" for name in ("chunking-v1", "target-v1")}
+    assert differing - measured == {"data/costs.parquet", "data.html", "manifest.json"} | costs
+    assert boards | {"systems/fixed-nws-1500-jaccard.html"} <= measured
     assert all(MEASURED.sub(b"", a[name]) == MEASURED.sub(b"", b[name]) for name in measured)
     pages = [text["data.html"].decode().splitlines() for text in (a, b)]
     changed = [line for line, beside in zip(*pages, strict=True) if line != beside]
@@ -104,7 +106,7 @@ def test_measured_costs_count_though_their_fingerprint_stands(small: Lake, tmp_p
     costs = small.scan_parts([part], "costs").collect().drop("benchmark").with_columns(index_seconds=pl.lit(77.0))
     small.write("costs", costs, part=part.name, fingerprint=part.fingerprint, **part.folders)
     assert not build(small, tmp_path / "site").is_current
-    assert ">77<" in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
+    assert ">77<" in (tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8")
 
 
 def test_what_an_earlier_build_wrote_vanishes_and_other_files_stay(small: Lake, tmp_path: Path) -> None:
@@ -209,16 +211,22 @@ def test_one_changed_value_changes_its_own_places_and_no_other(small: Lake, tmp_
     gone, come = lines(tmp_path / "a") - lines(tmp_path / "b"), lines(tmp_path / "b") - lines(tmp_path / "a")
     # The page of the reference holds itself against the first of the others, which this one is under that protocol.
     own, beside = "fixed-nws-1500-jaccard.html", "fixed-nws-1500-own-file.html"
-    assert {name for name, _, _ in gone | come} == {"repoeval.html", "data.html", own, beside}
+    boards = {"repoeval.html", "repoeval-all.html"}
+    assert {name for name, _, _ in gone | come} == {"data.html", own, beside, *boards}
     for page in (own, beside):
         assert any("0.388" in line for name, _, line in come if name == page)
     come = {one for one in come if one[0] not in (own, beside)}
-    board_lines = [line for name, _, line in come if name == "repoeval.html"]
-    assert all("jaccard" in line for line in board_lines)
-    assert any("0.388" in line for line in board_lines)
+    for page in boards:
+        # Shades run from the least to the greatest, and lines lie beside it, which this one is.
+        board_lines = [line for name, _, line in come if name == page and "The stronger the colour" not in line]
+        assert all("jaccard" in line or re.search('class="(h[0-8]|marks)|--m1:', line) for line in board_lines)
+        assert any("0.388" in line for line in board_lines)
     for name, _, line in come:
         # On the Data page: a file's size and hash, the sum of sizes, first rows.
-        assert name == "repoeval.html" or re.search(r"(aggregates|scores)\.parquet|in all|<tr><th", line), line
+        assert name in boards or re.search(r"(aggregates|scores)\.parquet|in all|<tr><th", line), line
+    a, b = files(tmp_path / "a"), files(tmp_path / "b")
+    loaded = {name for name in a if name.startswith("boards/") and a[name] != b[name]}
+    assert loaded == {name for name in a if name.startswith("boards/repoeval/target-v1/chunk-")}
 
 
 def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path: Path) -> None:
@@ -226,7 +234,7 @@ def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path:
     flipped = metrics.with_columns(direction=pl.lit("lower"))
     small.write("metrics", flipped, part="0", fingerprint="changed")
     build(small, tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     names = [row[0] for row in table(page, "RepoEval (sample), chunking-v1, macro")][1:7]
     assert names[0] == "fixed-nws-1500+jaccard"
     assert names[4] == "fixed-nws-1500+random"
@@ -250,7 +258,7 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
     withheld = {"run_id": run_id("window-20-10+bm25-okapi"), "too_few": True}
     write(small, "ranks", [key | second, key | withheld], benchmark="repoeval", protocol=CHUNKING)
     build(small, tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     head, *shown = table(page, "RepoEval (sample), chunking-v1, macro")
     row = dict(zip(head, next(row for row in shown if row[0] == "fixed-nws-1500+jaccard"), strict=True))
     wanted = ("2 1 to 4", "0.587 0.577 to 0.597", "0.750")
@@ -270,7 +278,7 @@ def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, t
         fewer = pl.when(pl.col("metric") == "mrr").then(3).otherwise("n").cast(pl.Int64).alias("n")
         small.write("aggregates", rows.with_columns(fewer), part=part.name, fingerprint="fewer", **part.folders)
     build(small, tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     for average, wanted in (("macro", r"\d\.\d{3} n 3|–"), ("micro", "–")):
         head, *shown = table(page, f"RepoEval (sample), chunking-v1, {average}")
         cells = {row[head.index("mrr@10")] for row in shown if len(row) == len(head)}
@@ -300,7 +308,7 @@ def test_a_metric_that_describes_is_never_best(small: Lake, tmp_path: Path) -> N
     neither = pl.when(micro="same").then(pl.lit("neither")).otherwise("direction")
     small.write("metrics", metrics.with_columns(direction=neither), part="0", fingerprint="changed")
     build(small, tmp_path / "site")
-    page = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    page = parse((tmp_path / "site" / "repoeval-all.html").read_text(encoding="utf-8"))
     found = [each for each in page.all("table") if "RepoEval (sample), chunking-v1, macro" in each.text]
     # Primary, what it is above the reference, two columns of precision, recall and mrr: precision ranks nothing here.
     marked = [[bool(cell.all("b")) for cell in row.all("td")] for row in found[0].all("tr")]

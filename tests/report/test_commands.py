@@ -83,10 +83,12 @@ def test_two_lakes_made_apart_give_sites_that_differ_in_costs_alone(tmp_path: Pa
         sites.append({path.relative_to(site).as_posix(): path.read_bytes() for path in site.rglob("*.*")})
     one, two = sites
     assert one.keys() == two.keys()
-    with_costs = {"data/costs.parquet", "data.html", "contextbench.html", "repoeval.html", "manifest.json"}
+    boards = {f"{name}{part}.html" for name in ("contextbench", "repoeval") for part in ("", "-all")}
+    costs = {name for name in one if name.endswith("/costs.js")}
+    with_costs = {"data/costs.parquet", "data.html", "manifest.json"} | boards | costs
     measured = {name for name in one if name.startswith("figures/") and "-time." in name}
     assert {name for name in one if one[name] != two[name]} <= with_costs | measured
-    for name in ("contextbench.html", "repoeval.html"):
+    for name in boards:
         assert MEASURED.sub(b"", one[name]) == MEASURED.sub(b"", two[name])
         assert len(MEASURED.findall(one[name])) > 0
 

@@ -17,10 +17,22 @@ from tests.report.small_lake import write_lake
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Element:
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("context")
     build(write_context(write_lake(folder / "lake")), folder / "site")
-    return parse((folder / "site" / "contextbench.html").read_text(encoding="utf-8"))
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def page(site: Path) -> Element:
+    """The plain page: every number."""
+    return parse((site / "contextbench-all.html").read_text(encoding="utf-8"))
+
+
+@pytest.fixture(scope="module")
+def main_page(site: Path) -> Element:
+    """The page with the switches."""
+    return parse((site / "contextbench.html").read_text(encoding="utf-8"))
 
 
 def board(page: Element) -> Element:
@@ -34,12 +46,14 @@ def test_every_measure_is_a_column_that_says_what_it_counts(page: Element) -> No
     assert heads[0].attributes["data-key"] == "line_f1"
 
 
-def test_the_switches_offer_each_granularity_and_metric_and_start_at_the_primary_ones(page: Element) -> None:
-    inputs = [each for each in page.all("input") if each.attributes["name"] in ("granularity", "metric")]
-    offered = [(each.attributes["name"], each.attributes["value"]) for each in inputs]
-    wanted = [("granularity", value) for value in ("all", *GRANULARITIES)]
-    assert offered == wanted + [("metric", value) for value in ("all", *QUANTITIES)]
-    assert [each.attributes["value"] for each in inputs if "checked" in each.attributes] == ["line", "all"]
+def test_the_switches_offer_each_granularity_and_metric_and_start_at_the_primary_ones(main_page: Element) -> None:
+    levels = [each for each in main_page.all("input") if each.attributes.get("data-control") == "level"]
+    assert [each.attributes["value"] for each in levels] == list(GRANULARITIES)
+    assert [each.attributes["value"] for each in levels if "checked" in each.attributes] == ["line"]
+    (metrics,) = [each for each in main_page.all("select") if each.attributes.get("data-control") == "quantity"]
+    offered = {(each.attributes["data-level"], each.attributes["data-quantity"]) for each in metrics.all("option")}
+    assert offered == {(granularity, quantity) for granularity in GRANULARITIES for quantity in QUANTITIES}
+    assert metrics.all("option")[0].attributes["value"] == "line_f1"
 
 
 def test_what_has_steps_of_its_own_is_an_agent(page: Element) -> None:
@@ -51,12 +65,11 @@ def test_what_has_steps_of_its_own_is_an_agent(page: Element) -> None:
 def test_a_page_of_one_granularity_has_no_such_switch(tmp_path: Path) -> None:
     build(write_lake(tmp_path / "lake"), tmp_path / "site")
     text = (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
-    assert 'name="granularity"' not in text
-    assert "data-granularity" not in text
+    assert 'data-control="level"' not in text
 
 
-def test_the_page_says_how_many_items_are_scorable_and_why_the_others_are_not(page: Element) -> None:
-    text = " ".join(page.text.split())
+def test_the_page_says_how_many_items_are_scorable_and_why_the_others_are_not(main_page: Element) -> None:
+    text = " ".join(main_page.text.split())
     assert "2 of 3 items scorable" in text
     assert "1 item: its repository is not at hand" in text
 
@@ -114,6 +127,6 @@ def test_coverage_by_step_names_those_without_steps(tmp_path: Path) -> None:
         if part.folders["run_id"].partition("--")[2].startswith("whole-file+random--"):
             lake.remove(part)
     build(lake, tmp_path / "site")
-    page = parse((tmp_path / "site/contextbench.html").read_text(encoding="utf-8"))
+    page = parse((tmp_path / "site/contextbench-all.html").read_text(encoding="utf-8"))
     assert "Without steps of their own, and so not here: whole-file+random." in page.text
     assert [row[0] for row in table(page, "by step")[1:]] == ["an-agent", "whole-file+bm25-okapi"]

@@ -234,7 +234,7 @@ def test_an_exported_number_is_that_of_the_table_of_aggregates_and_of_the_pages_
     both = rows.join(aggregates, on=keys, suffix=" stored")
     assert both.height == rows.height > 0
     assert both["value"].to_list() == both["value stored"].to_list()
-    cells = {each.text for each in pages["repoeval.html"].all("td")}
+    cells = {each.text for each in pages["repoeval-all.html"].all("td")}
     shown = rows.filter("is_shown", "is_compared")
     assert {f"{value:.3f}" for value in shown["value"]} <= {cell.split()[0] for cell in cells if cell}
 

@@ -90,7 +90,7 @@ def test_exports_tables_and_comparisons_have_the_aggregates_number(home: Path, p
 def test_the_page_has_the_aggregates_number(home: Path, protocol: str) -> None:
     metric, k, average, where = BOARDS[protocol]
     benchmark, _, short = protocol.partition("@")
-    page = parse((home / f"site/{benchmark}.html").read_text(encoding="utf-8"))
+    page = parse((home / f"site/{benchmark}-all.html").read_text(encoding="utf-8"))
     head, *rows = table(page, f"{short}, {average}:")
     place = head.index(f"{metric}@{k}" if k else metric)
     shown = {row[0]: row[place].split()[0] for row in rows if len(row) > place}
@@ -107,7 +107,7 @@ def test_the_interval_beside_a_number_is_of_its_average(home: Path) -> None:
     rows = pl.read_parquet(home / "site/data/aggregates.parquet").filter(
         protocol="contextbench@official-v1", metric="line_coverage", slice="all"
     )
-    page = parse((home / "site/contextbench.html").read_text(encoding="utf-8"))
+    page = parse((home / "site/contextbench-all.html").read_text(encoding="utf-8"))
     head, *lines = table(page, "official-v1, micro:")
     shown = {line[0]: line[head.index("line_coverage")].rstrip() for line in lines if len(line) == len(head)}
     for system, low, high in rows.select("system", "micro_low", "micro_high").drop_nulls().iter_rows():

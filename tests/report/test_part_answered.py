@@ -31,7 +31,7 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     assert command("report", "export", "--format", "parquet", "-o", exported, *flags).code == 0
     assert pl.read_parquet(exported).filter(system=PART)["is_compared"].unique().to_list() == [False]
     assert command("report", "--site", tmp_path / "site", "--quiet", *flags).code == 0
-    page = parse((tmp_path / "site/repoeval.html").read_text(encoding="utf-8"))
+    page = parse((tmp_path / "site/repoeval-all.html").read_text(encoding="utf-8"))
     names = [row[0] for row in table(page, "chunking-v1, macro:")]
     apart = next(place for place, name in enumerate(names) if name.startswith("Not to be compared"))
     assert [name.split()[0] for name in names[apart + 1 :]] == [PART]

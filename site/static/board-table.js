@@ -1,0 +1,161 @@
+// A leaderboard's markup out of the values of board-data.js: the same as the template makes for the view it opens with.
+(function () {
+  "use strict";
+  const { count, fixed, plural, values, cell, between, measured } = window.goldspan.board;
+  const AVERAGES = { macro: "mean over items", micro: "ratio of sums over items", by_repo: "mean of the repositories' means" };
+
+  function h(tag, attributes, ...content) {
+    const made = document.createElement(tag);
+    Object.entries(attributes || {}).forEach(([name, value]) => {
+      if (value !== null && value !== undefined && value !== false) {
+        made.setAttribute(name, value === true ? "" : value);
+      }
+    });
+    made.append(...content.filter((one) => one !== null && one !== "" && one !== undefined && one !== false));
+    return made;
+  }
+
+  function small(text) {
+    return text ? [" ", h("small", null, text)] : [];
+  }
+
+  function percent(value) {
+    return value.toFixed(1) + "%";
+  }
+
+  // Where a name may break, as the template has it.
+  function breakable(text) {
+    const parts = text.replace(/([-_./+])(?=[^-_./+])/g, "$1\0").split("\0");
+    return parts.flatMap((part, place) => (place ? [h("wbr"), part] : [part]));
+  }
+
+  function named(system) {
+    return h("a", { class: "to-system", href: system.path }, system.name, ...(system.by ? [" ", h("span", { class: "by" }, system.by)] : []));
+  }
+
+  function bar(line) {
+    if (!line.bar) {
+      return null;
+    }
+    return h("span", { class: "ci " + line.system.shape, "aria-hidden": "true" },
+      h("i", { style: "left:" + percent(line.bar.start) + ";width:" + percent(line.bar.width) }),
+      h("i", { class: "at", style: "left:" + percent(line.bar.at) }));
+  }
+
+  function row(found, line) {
+    const { has } = found;
+    return h("tr", { class: line.system.mark ? "baseline" : null, "data-run": line.system.key },
+      has.rank && h("td", { class: "rank" }, line.rank, ...small(line.places), ...(line.tie ? [" ", h("b", { class: "tie", title: "Tie group" }, line.tie)] : [])),
+      h("th", { scope: "row", class: "name" }, named(line.system), ...small(line.state)),
+      h("td", { class: "primary" }, h("b", null, line.shown), ...small(line.interval), bar(line)),
+      has.delta && h("td", { class: "delta" }, line.delta, ...small(line.deltaInterval)),
+      has.oracle && h("td", { class: "oracle" }, line.oracle),
+      h("td", { class: "n" }, line.n, ...small(line.failed ? count(line.failed) + " failed" : "")),
+      has.read && h("td", { class: "read" }, line.read, ...(line.time ? [" ", h("small", null, h("span", { "data-measured": true }, line.time))] : [])),
+      ...found.further.map((one) => h("td", { class: "further" }, line.further[one.name])),
+      h("td", { class: "picker needs-js" })
+    );
+  }
+
+  // The heads: key, words, whether a first click sorts upwards.
+  function columns(found) {
+    const { has, column } = found;
+    return [
+      has.rank && ["rank", "Rank", "rank"], ["system", "System", "name"], [column.name, column.title, "primary"],
+      has.delta && ["delta", "Difference", "delta"], has.oracle && ["oracle", "Of the oracle", "oracle"], ["n", "n/N", "n"],
+      has.read && ["read", "Characters", "read"], ...found.further.map((one) => [one.name, one.title, "further"])
+    ].filter(Boolean);
+  }
+
+  function head(found, sorted, direction) {
+    const heads = columns(found).map(([key, words, kind]) => h("th", { scope: "col", class: kind, "data-key": key, "aria-sort": key === sorted ? direction : null }, words));
+    const made = h("thead", null, h("tr", null, ...heads, h("th", { scope: "col", class: "picker needs-js" }, "Compare")));
+    if (found.marks.length) {
+      const names = found.marks.map((mark) => h("span", { class: "mark-name" + (mark.at > 50 ? " left" : ""), style: "left:" + percent(mark.at) },
+        mark.system.name + " " + mark.shown + (mark.isBeyond ? " ▸" : "")));
+      const before = 1 + found.has.rank;
+      made.append(h("tr", { class: "marks", "aria-hidden": "true" }, h("th", { scope: "row", class: "name", colspan: before }, "Reference lines"), h("td", { class: "primary" }, ...names),
+        h("td", { colspan: heads.length + 1 - before - 1 })));
+    }
+    return made;
+  }
+
+  function bodies(found, parts) {
+    const width = columns(found).length + 1;
+    return parts.filter((part, place) => place === 0 || part.lines.length).map((part) => h("tbody", null,
+      part.title && h("tr", { class: "apart" }, h("th", { scope: "rowgroup", colspan: width }, h("span", null, part.title))),
+      ...part.lines.map((line) => row(found, line))));
+  }
+
+  function caption(found, average) {
+    const { board, at } = found;
+    return [h("strong", null, found.column.title), ", " + AVERAGES[average] + "; " + board.benchmark + ", " + board.short + ", " + at.value + ": " + plural(at.n, "item")];
+  }
+
+  function notes(found) {
+    const lines = found.marks.map((mark) => mark.system.name + (mark.system.by ? " over " + mark.system.by : "") + " " + mark.shown + (mark.interval ? " (" + mark.interval + ")" : ""));
+    return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isTooFew ? "Too few items or repositories to rank. " : "") +
+      found.split.map((group) => "Tie group " + group + " is not contiguous: systems of another stand between its members. ").join("");
+  }
+
+  // The whole table anew.
+  function draw(table, found, parts, state, sorted, direction) {
+    const style = found.marks.map((mark, place) => (mark.isBeyond ? "" : "--m" + (place + 1) + ":" + percent(mark.at) + ";")).join("");
+    table.setAttribute("style", style);
+    table.caption.firstElementChild.replaceChildren(...caption(found, state.average));
+    table.tHead.replaceWith(head(found, sorted, direction));
+    Array.from(table.tBodies).forEach((body) => body.remove());
+    table.append(...bodies(found, parts));
+  }
+
+  // The number of a view by the values of a slice; the shades run from the least to the greatest of the systems'.
+  function drawHeat(table, found, files, state, lines) {
+    const { board, column, digits } = found;
+    const slice = board.slices.find((one) => one.name === state.heat);
+    const of = slice.values.map(([value]) => values(board, column, files[column.name], slice.name + "=" + value, state.average));
+    const numbers = found.systems.flatMap((run) => of.map((each) => each[run].value)).filter((one) => one !== null);
+    const least = numbers.length ? Math.min(...numbers) : 0, most = numbers.length ? Math.max(...numbers) : 0;
+    const sizes = of.map((each) => Math.max(0, ...each.map((one) => (one.cell ? one.cell.n : 0))));
+    const shade = (value) => Math.floor((value === null ? 0 : Math.min(Math.max((value - least) / (most - least || 1), 0), 1)) * 8 + 0.5);
+    const over = slice.n_items === found.at.n ? "the " + plural(found.at.n, "item") + " of the table above" :
+      plural(slice.n_items, "item") + ", where the table above is over the " + count(found.at.n) + " of " + found.at.value;
+    table.caption.firstElementChild.textContent = board.benchmark + ", " + board.short + ": " + column.title + ", " + AVERAGES[state.average] + ", by " + slice.title + "; " + over +
+      ". The stronger the colour, the higher: from " + fixed(least, digits) + " to " + fixed(most, digits) + ". Hatched: fewer than 5 items" +
+      (slice.n_values > slice.values.length ? ". The " + slice.values.length + " with the most items of " + count(slice.n_values) + "; all are in aggregates.parquet" : "");
+    table.tHead.replaceChildren(h("tr", null, h("th", { scope: "col", class: "name" }, "System"), ...slice.values.map(([value], place) =>
+      h("th", { scope: "col" }, h("span", null, ...breakable(value)), h("small", null, plural(sizes[place], "item"))))));
+    table.tBodies[0].replaceChildren(...lines.map((line) => h("tr", null, h("th", { scope: "row", class: "name" }, named(line.system)),
+      ...of.map((each, place) => h("td", { class: "h" + shade(each[line.run].value) + (sizes[place] < 5 ? " few" : "") }, fixed(each[line.run].value, digits))))));
+    return column.title + " by " + slice.title;
+  }
+
+  function listed(title, pairs) {
+    return h("div", null, h("h4", null, title), h("dl", { class: "facts-of" }, ...pairs.map(([key, value]) => h("div", null, h("dt", null, key), h("dd", null, value)))));
+  }
+
+  // What a row opens to: its number over every slice, where its gold went, what it cost, and how to make it again.
+  function details(found, files, costs, line, state) {
+    const { board, column, digits } = found, system = line.system;
+    const slices = board.slices.flatMap((slice) => slice.values.map(([value]) => {
+      const of = cell(board, files[column.name], slice.name + "=" + value, line.run);
+      const ends = { macro: ["low", "high"], micro: ["micro_low", "micro_high"], by_repo: ["by_repo_low", "by_repo_high"] }[state.average];
+      return of && [value === "all" ? "all" : value, fixed(of[state.average], digits) + (of[ends[0]] === null ? "" : " (" + between(of[ends[0]], of[ends[1]], digits) + ")") + ", n " + count(of.n)];
+    }).filter(Boolean));
+    const cost = costs && costs[line.run];
+    const spent = [["Chunks", count(system.chunks)], ["Characters read", line.read]];
+    if (cost) {
+      const timed = (value, scale, unit) => (value === null ? "–" : measured(value * scale) + unit);
+      spent.push(["Index", timed(cost[0], 1, " s") + ", " + timed(cost[1], 1e-6, " MB")], ["Query, median and 95th percentile", timed(cost[2], 1000, " ms") + ", " + timed(cost[3], 1000, " ms")], ["Measured on", cost[4]]);
+    }
+    const code = (label, text) => h("div", null, h("h4", null, label), h("pre", { tabindex: "0", role: "region", "aria-label": label }, h("code", null, text)));
+    return h("tr", { class: "details" }, h("td", { colspan: columns(found).length + 1 }, h("div", { class: "opened" },
+      system.ledger.length ? h("div", { class: "ledger" }, h("h4", null, "Where the gold went"),
+        h("ul", { class: "legend" }, ...system.ledger.map(([name, title, part]) => h("li", null, h("span", { class: "swatch " + name }), title + " " + (part >= 0.005 ? fixed(100 * part, 0) : "< 1") + " %"))),
+        h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" })))) : null,
+      listed(column.title + " by slice", slices), listed("Cost", spent),
+      code("The run, and the command that says how to make it again", "python -m evaluate repro \"" + system.id + "\""),
+      board.citation ? code("BibTeX of the benchmark", board.citation) : null)));
+  }
+
+  Object.assign(window.goldspan.board, { h, draw, drawHeat, details, notes, columns });
+})();
