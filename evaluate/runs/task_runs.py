@@ -26,11 +26,11 @@ from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import canonical_json, fingerprint
-from lake.make import Product, product_of
+from lake.fingerprint import canonical_json
+from lake.make import Product, made_from, product_of
 from lake.naming import DONE
 from lake.relevance import RELEVANCE
-from lake.store import FORMAT_VERSION, Lake, Part
+from lake.store import Lake, Part
 from lake.tables import table
 
 OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "ledger", "ledger_means", "runs")
@@ -142,7 +142,7 @@ class Work:
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", RULES) if "definitions" in needs else None
         of_system = system.fingerprint(self.task, self.label, self.selection.said())
-        return fingerprint(FORMAT_VERSION, of_system, *(one.fingerprint if one else "" for one in (given, rules)))
+        return made_from([given, rules], of_system)
 
     def run_id(self, system: System) -> str:
         """What a run is called."""

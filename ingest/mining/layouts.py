@@ -12,8 +12,8 @@ from ingest.mining.syntax import Language
 from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
 from ingest.mining.usage import Level as Difficulty
 from ingest.sources.tree import UNKNOWN_SIZE, Entry
-from lake.code import code_digest
 from lake.fingerprint import fingerprint, sha256_of
+from lake.make import made_from
 
 CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
@@ -95,5 +95,5 @@ def repobench_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
 
 
 def _made_when_read(made: Mapping[str, Callable[[], bytes]], repositories: Sequence[Mined]) -> list[Entry]:
-    made_from = fingerprint([one.digest for one in repositories], code_digest(repoeval_folders))
-    return [Entry(path, UNKNOWN_SIZE, make, made_from=made_from) for path, make in sorted(made.items())]
+    digest = made_from(parameters=[one.digest for one in repositories], code=[repoeval_folders])
+    return [Entry(path, UNKNOWN_SIZE, make, made_from=digest) for path, make in sorted(made.items())]

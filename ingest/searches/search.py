@@ -6,16 +6,16 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from ingest.json_command import JsonCommand
 from ingest.searches import function_program, ripgrep_program
-from lake.code import code_digest
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import fingerprint, sha256_of_file
+from lake.fingerprint import sha256_of_file
+from lake.make import made_from
 
 RIPGREP = "ripgrep"
 _FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
@@ -64,10 +64,11 @@ class Search:
     @property
     def fingerprint(self) -> str:
         """What its answers depend on, as far as it is known."""
-        code = ""
-        if self.kind != "command":
-            code = code_digest(ripgrep_program.main if self.kind == "ripgrep" else function_program.main)
-        return fingerprint(self.what, self.kind, dict(self.files), dict(self.versions), code)
+        ours: Mapping[str, Sequence[Callable[..., object]]] = {
+            "ripgrep": [ripgrep_program.main], "function": [function_program.main], "command": []
+        }  # fmt: skip
+        told = [self.what, self.kind, dict(self.files), dict(self.versions)]
+        return made_from(parameters=told, code=ours[self.kind])
 
 
 def _python(script: str, seconds: float, *arguments: str) -> JsonCommand:
