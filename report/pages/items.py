@@ -23,7 +23,7 @@ from report.shown import slug, visible
 from report.verdicts import full_name
 
 PATH = "items/index.html"
-FIRST = 25
+FIRST = 10
 """So many items are in the page itself, for readers without scripts."""
 
 

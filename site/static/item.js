@@ -113,14 +113,19 @@
         const [, start, hole, end] = item.own;
         made.append(row("the query: its text, its hole", "own", length, [["wrong", [[start, hole]]], ["right", [[hole, end]]]], "text from line " + (start + 1) + ", hole at lines " + said([[hole, end]])));
       }
+      const without = [];
       shown.forEach((run, place) => {
-        const one = about.runs[run], title = one.title + ", " + until(about, one);
-        made.append(answer(title, one.kind, length, gold, held[place] ? held[place][file] : []));
-        if (item.replay && item.replay.run === run) {
+        const one = about.runs[run], lines = held[place] ? held[place][file] : [];
+        if (size(lines)) {
+          made.append(answer(one.title + ", " + until(about, one), one.kind, length, gold, lines));
+        } else {
+          without.push(one.title);
+        }
+        if (item.replay && item.replay.run === run && item.replay.shows(file)) {
           made.append(item.replay.row(file, length));
         }
       });
-      made.append(axis(length));
+      made.append(axis(length), without.length ? element("p", {class: "note"}, "No line of it: " + without.join(", ")) : "");
       return made;
     });
   }

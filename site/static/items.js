@@ -3,11 +3,12 @@
   "use strict";
   const {element, byFile} = goldspan.strips;
   const root = document.getElementById("items"), one = document.getElementById("one"), all = document.getElementById("all");
-  const said = document.getElementById("said"), folder = root.dataset.folder, key = root.dataset.key;
-  const PAGE = 50, UNSCORABLE = "unscorable";
+  const folder = root.dataset.folder, key = root.dataset.key;
   const usual = {item: "", systems: "", replay: "", step: "", q: "", repo: "", language: "", ledger: "", class: "", order: "", page: ""};
   const title = document.title;
-  let about = null, listed = null, drawn = "", state = read();
+  let about = null, replay = null, drawn = "", state = null;
+  // What the list is told of, whose script is read when the list is asked for.
+  const view = {about: null, state: null, data, address, go, open};
 
   function data(name) {
     return goldspan.load(folder + "/" + name + ".js", key + "/" + name);
@@ -16,7 +17,7 @@
   function read() {
     const given = new URLSearchParams(location.hash.slice(1)), found = {};
     Object.keys(usual).forEach(name => { found[name] = given.get(name) || ""; });
-    return found;
+    state = view.state = found;
   }
 
   function address(change) {
@@ -28,115 +29,28 @@
   // A change that a reader makes can be taken back.
   function go(change) {
     history.pushState(null, "", address(change));
-    state = read();
+    read();
     return show();
   }
 
-  // Which run a ledger's filter means, as its number; the first shown where there is none such.
-  function ledgerRun() {
-    const named = about.runs.findIndex(run => run.key === state.ledger.split("/")[0]);
-    return named < 0 ? about.first : named;
+  // One of the two parts of the page: an item, or the list.
+  function open(parts, name) {
+    if (parts) {
+      one.replaceChildren(...parts);
+    }
+    one.hidden = !parts;
+    all.hidden = Boolean(parts);
+    document.title = (name ? goldspan.visible(name) + " · " : "") + title;
   }
 
-  function ledgerClass() {
-    const given = state.ledger.split("/")[1] || state.class;
-    return given === UNSCORABLE || about.classes[given] ? given : "";
+  function listing() {
+    return goldspan.load("../static/item-list.js", "item-list").then(made => made(view));
   }
 
   function shownRuns() {
     const keys = state.systems.split(",").filter(Boolean);
     const chosen = keys.map(each => about.runs.findIndex(run => run.key === each)).filter(run => run >= 0);
     return chosen.length ? Array.from(new Set(chosen)) : about.usual;
-  }
-
-  // The list's columns with the class of each item for the run in question; read once.
-  function list() {
-    listed = listed || data("list").then(text => text ? goldspan.parse(text) : Promise.reject(new Error("no list")));
-    const run = ledgerRun();
-    const classes = about.runs.length ? data("class-" + run).then(goldspan.parse) : Promise.resolve({classes: ""});
-    return Promise.all([listed, classes]).then(([columns, found]) => Object.assign({}, columns, found));
-  }
-
-  // The places in the list that the filters leave, in the chosen order.
-  function filtered(columns) {
-    const q = state.q.toLowerCase(), wanted = ledgerClass(), names = Object.keys(about.classes);
-    const code = wanted && wanted !== UNSCORABLE ? String(names.indexOf(wanted)) : "";
-    const repo = columns.repos.indexOf(state.repo), language = columns.languages.indexOf(state.language), places = [];
-    for (let at = 0; at < columns.id.length; at += 1) {
-      if ((wanted === UNSCORABLE) !== Boolean(columns.scorable[at]) && (repo < 0 || columns.repo[at] === repo) &&
-          (language < 0 || columns.language[at] === language) && (!code || columns.classes[at] === code) &&
-          (!q || columns.id[at].toLowerCase().includes(q))) {
-        places.push(at);
-      }
-    }
-    const sign = {hardest: 1, easiest: -1}[state.order];
-    return sign ? places.sort((a, b) => sign * (columns.solved[a] - columns.solved[b]) || a - b) : places;
-  }
-
-  function select(label, name, options, value, change) {
-    const made = element("label", {}, label + " "), pick = element("select", {id: "f-" + name});
-    options.forEach(([given, text]) => {
-      const option = element("option", {}, text);
-      option.value = given;
-      pick.append(option);
-    });
-    pick.value = value;
-    pick.addEventListener("change", () => go(Object.assign({page: ""}, change ? change(pick.value) : {[name]: pick.value})).then(() => document.getElementById("f-" + name).focus()));
-    made.append(pick);
-    return made;
-  }
-
-  function filters(columns) {
-    const box = document.getElementById("filters"), search = element("input", {type: "search", id: "f-q", "aria-label": "Search item names", placeholder: "part of an item's name"});
-    search.value = state.q;
-    search.addEventListener("change", () => go({q: search.value.slice(0, 100), page: ""}).then(() => document.getElementById("f-q").focus()));
-    const any = (word, values) => [["", word]].concat(values.map(value => [value, value]));
-    const runs = about.runs.map(run => [run.key, run.title]), run = about.runs[ledgerRun()], wanted = ledgerClass();
-    const classes = [["", "any"]].concat(Object.entries(about.classes), [[UNSCORABLE, "cannot be scored"]]);
-    const ofRun = (which, name) => ({ledger: which === about.runs[about.first].key && !name ? "" : which + "/" + name, class: ""});
-    box.replaceChildren(search,
-      select("Repository", "repo", any("all", columns.repos), columns.repos.includes(state.repo) ? state.repo : ""),
-      ...(columns.languages.length > 1 ? [select("Language", "language", any("all", columns.languages), columns.languages.includes(state.language) ? state.language : "")] : []),
-      ...(run ? [select("Most of the gold of", "run", runs, run.key, value => ofRun(value, wanted)),
-        select("is", "class", classes, wanted, value => ofRun(run.key, value))] : []),
-      select("Order", "order", [["", "by name"], ["hardest", "fewest systems found it"], ["easiest", "most systems found it"]], ["hardest", "easiest"].includes(state.order) ? state.order : ""));
-  }
-
-  function showList(columns) {
-    const places = filtered(columns), nPages = Math.max(1, Math.ceil(places.length / PAGE));
-    const page = Math.min(Math.max(1, parseInt(state.page, 10) || 1), nPages), names = Object.values(about.classes), run = about.runs[ledgerRun()];
-    filters(columns);
-    const heads = ["Item", "Repository", "Language", "Gold " + about.kind, run ? "Most of it, " + run.title : "Most of it", "Systems that found most"];
-    const table = document.querySelector("table.items"), head = element("tr"), body = element("tbody");
-    heads.forEach((text, place) => head.append(element("th", {scope: "col", class: place === 0 ? "name" : [1, 2, 4].includes(place) ? "word" : ""}, text)));
-    places.slice((page - 1) * PAGE, page * PAGE).forEach(at => {
-      const line = element("tr"), name = element("th", {scope: "row", class: "name"}), link = element("a", {href: address({item: columns.id[at], step: "", replay: ""})}, columns.id[at]);
-      name.append(link);
-      line.append(name, element("td", {class: "word"}, columns.repos[columns.repo[at]]), element("td", {class: "word"}, columns.languages[columns.language[at]]),
-        element("td", {}, columns.gold[at] === null ? "–" : columns.gold[at].toLocaleString("en")), element("td", {class: "word"}, names[columns.classes[at]] || "–"), element("td", {}, String(columns.solved[at])));
-      body.append(line);
-    });
-    table.tHead.replaceChildren(head);
-    table.tBodies[0].replaceWith(body);
-    const total = columns.scorable.filter(Boolean).length;
-    const told = goldspan.item.plural(places.length, "item") + (places.length === total ? "" : " of " + total.toLocaleString("en")) + (nPages > 1 ? ", page " + page + " of " + nPages : "");
-    table.caption.replaceChildren(element("span", {}, told));
-    said.textContent = told + " listed.";
-    pager(page, nPages);
-    one.hidden = true;
-    all.hidden = false;
-    document.title = title;
-  }
-
-  function pager(page, nPages) {
-    const box = document.getElementById("pages"), step = (text, to) => {
-      const button = element("button", {type: "button"}, text);
-      button.disabled = to < 1 || to > nPages;
-      button.addEventListener("click", () => go({page: to > 1 ? String(to) : ""}).then(() => document.getElementById("list").focus()));
-      return button;
-    };
-    box.hidden = nPages < 2;
-    box.replaceChildren(step("‹ earlier", page - 1), " page " + page + " of " + nPages + " ", step("later ›", page + 1));
   }
 
   // The last of the shards, given by their first items, that does not begin behind an item.
@@ -168,8 +82,8 @@
     if (!["q", "repo", "language", "ledger", "class", "order"].some(name => state[name])) {
       return Promise.resolve({before: item.before, behind: item.behind, told: item.at === null ? "" : item.at.toLocaleString("en") + " of " + goldspan.item.plural(about.items, "item")});
     }
-    return list().then(columns => {
-      const places = filtered(columns), at = places.findIndex(place => columns.id[place] === item.item_id);
+    return listing().then(made => made.list().then(columns => [columns, made.filtered(columns)])).then(([columns, places]) => {
+      const at = places.findIndex(place => columns.id[place] === item.item_id);
       const id = place => places[place] === undefined ? null : columns.id[places[place]];
       return {before: at < 0 ? item.before : id(at - 1), behind: at < 0 ? item.behind : id(at + 1), told: at < 0 ? "" : (at + 1).toLocaleString("en") + " of " + goldspan.item.plural(places.length, "listed item")};
     });
@@ -219,7 +133,7 @@
       item.goldByFile = byFile(item.gold, item.files.length).map(ranges => ranges.filter(each => each[0] < each[1]));
       const agents = shown.filter(run => goldspan.item.stepsOf(item, run).length), named = agents.find(run => about.runs[run].key === state.replay);
       const run = named === undefined ? agents[0] : named;
-      item.replay = run === undefined ? null : goldspan.replay(about, item, run, parseInt(state.step, 10));
+      item.replay = run === undefined ? null : replay(about, item, run, parseInt(state.step, 10));
       parts.push(...goldspan.item.body(about, item, shown));
       if (item.replay) {
         const to = step => replayTo(item, shown, step);
@@ -233,10 +147,7 @@
     parts.push(place, systems(shown), element("p", {class: "note"}, about.protocol + " · " + about.metric + (about.kind === "lines" ? ": drawn from the stored gold and answers, from which the numbers here follow." : ": ranks as they are stored.")));
     text(item, place);
     const focused = document.activeElement && document.activeElement.id;
-    one.replaceChildren(...parts);
-    all.hidden = true;
-    one.hidden = false;
-    document.title = goldspan.visible(item.item_id) + " · " + title;
+    open(parts, item.item_id);
     if (isNew) {
       name.focus({preventScroll: false});
     } else if (focused && document.getElementById(focused)) {
@@ -260,9 +171,9 @@
   // steps for each to be a way back.
   function replayTo(item, shown, step) {
     history.replaceState(null, "", address({step: step === item.replay.n ? "" : String(step)}));
-    state = read();
+    read();
     const inList = document.activeElement.closest(".steps");
-    item.replay = goldspan.replay(about, item, item.replay.run, step);
+    item.replay = replay(about, item, item.replay.run, step);
     const fresh = goldspan.item.strips(about, item, shown).filter(Boolean);
     one.querySelectorAll("figure.strips").forEach((old, place) => old.replaceWith(fresh[place]));
     one.querySelector(".steps").replaceWith(item.replay.list(next => replayTo(item, shown, next)));
@@ -274,18 +185,19 @@
 
   function missing(id) {
     const made = element("p", {class: "verdict"}, "There is no item " + id + " here.");
-    one.replaceChildren(element("h1", {class: "tight", id: "one-name"}, "No such item"), made, walker({before: null, behind: null, told: ""}));
-    all.hidden = true;
-    one.hidden = false;
+    open([element("h1", {class: "tight", id: "one-name"}, "No such item"), made, walker({before: null, behind: null, told: ""})], id);
   }
 
   function show() {
     if (!state.item) {
       drawn = "";
-      return list().then(showList);
+      return listing().then(made => made.list().then(made.showList));
     }
-    const id = state.item;
-    return record(id).then(item => item ? neighbours(item).then(near => state.item === id && showItem(item, near)) : missing(id));
+    const id = state.item, hasSteps = about.runs.some(run => run.steps);
+    return Promise.all([record(id), hasSteps ? goldspan.load("../static/replay.js", "replay") : null]).then(found => {
+      replay = found[1];
+      return found[0];
+    }).then(item => item ? neighbours(item).then(near => state.item === id && showItem(item, near)) : missing(id));
   }
 
   document.addEventListener("keydown", event => {
@@ -303,6 +215,10 @@
       slider.dispatchEvent(new Event("input"));
     }
   });
-  window.addEventListener("popstate", () => { state = read(); show(); });
-  data("about").then(found => { about = found; return show(); });
+  window.addEventListener("popstate", () => { read(); show(); });
+  read();
+  data("about").then(found => {
+    about = view.about = found;
+    return show();
+  });
 })();

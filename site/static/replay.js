@@ -3,6 +3,11 @@
   "use strict";
   const {element, byFile, sizes, size, both, row, said} = goldspan.strips;
 
+  // The end of a long text, where paths differ.
+  function tail(text) {
+    return text.length > 44 ? "…" + text.slice(-43) : text;
+  }
+
   // The replay of one run at a step, from 1; strips ask it for their row.
   function replay(about, item, run, step) {
     const steps = goldspan.item.stepsOf(item, run), seen = goldspan.item.seenBy(item, run), n = sizes(item.goldByFile, item.files.map(() => []), item.lengths).gold;
@@ -36,7 +41,7 @@
         const bar = element("span", {class: "seen-bar", "aria-hidden": "true"}), full = element("span");
         full.style.width = (n ? 100 * seen[place] / n : 0) + "%";
         bar.append(full);
-        button.append(element("b", {}, String(place + 1)), " ", element("code", {}, shows(one)), bar, element("span", {class: "by"}, goldspan.item.share(seen[place], n)));
+        button.append(element("b", {}, String(place + 1)), " ", element("code", {title: goldspan.visible(shows(one))}, tail(shows(one))), bar, element("span", {class: "by"}, goldspan.item.share(seen[place], n)));
         button.addEventListener("click", () => go(place + 1));
         line.append(button);
         all.append(line);
@@ -74,8 +79,11 @@
       told.replaceChildren("step ", element("b", {}, String(at)), " of " + steps.length + " · gold seen " + gold + " · ", element("code", {}, shows(steps[at - 1])));
     }
 
-    return {run, at, n: steps.length, row: stripRow, list, slider, tell};
+    // Whether any step shows lines of a file.
+    const shownFiles = byFile(steps.flat(), files).map(ranges => size(ranges) > 0);
+
+    return {run, at, n: steps.length, shows: file => shownFiles[file], row: stripRow, list, slider, tell};
   }
 
-  goldspan.replay = replay;
+  goldspan.give("replay", replay);
 })();
