@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import altair as alt
 
-from report.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, by_kind, cut, svg_of
+from report.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, by_kind, cut, marks_of, svg_of
 from report.shown import score
 
 _ROW, _GAP = 21, 6
@@ -56,22 +56,22 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
     x = alt.X("value:Q", scale=alt.Scale(domain=[bottom, top]), axis=axis)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[height, 0]), axis=None)
     colour, shape = by_kind([point.kind for point in points])
-    base = alt.Chart(alt.InlineData(values=tuple(rows)))
+    base = marks_of("rows")
     dots = base.encode(x=x, y=y)
-    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2="high:Q", y=y)
-    heads = alt.Chart(alt.InlineData(values=tuple(groups))).encode(y=y)
+    known = base.transform_filter("datum.low !== null").encode(x=alt.X("low:Q"), x2=alt.X2("high"), y=y)
+    heads = marks_of("groups").encode(y=y)
     # Left of every label even in a font wider than the one the picture was laid out with.
     left = _LABEL_END - CHARACTER * max(len(str(row["label"])) for row in rows)
     layers = [
-        dots.encode(x2=alt.datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
+        dots.encode(x2=alt.X2Datum(0)).mark_rule(color=INK, opacity=0.25, strokeWidth=1),
         known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
         dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
         # Behind the interval, which would strike it through.
-        base.mark_text(align="left", dx=10, color=INK).encode(x="end:Q", y=y, text="shown:N"),
-        base.mark_text(align="right", color=MUTED).encode(x=alt.value(_LABEL_END), y=y, text="label:N"),
-        heads.mark_text(align="left", color=INK, fontWeight="bold").encode(x=alt.value(left), text="group:N"),
+        base.mark_text(align="left", dx=10, color=INK).encode(x="end:Q", y=y, text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=MUTED).encode(x=alt.value(_LABEL_END), y=y, text=alt.Text("label:N")),
+        heads.mark_text(align="left", color=INK, fontWeight="bold").encode(x=alt.value(left), text=alt.Text("group:N")),
     ]
-    return svg_of(layers, (WIDTH, height), name)
+    return svg_of(layers, {"rows": rows, "groups": groups}, (WIDTH, height), name)
 
 
 def forest_chart(points: Sequence[Point], name: str, *, is_wide: bool = False, is_signed: bool = False) -> str:
@@ -99,7 +99,7 @@ def forest_chart(points: Sequence[Point], name: str, *, is_wide: bool = False, i
     ]  # fmt: skip
     # Room for a font wider than the one that the picture is laid out with.
     padding = {"left": 24, "right": 8, "top": 2, "bottom": 2}
-    base = alt.Chart(alt.InlineData(values=tuple(rows)))
+    base = marks_of("rows")
     scale = alt.Scale(domain=[bottom, top])
     x = alt.X("value:Q", scale=scale, axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[_ROW * len(points), 0]), axis=None)
@@ -108,15 +108,15 @@ def forest_chart(points: Sequence[Point], name: str, *, is_wide: bool = False, i
         base.encode(y=y, x=alt.value(0), x2=alt.value(width)).mark_rule(color=LINE),
         base.transform_filter("datum.low !== null")
         .mark_rule(strokeWidth=3, opacity=0.55)
-        .encode(x=alt.X("low:Q", scale=scale, axis=None), x2="high:Q", y=y, color=colour),
+        .encode(x=alt.X("low:Q", scale=scale, axis=None), x2=alt.X2("high"), y=y, color=colour),
         base.mark_point(filled=True, size=70, opacity=1).encode(x=x, y=y, color=colour, shape=shape),
-        base.mark_text(align="right", color=INK).encode(x=alt.value(-10), y=y, text="label:N"),
-        base.mark_text(align="left", color=INK).encode(x=alt.value(width + 10), y=y, text="shown:N"),
+        base.mark_text(align="right", color=INK).encode(x=alt.value(-10), y=y, text=alt.Text("label:N")),
+        base.mark_text(align="left", color=INK).encode(x=alt.value(width + 10), y=y, text=alt.Text("shown:N")),
     ]
     if is_signed:
-        zero = base.encode(y=alt.value(0), y2=alt.value(_ROW * len(points)), x=alt.datum(0, scale=scale, axis=None))
+        zero = base.encode(y=alt.value(0), y2=alt.value(_ROW * len(points)), x=alt.XDatum(0, scale=scale, axis=None))
         layers.insert(0, zero.mark_rule(color=MUTED, strokeDash=[2, 3]))
-    return svg_of(layers, (width, _ROW * len(points)), name, padding)
+    return svg_of(layers, {"rows": rows}, (width, _ROW * len(points)), name, padding)
 
 
 def _placed(points: Sequence[Point]) -> tuple[list[dict[str, object]], list[dict[str, object]], int]:

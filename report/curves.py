@@ -8,7 +8,7 @@ from typing import Literal
 
 import altair as alt
 
-from report.drawing import CHARACTER, INK, LINE, MUTED, by_kind, cut, powers_axis, svg_of, value_axis
+from report.drawing import CHARACTER, INK, LINE, MUTED, by_kind, cut, marks_of, powers_axis, svg_of, value_axis
 from report.kinds import KINDS
 from report.shown import score
 
@@ -86,16 +86,16 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     y = value_axis(title, top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
     padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
-    lines = alt.Chart(alt.InlineData(values=tuple(rows))).encode(x=x, y=y, color=colour, detail="curve:N")
-    heads = alt.Chart(alt.InlineData(values=tuple(ends))).encode(x=alt.value(_CURVES + 10), y=y, color=colour)
+    lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
+    heads = marks_of("ends").encode(x=alt.value(_CURVES + 10), y=y, color=colour)
     layers = [
         lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
         lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
-        heads.mark_text(align="left", fontWeight="bold").encode(text="label:N"),
+        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
     ]
     if has_marks:
         layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
-    return svg_of(layers, (_CURVES, _CURVES_HIGH), name, padding)
+    return svg_of(layers, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
 
 
 def _is_dashed(curve: Curve) -> bool:
@@ -166,30 +166,30 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
     colour, shape = by_kind([spot.kind for spot in spots])
     shade = alt.Color("shade:N", scale=None, legend=None)
-    base = alt.Chart(alt.InlineData(values=tuple(rows))).encode(x=x, y=y)
+    base = marks_of("rows").encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
     named, others = base.transform_filter("datum.label !== ''"), base.transform_filter("datum.label === ''")
-    heads = alt.Chart(alt.InlineData(values=tuple(ends))).encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
+    heads = marks_of("ends").encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
     layers = [
-        alt.Chart(alt.InlineData(values=tuple(line))).encode(x=x, y=y).mark_line(
+        marks_of("line").encode(x=x, y=y).mark_line(
             color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
         ),
         # Nothing but the legend: what is seen has shades of these colours.
         base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
-        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail="system:N"),
+        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=alt.Detail("system:N")),
         others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
-        named.mark_line(strokeWidth=2).encode(color=shade, detail="system:N"),
+        named.mark_line(strokeWidth=2).encode(color=shade, detail=alt.Detail("system:N")),
         named.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
         numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
             fill=shade, shape=shape
         ),
         numbered.transform_filter("datum.is_apart")
         .mark_text(dx=-9, dy=-10, color=INK, fontWeight="bold")
-        .encode(text="number:Q"),
-        heads.mark_text(align="left", fontWeight="bold").encode(text="label:N"),
+        .encode(text=alt.Text("number:Q")),
+        heads.mark_text(align="left", fontWeight="bold").encode(text=alt.Text("label:N")),
     ]  # fmt: skip
     padding = {"left": 4, "top": 14, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
-    return svg_of(layers, (_FRONTIER, _FRONTIER_HIGH), name, padding)
+    return svg_of(layers, {"rows": rows, "line": line, "ends": ends}, (_FRONTIER, _FRONTIER_HIGH), name, padding)
 
 
 def _beside(labels: Sequence[str]) -> float:

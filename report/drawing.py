@@ -6,9 +6,11 @@ Vega's own accessibility attributes are left out: the page gives the whole pictu
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 
 import altair as alt
 import vl_convert as vlc
@@ -23,6 +25,16 @@ VEGA_LITE = "6.4"
 
 INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
 WIDTH, CHARACTER, FONT = 560, 7.2, 12
+_CONFIG = {
+    "background": "transparent",
+    "aria": False,
+    "view": {"stroke": None},
+    "axis": {
+        "labelColor": MUTED, "titleColor": INK, "gridColor": LINE, "labelFontSize": FONT, "titleFontSize": FONT,
+        "titlePadding": 10,
+    },
+    "text": {"fontSize": FONT},
+}  # fmt: skip
 _LEAST = 11 / FONT
 """No text gets smaller than 11 pixels: in a narrower box the picture scrolls."""
 _MOST_MARKS, _MAX_LABEL = 8, 24
@@ -37,13 +49,24 @@ _NEEDLESS = re.compile(
 _SIZE = re.compile(r' width="([0-9.]+)" height="[0-9.]+"')
 
 
+def marks_of(table: str) -> alt.Chart:
+    """A layer of a mark per row of a table, which is given to :func:`svg_of` by its name."""
+    # By name, since Altair copies what is in a layer at every word about it.
+    return alt.Chart(alt.NamedData(name=table))
+
+
 def svg_of(
-    layers: Sequence[alt.Chart], size: tuple[int, int], name: str, padding: int | Mapping[str, float] = 4
+    layers: Sequence[alt.Chart],
+    tables: Mapping[str, Sequence[Mapping[str, object]]],
+    size: tuple[int, int],
+    name: str,
+    padding: int | Mapping[str, float] = 4,
 ) -> str:
     """Layers laid over one another as part of a page.
 
     Args:
         layers: The lowest first.
+        tables: The rows of each.
         size: Width and height of what the axes enclose.
         name: What a person who cannot see it is told.
         padding: Room beside the axes that Vega does not know of.
@@ -51,17 +74,15 @@ def svg_of(
     Returns:
         An `<svg>` element that fills its box, and scrolls where its text would become too small to read.
     """
-    chart = (
-        alt.layer(*layers)
-        .properties(width=size[0], height=size[1])
-        .configure(background="transparent", padding=padding, aria=False)
-        .configure_view(stroke=None)
-        .configure_axis(
-            labelColor=MUTED, titleColor=INK, gridColor=LINE, labelFontSize=FONT, titleFontSize=FONT, titlePadding=10
-        )
-        .configure_text(fontSize=FONT)
-    )
-    svg = vlc.vegalite_to_svg(chart.to_dict(validate=False), vl_version=VEGA_LITE)
+    spec = {
+        # Put together here: as one chart of Altair's it would be copied whole at every word about it.
+        "layer": [layer.to_dict(validate=False, context={"top_level": False}) for layer in layers],
+        "datasets": tables,
+        "width": size[0],
+        "height": size[1],
+        "config": {**_CONFIG, "padding": padding},
+    }
+    svg = _drawn(json.dumps(spec))
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     # Half of a chart of many systems is digits beyond a tenth of a pixel.
     svg = _PLACES.sub(lambda place: _HUNDREDTHS.sub(r"\1", place[0]), svg)
@@ -70,6 +91,12 @@ def svg_of(
     return slim.replace(
         "<svg ", f'<svg role="img" aria-label="{label}" font-size="{FONT}" style="min-width:{least}px" ', 1
     )
+
+
+@cache
+def _drawn(spec: str) -> str:
+    """The picture that a specification means; one that is on two pages is drawn once."""
+    return vlc.vegalite_to_svg(spec, vl_version=VEGA_LITE)
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:
