@@ -149,6 +149,7 @@ def _board(facts: Facts, board: Board, reference: Row | None, runs: list[Row]) -
                 "kind": row.run.kind,
                 "shape": kind_of(row.run),
                 "mark": row.run.retriever if row.run.baseline else "",
+                "origin": row.run.provenance,
                 "whole": row.run.comparable,
                 "state": "" if row.run.comparable else row.state,
                 "chunks": count.n if (count := position(facts, row)) else None,

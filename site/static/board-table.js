@@ -149,6 +149,7 @@
     }
     const code = (label, text) => h("div", null, h("h4", null, label), h("pre", { tabindex: "0", role: "region", "aria-label": label }, h("code", null, text)));
     return h("tr", { class: "details" }, h("td", { colspan: columns(found).length + 1 }, h("div", { class: "opened" },
+      h("p", null, h("span", { class: "origin" }, system.origin)),
       system.ledger.length ? h("div", { class: "ledger" }, h("h4", null, "Where the gold went"),
         h("ul", { class: "legend" }, ...system.ledger.map(([name, title, part]) => h("li", null, h("span", { class: "swatch " + name }), title + " " + (part >= 0.005 ? fixed(100 * part, 0) : "< 1") + " %"))),
         h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" })))) : null,

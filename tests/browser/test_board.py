@@ -226,6 +226,7 @@ def test_a_row_opens_in_place_and_says_how_to_make_it_again(opened: Opened) -> N
     text = " ".join((page.text_content(f"{TABLE} tr.details") or "").split())
     assert f'python -m evaluate repro "{run_id("window-20-10+bm25-okapi")}"' in text
     assert "@article{repocoder," in text
+    assert text.startswith("run here")
     assert f"acme/one{SYSTEMS['window-20-10+bm25-okapi'][0] * 0.7:.3f}, n 2" in text
     assert page.evaluate("document.activeElement.getAttribute('aria-expanded')") == "true"
     page.keyboard.press("Enter")
