@@ -92,11 +92,11 @@ def _numbers(lake: Lake, facts: Facts, board: Board, reference: Row | None, runs
     joined = mine.join(above, on=[*_MEASURE, *_WHERE, "run_id"], how="left").join(
         read, on=["run_id", "k", *_WHERE], how="left"
     )
-    shortened = [_shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
-    return joined.with_columns(shortened).collect()
+    short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
+    return joined.with_columns(short).collect()
 
 
-def _shortened(name: str) -> pl.Expr:
+def shortened(name: str) -> pl.Expr:
     """A number to six decimals, unless that would lie half-way between two that may be shown and so round anew."""
     short = pl.col(name).round(_DIGITS)
     is_half_way = (short * 10**_DIGITS).round(0).cast(pl.Int64) % 500 == 0

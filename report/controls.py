@@ -45,7 +45,7 @@ def controls_of(board: Board) -> Controls:
     return Controls(
         metrics=metrics,
         levels=[(name, name) for name in levels if name in board.granularities],
-        cut_title="Budget" if board.primary.in_characters or (not board.primary.measure[2] and budgets) else "Results",
+        cut_title="Budget" if budgets == set(cuts) else "Cut-off" if budgets else "Results",
         cuts=whole
         + [(str(cut), f"{cut // 1000}k" if cut in budgets and cut % 1000 == 0 else str(cut)) for cut in cuts],
         averages=[(name, words) for name, (words, _) in AVERAGES.items()],

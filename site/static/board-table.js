@@ -2,6 +2,8 @@
 (function () {
   "use strict";
   const { count, fixed, plural, values, cell, between, measured } = window.goldspan.board;
+  // A number over fewer items says little: its cell is hatched, and an interval of it says nothing.
+  const FEW = 5;
   const AVERAGES = { macro: "mean over items", micro: "ratio of sums over items", by_repo: "mean of the repositories' means" };
 
   function h(tag, attributes, ...content) {
@@ -125,7 +127,7 @@
     table.tHead.replaceChildren(h("tr", null, h("th", { scope: "col", class: "name" }, "System"), ...slice.values.map(([value], place) =>
       h("th", { scope: "col" }, h("span", null, ...breakable(value)), h("small", null, plural(sizes[place], "item"))))));
     table.tBodies[0].replaceChildren(...lines.map((line) => h("tr", null, h("th", { scope: "row", class: "name" }, named(line.system)),
-      ...of.map((each, place) => h("td", { class: "h" + shade(each[line.run].value) + (sizes[place] < 5 ? " few" : "") }, fixed(each[line.run].value, digits))))));
+      ...of.map((each, place) => h("td", { class: "h" + shade(each[line.run].value) + (sizes[place] < FEW ? " few" : "") }, fixed(each[line.run].value, digits))))));
     return column.title + " by " + slice.title;
   }
 
@@ -139,7 +141,7 @@
     const slices = board.slices.flatMap((slice) => slice.values.map(([value]) => {
       const of = cell(board, files[column.name], slice.name + "=" + value, line.run);
       const ends = { macro: ["low", "high"], micro: ["micro_low", "micro_high"], by_repo: ["by_repo_low", "by_repo_high"] }[state.average];
-      return of && [value === "all" ? "all" : value, fixed(of[state.average], digits) + (of[ends[0]] === null ? "" : " (" + between(of[ends[0]], of[ends[1]], digits) + ")") + ", n " + count(of.n)];
+      return of && [value === "all" ? "all" : value, fixed(of[state.average], digits) + (of[ends[0]] === null || of.n < FEW ? "" : " (" + between(of[ends[0]], of[ends[1]], digits) + ")") + ", n " + count(of.n)];
     }).filter(Boolean));
     const cost = costs && costs[line.run];
     const spent = [["Chunks", count(system.chunks)], ["Characters read", line.read]];

@@ -1,0 +1,100 @@
+"""What a leaderboard loads on demand and what it opens with: the lake's numbers, to the digits that are shown."""
+
+from __future__ import annotations
+
+import json
+
+import polars as pl
+import pytest
+
+from lake.store import Lake
+from report.board import Board, build_board
+from report.board_files import FIELDS, board_files, shortened
+from report.facts import Facts, load
+from report.main_table import main_table
+from report.rows import Row
+from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, run_id, write
+
+SYSTEM = "fixed-nws-1500+jaccard"
+
+
+def board_of(lake: Lake) -> tuple[Facts, Board, Row]:
+    facts = load(lake)
+    board = build_board(facts, facts.boards("repoeval")[0])
+    reference = next(row for row in board.rows if row.run.system == "fixed-nws-1500+own-file")
+    return facts, board, reference
+
+
+def ranked(lake: Lake, width: float, groups: list[int]) -> None:
+    """Intervals so wide about each number, and the systems' tie groups in the order of their ranks."""
+    for part in lake.parts("aggregates", protocol=CHUNKING):
+        rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")
+        ends = {"low": pl.col("macro") - width / 2, "high": pl.col("macro") + width / 2}
+        lake.write("aggregates", rows.with_columns(**ends), part=part.name, fingerprint="wide", **part.folders)
+    systems = ["window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi", SYSTEM]
+    key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0]}
+    ranks = [
+        {**key, "slice_value": HEADLINE[1], "run_id": run_id(system), "rank": place, "rank_low": 1, "rank_high": 3,
+         "tie_group": group, "too_few": False, "exploratory": False}
+        for place, (system, group) in enumerate(zip(systems, groups, strict=True), 1)
+    ]  # fmt: skip
+    write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)
+
+
+def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
+    near = [n / 1000 + d for n in range(0, 1000, 7) for d in (0.0004999, 0.0005001)]
+    values = [*(n / 16 for n in range(17)), *near, 0.1234567, 1 / 3]
+    short = pl.DataFrame({"x": values}).select(shortened("x"))["x"].to_list()
+    for digits in (2, 3):
+        assert [f"{one:.{digits}f}" for one in short] == [f"{one:.{digits}f}" for one in values]
+    assert len(json.dumps(short[-2:])) < 0.75 * len(json.dumps(values[-2:]))
+
+
+def test_a_measures_file_has_each_runs_numbers_in_each_slice(small: Lake) -> None:
+    facts, board, reference = board_of(small)
+    files = board_files(small, facts, board, reference)
+    measures = {f"chunking-v1/chunk-{metric}-{k}" for metric, k in MEASURES}
+    assert set(files) == {f"boards/repoeval/{name}.js" for name in {"chunking-v1", "chunking-v1/costs", *measures}}
+    text = files["boards/repoeval/chunking-v1/chunk-ndcg-10.js"].decode()
+    found = json.loads(text[text.index(",") + 1 : -3])
+    assert list(found) == ["all=all", "repo=acme/one", "repo=acme/three", "repo=acme/two", "subset=function-2k"]
+    about = files["boards/repoeval/chunking-v1.js"].decode()
+    place = [one["id"] for one in json.loads(about[about.index(",") + 1 : -3])["runs"]].index(run_id(SYSTEM))
+    numbers = dict(zip(FIELDS, found["subset=function-2k"][place], strict=False))
+    assert (numbers["macro"], numbers["by_repo"], numbers["n"]) == (
+        SYSTEMS[SYSTEM][0],
+        pytest.approx(SYSTEMS[SYSTEM][0] * 0.9),
+        5,
+    )
+
+
+@pytest.mark.parametrize(("width", "shown"), [(0.2, "0.59"), (0.02, "0.587")])
+def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, width: float, shown: str) -> None:
+    ranked(small, width, [1, 1, 1])
+    table = main_table(*board_of(small))
+    (line,) = [line for line in table.lines if line.row.run.system == SYSTEM]
+    assert (line.value, line.places, line.tie) == (shown, "1–3", "A")
+    assert line.bar is not None
+    assert table.split_groups == ()
+
+
+def test_a_tie_group_that_is_not_contiguous_is_said_to_be_so(small: Lake) -> None:
+    ranked(small, 0.2, [1, 2, 1])
+    assert main_table(*board_of(small)).split_groups == ("A",)
+
+
+def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(small: Lake) -> None:
+    table = main_table(*board_of(small))
+    # The hostile one is an own-file too: of several the reference itself is the line.
+    assert [(mark.name.by, mark.value) for mark in table.marks] == [
+        ("fixed-nws-1500", "0.813"),
+        ("fixed-nws-1500", "0.074"),
+    ]
+    assert not any(mark.is_beyond for mark in table.marks)
+    for part in small.parts("aggregates", protocol=CHUNKING):
+        if part.folders["run_id"] == run_id("fixed-nws-1500+own-file"):
+            rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
+            far = rows.with_columns(pl.col("macro") * 4)
+            small.write("aggregates", far, part=part.name, fingerprint="far", **part.folders)
+    first = main_table(*board_of(small)).marks[0]
+    assert (first.is_beyond, first.at) == (True, 100.0)
