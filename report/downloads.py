@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -62,6 +63,12 @@ class Download:
         for other in DOWNLOADS:
             said = said.replace(f"`{other.table}`", f"`{other.name}`")
         return said
+
+    @property
+    def first_sentence(self) -> str:
+        """What a row is, in short: as far as the first full stop or colon."""
+        said = re.split(r"(?<=[^.])[.:;](?= )", self.meaning, maxsplit=1)[0]
+        return f"{said.rstrip('.')}."
 
 
 _LINES = "Lines are counted from 0 and a range ends before line_end: people's lines 10 to 20 are 9 and 20 here."

@@ -7,7 +7,6 @@ from itertools import groupby
 
 from report.board import Board, build_board
 from report.downloads import Stored
-from report.entities import Benchmark
 from report.facts import Facts
 from report.publisher import Entry, Material, Page, Project, Publisher
 from report.shown import MISSING
@@ -26,7 +25,6 @@ def _pages(material: Material) -> Iterator[Page]:
     board = _first_board(facts)
     values = {
         "groups": groups,
-        "licences": {"results": material.project.licence, "benchmark": _licences(benchmarks)},
         "first": {each.path: _first_rows(each) for each in material.downloads},
         "recipes": [] if board is None else recipes(board, paths["aggregates"], paths["scores"]),
         "n_bytes": sum(each.n_bytes for each in material.downloads),
@@ -42,11 +40,6 @@ def _pages(material: Material) -> Iterator[Page]:
 def _first_board(facts: Facts) -> Board | None:
     boards = (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)[:1])
     return next((board for board in boards if board.rows), None)
-
-
-def _licences(benchmarks: list[Benchmark]) -> str:
-    named = [f"{each.title}: {each.declaration.licence or 'not stated'}" for each in benchmarks]
-    return "; ".join(named)
 
 
 def _first_rows(stored: Stored) -> list[list[str]]:
