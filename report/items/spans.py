@@ -103,7 +103,8 @@ def _files(lake: Lake, benchmark: str, named: pl.DataFrame) -> pl.DataFrame:
     known = files.join(named.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
     hashes = known["sha256"].unique().implode()
     texts = lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "n_lines", n_nws="line_nws")
-    return known.lazy().join(texts, on="sha256").drop("sha256").unique(["item", "path"]).collect()
+    one_each = known.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True)
+    return one_each.lazy().join(texts, on="sha256").drop("sha256").collect()
 
 
 def _numbered(named: pl.DataFrame, gold: pl.DataFrame, files: pl.DataFrame, pools: pl.DataFrame) -> pl.DataFrame:

@@ -125,7 +125,7 @@
           made.append(item.replay.row(file, length));
         }
       });
-      made.append(axis(length), without.length ? element("p", {class: "note"}, "No line of it: " + without.join(", ")) : "");
+      made.append(axis(length), without.length ? element("p", {class: "note"}, "Returned no line of it: " + without.join(", ")) : "");
       return made;
     });
   }

@@ -5,7 +5,7 @@
 
   // The end of a long text, where paths differ.
   function tail(text) {
-    return text.length > 44 ? "…" + text.slice(-43) : text;
+    return text.length > 36 ? "…" + text.slice(-35) : text;
   }
 
   // The replay of one run at a step, from 1; strips ask it for their row.
