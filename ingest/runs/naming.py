@@ -50,14 +50,14 @@ def check_system(lake: Lake, benchmark: str, name: str) -> None:
     elif not name.isprintable():
         problem = "holds a character that cannot be printed"
     if problem:
-        message = f"--system {name[:40]!a} {problem}"
+        message = f"the system name {name[:40]!a} {problem}"
         raise GoldspanError(message, hint="Name what made the ranking, such as my-retriever v2.", code=Exit.USAGE)
     chunker, _, retriever = name.rpartition("+")
     chunkers = {part.name for part in lake.parts("chunkers")}
     retrievers = set(lake.scan("retrievers").select("name").collect()["name"])
     runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("system") == name, pl.col("origin") == "built-in")
     if (chunker in chunkers and retriever in retrievers) or runs.select(pl.len()).collect().item():
-        message = f"--system {name!r} is a system of Goldspan's own"
+        message = f"the system name {name!r} is that of a system of Goldspan's own"
         raise GoldspanError(message, hint="Call the imported one something else.", code=Exit.USAGE)
 
 

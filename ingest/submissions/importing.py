@@ -66,7 +66,7 @@ def import_submissions(lake: Lake, root: Path, result: Ingested, say: Say) -> li
             newer = newest.setdefault((one.system.benchmark, one.system.label, one.system.name, task), one.name)
             status, why, run_id = "reported", "", None
             if newer != one.name:
-                status, why = "older", f"{newer} is newer"
+                status, why = "older", f"{newer} counts in its place"
             elif task in one.runs:
                 status, why, run_id = _imported(lake, one, task, rejects, result, say)
             rows.append(_row(one, task, status, why, run_id))
@@ -102,6 +102,7 @@ def _imported(
         _reject(one.name, error, rejects, result)
         return "refused", error.what, None
     result.n_rejected += done.n_rejected
+    result.news += done.notes
     said = "; ".join(done.summary())
     result.notes.append(f"{one.name}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}{said and f'; {said}'}")
     return "scored", "", done.run_id

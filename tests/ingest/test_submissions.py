@@ -73,7 +73,7 @@ def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: 
     brought(lake, root)
     assert {part.path: part.path.stat().st_mtime_ns for part in lake.parts("runs")} == files
     put(folder / "run.trec", trec([(FIRST, "rockets/orbit.py", 1, 1)]))
-    brought(lake, root)
+    assert brought(lake, root).news == [f"in place of {row['run_id']}, imported earlier under the same name"]
     assert systems(lake) == ["my-retriever"]
     assert lake.read("runs")["run_id"].item() != row["run_id"]
     put(folder / "run.trec", RUN)
@@ -97,7 +97,7 @@ def test_the_newest_of_a_system_and_task_counts_and_numbers_alone_are_never_a_ru
     assert lake.read("runs")["n_items"].item() == 5
     assert became(lake) == {
         "mine/2026-01-31": ("scored", ""),
-        "mine/2025-12-31": ("older", "mine/2026-01-31 is newer"),
+        "mine/2025-12-31": ("older", "mine/2026-01-31 counts in its place"),
         "told/2026-01-31": ("reported", ""),
         "other/2026-01-31": ("waiting", "it answers repoeval labelled 'sample'; the lake holds the published one"),
         "away/2026-01-31": ("waiting", "the lake holds none of its items"),
