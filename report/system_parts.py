@@ -75,6 +75,7 @@ class Part:
         below: Likewise below.
         ledger: Where the gold went.
         middle: The system in the middle of the board; None where it is the system itself or there is no other.
+        is_middle: It is that system itself.
         middle_ledger: Where the gold of that went.
         items: Some of its items.
         against: The run that it is held against.
@@ -92,6 +93,7 @@ class Part:
     below: Sequence[Number]
     ledger: Sequence[Share]
     middle: Run | None
+    is_middle: bool
     middle_ledger: Sequence[Share]
     items: Items | None
     against: Run | None
@@ -145,6 +147,7 @@ def parts_of(lake: Lake, facts: Facts, board: Board) -> Iterator[tuple[str, Part
                 below=[one for one in apart[:N_APART] if _apart(one) < 0],
                 ledger=ledgers.get(run.run_id, ()),
                 middle=other,
+                is_middle=middle is not None and other is None,
                 middle_ledger=ledgers.get(other.run_id, ()) if other else (),
                 items=items.get(run.run_id),
                 against=against,

@@ -75,12 +75,13 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
     middle = parts[WINDOWS].middle
     assert middle is not None
     assert middle.system == "fixed-nws-1500+bm25-okapi"
+    assert [system for system, part in parts.items() if part.is_middle] == [middle.system]
     page = pages["systems/fixed-nws-1500-jaccard.html"]
     rows = {row[0]: row for row in table(page, "chunking-v1: ndcg at 10")}
     assert rows["all"][2] == f"{median:.3f}"
     assert rows["all"][3] == f"{SYSTEMS[JACCARD][0] - median:+.3f}".replace("-", "−")
     hrefs = {each.attributes.get("href") or "" for each in page.all("a")}
-    assert f"../{compare_address(CHUNKING, [run_id(JACCARD), run_id(OWN_FILE)])}" in hrefs
+    assert f"../{compare_address(CHUNKING, [run_id(OWN_FILE), run_id(JACCARD)])}" in hrefs
     assert "../methods.html#drawn" in hrefs
 
 
