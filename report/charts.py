@@ -12,6 +12,7 @@ from report.shown import score
 
 _ROW, _GAP = 21, 6
 _LABEL_END = -12
+_CELL, _HIGH = 120, 28
 _FOREST, _FOREST_NAME = 160, 18
 
 
@@ -117,6 +118,33 @@ def forest_chart(points: Sequence[Point], name: str, *, is_wide: bool = False, i
         zero = base.encode(y=alt.value(0), y2=alt.value(_ROW * len(points)), x=alt.XDatum(0, scale=scale, axis=None))
         layers.insert(0, zero.mark_rule(color=MUTED, strokeDash=[2, 3]))
     return svg_of(layers, {"rows": rows}, (width, _ROW * len(points)), name, padding)
+
+
+def grid_chart(cells: Sequence[tuple[str, str, float]], titles: tuple[str, str], name: str) -> str:
+    """A number per row and column, the stronger the higher, from the least of them to the greatest.
+
+    Args:
+        cells: Row, column and number, in the order in which rows and columns are shown.
+        titles: What the rows are, and the columns.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
+    rows = [*dict.fromkeys(row for row, _, _ in cells)]
+    columns = [*dict.fromkeys(column for _, column, _ in cells)]
+    values = [value for _, _, value in cells]
+    table = [{"row": row, "column": column, "value": value, "shown": score(value)} for row, column, value in cells]
+    above = alt.Axis(title=titles[1], orient="top", labelAngle=0, labelLimit=_CELL, domain=False, ticks=False)
+    beside = alt.Axis(title=titles[0], labelLimit=2 * _CELL, domain=False, ticks=False)
+    x, y = alt.X("column:N", sort=columns, axis=above), alt.Y("row:N", sort=rows, axis=beside)
+    shade = alt.Opacity("value:Q", scale=alt.Scale(domain=[min(values), max(values)], range=[0.06, 0.6]), legend=None)
+    base = marks_of("cells").encode(x=x, y=y)
+    layers = [
+        base.mark_rect(color="var(--tint)", stroke=LINE).encode(opacity=shade),
+        base.mark_text(color=INK).encode(text=alt.Text("shown:N")),
+    ]
+    return svg_of(layers, {"cells": table}, (_CELL * len(columns), _HIGH * len(rows)), name)
 
 
 def _placed(points: Sequence[Point]) -> tuple[list[dict[str, object]], list[dict[str, object]], int]:

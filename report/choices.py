@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -9,6 +10,8 @@ import polars as pl
 from lake.effects import FACTORS, which_matters_more
 from report.board import Board
 from report.facts import Facts
+from report.figures import Figure
+from report.pictures import figure_of
 from report.shown import score
 from report.slices import MAX_VALUES
 
@@ -37,6 +40,7 @@ class Choices:
         by_repository: Repository, its items, and how far the FACTORS move a system there, as root mean squares.
         n_repos: How many repositories there are; those with the most items are shown.
         left_out: Systems that are in no complete grid.
+        figure: The grid as a picture to download, with its numbers.
     """
 
     answer: str
@@ -46,6 +50,7 @@ class Choices:
     by_repository: tuple[tuple[str, int, tuple[str, ...]], ...]
     n_repos: int
     left_out: tuple[str, ...]
+    figure: Figure
 
 
 def choices(facts: Facts, board: Board) -> Choices | None:
@@ -87,7 +92,18 @@ def choices(facts: Facts, board: Board) -> Choices | None:
         by_repository=by_repository[:MAX_VALUES],
         n_repos=len(by_repository),
         left_out=tuple(whole["left_out"][0]),
+        figure=_figure(board, [(a.name, b.name, cells[a.name, b.name]) for a in chunkers for b in retrievers]),
     )
+
+
+def _figure(board: Board, cells: Sequence[tuple[str, str, Mapping[str, float]]]) -> Figure:
+    # Altair takes a third of a second to load: only a build that draws waits for it.
+    from report.charts import grid_chart
+
+    title = f"{board.primary.title} of every chunker with every retriever"
+    numbers = [(chunker, retriever, cell["mean"]) for chunker, retriever, cell in cells]
+    picture = grid_chart(numbers, ("Chunker", "Retriever"), title)
+    return figure_of(board, "choices", title, picture, ("chunker", "retriever", "mean"), numbers)
 
 
 def _by_repository(rows: pl.DataFrame) -> tuple[tuple[str, int, tuple[str, ...]], ...]:

@@ -53,7 +53,7 @@ class Section:
     @property
     def figures(self) -> list[Figure | None]:
         """What of it may be downloaded as a picture."""
-        return [self.sizes.figure if self.sizes else None, *(one.figure for one in self.curves)]
+        return [one.figure for one in (self.sizes, self.choices, *self.curves) if one]
 
     @property
     def curves(self) -> Sequence[Frontier]:

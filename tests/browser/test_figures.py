@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from report.kinds import KINDS
 from tests.browser.conftest import Opened
 
-PAGES = ("index.html", "repoeval.html", "contextbench.html")
+PAGES = ("index.html", "repoeval.html", "repoeval-all.html", "contextbench-all.html")
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -34,6 +35,25 @@ def test_text_in_figures_is_readable_on_a_phone(opened: Opened) -> None:
       )""")
     assert sizes
     assert min(sizes) > 10.95
+
+
+def test_tables_draw_each_kind_with_a_shape_of_its_own(opened: Opened) -> None:
+    page = opened("contextbench.html")
+    shapes = page.evaluate(
+        """kinds => kinds.map(kind => {
+      const table = document.body.appendChild(document.createElement('table'));
+      table.dataset.main = '';
+      const mark = table.appendChild(document.createElement('td'));
+      mark.className = 'ci ' + kind;
+      const at = mark.appendChild(document.createElement('i'));
+      at.className = 'at';
+      const style = getComputedStyle(at);
+      return style.borderRadius + style.clipPath + ' ' + (style.backgroundColor !== 'rgba(0, 0, 0, 0)');
+    })""",
+        [*KINDS],
+    )
+    assert len(set(shapes)) == len(KINDS)
+    assert all(shape.endswith("true") for shape in shapes)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
