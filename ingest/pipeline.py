@@ -21,25 +21,24 @@ from ingest.sources.git import Repositories
 from ingest.sources.tree import Source, UnreadableEntryError
 from ingest.stored_parts import (
     called,
-    files_part,
-    folders_of,
     have_pools,
     have_rest,
     parts_of,
     query_folders,
     rejects_of,
-    rejects_part,
     remove_other_sources,
     remove_other_subsets,
     remove_part,
     remove_readers,
     tags_of,
+    whole_part,
+    whole_subset,
 )
 from lake.catalog.collection import Collection
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
-from lake.make import Product, Slot, made_from, product_of, put
+from lake.make import Product, made_from, product_of, put
 from lake.naming import REST
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -143,7 +142,7 @@ def _ingest_subset(
     is_searchable = have_pools(lake, parts_of(lake, benchmark, subset)) and have_rest(lake, benchmark) and not is_other
     for part in benchmark.parts(raw, subset, limit, rejects):
         names.append(part.name)
-        product = _product(lake, benchmark, part.name, fingerprint(stamp, part.name))
+        product = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
         if is_searchable and product.is_current:
             continue
         found = Rejects()
@@ -155,36 +154,17 @@ def _ingest_subset(
     for stale in parts_of(lake, benchmark, subset):
         if stale.name not in names:
             remove_part(lake, benchmark, stale.name)
-    _whole(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
+    whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
 
 
 def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bool:
     """Whether a subset is there with all that it needs; what somebody deleted is made again."""
     parts = parts_of(lake, benchmark, subset)
-    if not _whole(lake, benchmark, subset, stamp, [part.name for part in parts]).is_current:
+    if not whole_subset(lake, benchmark, subset, stamp, [part.name for part in parts]).is_current:
         return False
-    if not all(_product(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
+    if not all(whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
         return False
     return have_pools(lake, parts) and have_rest(lake, benchmark)
-
-
-def _whole(lake: Lake, benchmark: Benchmark, subset: str, stamp: str, names: Sequence[str]) -> Product:
-    """What was refused of a subset's files; written last and with the names of all parts, it says that it is whole."""
-    return Product(lake, [Slot("rejects", files_part(benchmark, subset), {})], fingerprint(stamp, names))
-
-
-def _product(lake: Lake, benchmark: Benchmark, part: str, made_from: str) -> Product:
-    """A part with all that is given with it; its items come last, so that they say that all the rest is there."""
-    folders = {"benchmark": benchmark.name}
-    slots = [
-        Slot("gold_spans", part, folders),
-        *(Slot("queries", part, of_query) for of_query in query_folders(benchmark)),
-        *(Slot(name, part, folders_of(benchmark, name)) for name in benchmark.more),
-        # No rejects are written as well: a part of no rows says that there were none.
-        Slot("rejects", rejects_part(benchmark, part), {}),
-        Slot("items", part, folders),
-    ]
-    return Product(lake, slots, made_from)
 
 
 def _bound(value: object) -> list[object]:

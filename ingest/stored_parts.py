@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +12,8 @@ from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import delete_imported_runs
 from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
+from lake.fingerprint import fingerprint
+from lake.make import Product, Slot
 from lake.naming import GOLD_RUN, REST
 from lake.store import Lake, Part
 from lake.tables import table
@@ -39,9 +42,25 @@ def rejects_part(benchmark: Benchmark, part: str) -> str:
     return f"ingest-{benchmark.name}-{part}"
 
 
-def files_part(benchmark: Benchmark, subset: str) -> str:
-    """Where it stands what was refused of a subset's files; written last, it says that the subset is whole."""
-    return f"{rejects_part(benchmark, part_of(subset))}.files"
+def whole_subset(lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()) -> Product:
+    """What was refused of a subset's files; written last and with the names of all parts, it says that it is whole."""
+    return Product(
+        lake, [Slot("rejects", f"{rejects_part(benchmark, part_of(subset))}.files", {})], fingerprint(stamp, names)
+    )
+
+
+def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> Product:
+    """A part with all that is given with it; its items come last, so that they say that all the rest is there."""
+    folders = {"benchmark": benchmark.name}
+    slots = [
+        Slot("gold_spans", part, folders),
+        *(Slot("queries", part, of_query) for of_query in query_folders(benchmark)),
+        *(Slot(name, part, folders_of(benchmark, name)) for name in benchmark.more),
+        # No rejects are written as well: a part of no rows says that there were none.
+        Slot("rejects", rejects_part(benchmark, part), {}),
+        Slot("items", part, folders),
+    ]
+    return Product(lake, slots, made_from)
 
 
 def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:
@@ -90,13 +109,7 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
 
 def remove_part(lake: Lake, benchmark: Benchmark, name: str) -> None:
     """Take away a part's rows, the items first."""
-    named = {"benchmark": benchmark.name}
-    parts = [lake.part("items", name, **named), lake.part("gold_spans", name, **named)]
-    parts += [lake.part("queries", name, **folders) for folders in query_folders(benchmark)]
-    parts += [lake.part(more, name, **folders_of(benchmark, more)) for more in benchmark.more]
-    for part in [*parts, lake.part("rejects", rejects_part(benchmark, name))]:
-        if part is not None:
-            lake.remove(part)
+    whole_part(lake, benchmark, name).remove()
 
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Ingested) -> None:
@@ -105,9 +118,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
     for name in others:
         remove_part(lake, benchmark, name)
     for other in set(benchmark.subsets) - {subset}:
-        refused = lake.part("rejects", files_part(benchmark, other))
-        if refused is not None:
-            lake.remove(refused)
+        whole_subset(lake, benchmark, other).remove()
     if others:
         result.news.append(f"{benchmark.display_name} {listed(others)} made way for {subset}: never pooled")
 

@@ -71,6 +71,12 @@ class Product:
         for slot, frame in zip(self.slots, frames, strict=True):
             self.lake.write(slot.table, frame, part=slot.part, fingerprint=self.fingerprint, **slot.folders)
 
+    def remove(self) -> None:
+        """Take away those of the parts that are stored, the last first."""
+        for slot in reversed(self.slots):
+            if stored := self.lake.part(slot.table, slot.part, **slot.folders):
+                self.lake.remove(stored)
+
     def named(self, part: str) -> Product:
         """The same parts with more to their names: one of several products that are made alike."""
         return replace(self, slots=[slot._replace(part=slot.part + part) for slot in self.slots])

@@ -68,9 +68,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         **folders,
     )
     if not aggregated:
-        for slot in product.slots:
-            if stale := lake.part(slot.table, slot.part, **slot.folders):
-                lake.remove(stale)
+        product.remove()
         return
 
     def make() -> list[pl.DataFrame]:

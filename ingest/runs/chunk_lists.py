@@ -110,10 +110,8 @@ def import_chunks(lake: Lake, file: Path, benchmark: str, name: str) -> Imported
     removed = _remove_runs_over(lake, benchmark, name)
     counts = (rows.height, frame.height, frame["sha256"].n_unique(), n_clamped)
     made = ImportedChunks(name, *counts, is_whole, removed)
-    known = lake.part("chunkers", name)
-    if known is not None:
-        # First the row that says that they are there.
-        lake.remove(known)
+    # The row that says that they are there goes first.
+    product.remove()
     status = _status(name, frame, placed.select("sha256", line_start=0, line_end="n_lines").unique(), axis)
     product.write(frame.select(*table("chunks").columns), status, _declared(benchmark, input_file, made))
     return made

@@ -10,7 +10,7 @@ import polars as pl
 from lake.catalog.task import AnswerKind
 from lake.make import Product, Slot
 from lake.rejects import Rejects
-from lake.store import Lake, Part
+from lake.store import Lake
 from lake.tables import TABLES, table
 
 Tables = Mapping[str, pl.DataFrame]
@@ -118,8 +118,7 @@ class ImportedRun:
 
     def remove(self) -> None:
         """Take away all there is of it, its own row first."""
-        tables = sorted((one for one in TABLES.values() if "run_id" in one.folders), key=lambda one: one.name != "runs")
-        parts: list[Part | None] = [part for one in tables for part in self.lake.parts(one.name, **self._folders)]
-        for part in [*parts, self.lake.part("rejects", self._whole.slots[0].part)]:
-            if part is not None:
+        self._whole.remove()
+        for name in [one.name for one in TABLES.values() if "run_id" in one.folders]:
+            for part in self.lake.parts(name, **self._folders):
                 self.lake.remove(part)
