@@ -59,13 +59,6 @@ class Board:
         return found if len(found) >= MANY_GRANULARITIES else ()
 
     @property
-    def quantities(self) -> tuple[str, ...]:
-        """What its metrics measure at several granularities, likewise."""
-        of = {(column.granularity, column.quantity) for column in self.columns}
-        names = dict.fromkeys(column.quantity for column in self.columns)
-        return tuple(name for name in names if sum(each == name for _, each in of) > 1) if self.granularities else ()
-
-    @property
     def has_ranks(self) -> bool:
         """Whether ranks were computed, or withheld for too few items."""
         return any(row.head is not None and row.head.too_few is not None for row in self.rows)

@@ -9,14 +9,13 @@ import polars as pl
 
 from lake.store import Lake
 from lake.verdict import mirrored
-from report.addresses import run_key
 from report.board import Board
 from report.columns import Column
 from report.data_files import data_file
 from report.facts import Facts
 from report.gold_ledger import shares_of
 from report.kinds import kind_of
-from report.main_table import named, position
+from report.main_table import in_order_of_names, keys_of, named, position
 from report.parameters import WHOLE
 from report.rows import Row
 from report.shown import slug, visible
@@ -56,7 +55,7 @@ def board_files(lake: Lake, facts: Facts, board: Board, reference: Row | None) -
         board: The board.
         reference: The system that all are held against.
     """
-    runs = sorted((*board.rows, *board.unranked), key=lambda row: (row.run.system, row.run.run_id))
+    runs = in_order_of_names(board)
     place = {row.run.run_id: number for number, row in enumerate(runs)}
     mine = _numbers(lake, facts, board, reference, list(place))
     parts = mine.partition_by(_MEASURE, as_dict=True)
@@ -109,18 +108,18 @@ def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[obj
     for slice_, value, run_id, *fields in rows.select(*_WHERE, "run_id", *FIELDS).iter_rows():
         while fields and fields[-1] is None:
             fields.pop()
-        found.setdefault(f"{slice_}={value}", [None] * len(place))[place[run_id]] = fields
+        found.setdefault(f"{slice_}={visible(value)}", [None] * len(place))[place[run_id]] = fields
     return dict(sorted(found.items()))
 
 
 def _board(facts: Facts, board: Board, reference: Row | None, runs: list[Row]) -> dict[str, object]:
-    ledger, names = shares_of(facts, board), named(facts, board)
+    ledger, names, keys = shares_of(facts, board), named(facts, board), keys_of(board)
     return {
-        "benchmark": board.benchmark.title,
+        "benchmark": visible(board.benchmark.title),
         "protocol": board.protocol.name,
         "short": board.protocol.short,
         "average": board.average,
-        "slice": "=".join(board.slice),
+        "slice": f"{board.slice[0]}={visible(board.slice[1])}",
         "fields": FIELDS,
         "reference": runs.index(reference) if reference else None,
         "citation": board.benchmark.declaration.citation,
@@ -141,7 +140,7 @@ def _board(facts: Facts, board: Board, reference: Row | None, runs: list[Row]) -
         "runs": [
             {
                 "id": row.run.run_id,
-                "key": run_key(row.run.run_id),
+                "key": keys[row.run.run_id],
                 "system": visible(row.run.system),
                 "name": names[row.run.run_id].name,
                 "by": names[row.run.run_id].by,
@@ -183,7 +182,7 @@ def slices_of(facts: Facts, board: Board) -> list[dict[str, object]]:
         {
             "name": name,
             "title": title_of(name),
-            "values": [[value, *of[name, value]] for value in in_numbers_order(values[name])],
+            "values": [[visible(value), *of[name, value]] for value in in_numbers_order(values[name])],
             "n_values": known[name][0],
             "n_items": known[name][1],
         }

@@ -11,11 +11,10 @@ from lake.effects import FACTORS, which_matters_more
 from report.board import Board
 from report.facts import Facts
 from report.figures import Figure
+from report.heats import HEAT_STEPS
 from report.pictures import figure_of
 from report.shown import score
 from report.slices import MAX_VALUES
-
-HEAT_STEPS = 8
 
 
 @dataclass(frozen=True)

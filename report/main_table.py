@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -109,7 +110,7 @@ def main_table(facts: Facts, board: Board, reference: Row | None) -> MainTable:
     systems = [row for row in board.rows if not row.run.baseline]
     apart = [row for row in board.unranked if not row.run.baseline]
     shown = [*systems, *apart][:N_SHOWN]
-    digits, names = _digits(board, systems), named(facts, board)
+    digits, names, keys = _digits(board, systems), named(facts, board), keys_of(board)
     marked = _marked([row for row in board.rows if row.run.baseline], reference)
     least, most = _scale(board, systems, marked)
     above, read = _above(facts, board, reference), _read(facts, board)
@@ -127,7 +128,7 @@ def main_table(facts: Facts, board: Board, reference: Row | None) -> MainTable:
             bar = Bar(kind_of(run), at(low), at(high) - at(low), at(value))
         return Line(
             row=row,
-            key=run_key(run.run_id),
+            key=keys[run.run_id],
             name=names[run.run_id],
             rank="" if head is None else count(head.rank) if head.rank is not None else "",
             places=f"{head.rank_low}–{head.rank_high}" if head and head.rank_low is not None else "",
@@ -174,6 +175,22 @@ def named(facts: Facts, board: Board) -> dict[str, Name]:
         row.run.run_id: name if given.count(name) == 1 else Name(visible(row.run.system), "")
         for row in every
         for name in [names[row.run.run_id]]
+    }
+
+
+def in_order_of_names(board: Board) -> list[Row]:
+    """A board's runs, each at the place that its data has it at."""
+    return sorted((*board.rows, *board.unranked), key=lambda row: (row.run.system, row.run.run_id))
+
+
+def keys_of(board: Board) -> dict[str, str]:
+    """What names a run in the board's addresses; its place before it where the digits are those of others too."""
+    rows = in_order_of_names(board)
+    digits = Counter(run_key(row.run.run_id) for row in rows)
+    return {
+        row.run.run_id: key if digits[key] == 1 else f"{place}.{key}"
+        for place, row in enumerate(rows)
+        for key in [run_key(row.run.run_id)]
     }
 
 

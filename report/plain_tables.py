@@ -11,7 +11,7 @@ from report.figures import Figure
 from report.parameters import Average
 from report.pictures import score_picture
 from report.rows import Row
-from report.shown import score
+from report.shown import score, signed
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _table(facts: Facts, board: Board, average: Average, reference: Row | None) 
             cells.append((shown, is_best, others))
         count = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
         number = row.value(board.primary, average)
-        above = score(None) if number is None or against is None else f"{number - against:+.3f}".replace("-", "−")
+        above = signed(None if number is None or against is None else number - against)
         return Line(row, count and count.n, tuple(cells), above)
 
     means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, average) != average)

@@ -27,7 +27,7 @@ def score(value: float | None) -> str:
 
 def signed(value: float | None) -> str:
     """A difference with its sign to three decimals, or a dash."""
-    return MISSING if value is None else f"{value:+.{SCORE_DIGITS}f}".replace("-", "−")
+    return fixed(value, SCORE_DIGITS, sign=True)
 
 
 def fixed(value: float | None, digits: int, *, sign: bool = False) -> str:

@@ -40,7 +40,7 @@
       kind: (value) => options("kind").includes(value), search: (value) => value.length <= 60, baselines: (value) => value === "rows", complete: (value) => value === "only",
       columns: (value) => value.split(",").every((one) => one === "all" || metrics.includes(one)), rows: (value) => value === "all",
       sort: (value) => sorts.includes(value), dir: (value) => value === "ascending" || value === "descending", heat: (value) => options("heat").includes(value),
-      pick: (value) => /^[\w,-]+$/.test(value), open: (value) => /^[\w-]+$/.test(value)
+      pick: (value) => /^[\w.,-]+$/.test(value), open: (value) => /^[\w.-]+$/.test(value)
     };
     Object.keys(known).forEach((key) => {
       if (given.get(key) && known[key](given.get(key))) {
