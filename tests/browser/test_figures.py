@@ -56,9 +56,9 @@ def test_tables_draw_each_kind_with_a_shape_of_its_own(opened: Opened) -> None:
     assert all(shape.endswith("true") for shape in shapes)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_marks_stand_out_from_the_page(opened: Opened, scheme: str) -> None:
-    page = opened("index.html", color_scheme=scheme)
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_marks_stand_out_from_the_page(opened: Opened, theme: str) -> None:
+    page = opened("index.html", color_scheme=theme)
     ratios = page.evaluate("""() => {
       const probe = document.body.appendChild(document.createElement('i'));
       const light = name => {
