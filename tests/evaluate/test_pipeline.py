@@ -120,7 +120,9 @@ def test_equal_inputs_give_byte_equal_lakes(lake_folder: Path, tmp_path: Path) -
     lake = _ready(tmp_path / "other", build(tmp_path / "elsewhere/source"), chunkers=("window-4-2", "whole-file"))
     _evaluate(lake, *ONE)
     _evaluate(lake)
-    assert stored(lake) == stored(lake_folder)
+    # What formats there are is told by the command that ingests, which one of the two was not made by.
+    told = {path: data for path, data in stored(lake_folder).items() if not path.startswith("formats/")}
+    assert stored(lake) == told
 
 
 def test_ranks_are_written_in_the_order_of_the_scores(lake_folder: Path) -> None:
