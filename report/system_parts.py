@@ -54,11 +54,6 @@ class Number:
         """How far the system is above the median, as it is shown."""
         return signed(self.apart)
 
-    @property
-    def title(self) -> str:
-        """The slice in words."""
-        return f"{self.slice} {self.value}" if self.slice else "all items"
-
 
 @dataclass(frozen=True)
 class Part:

@@ -19,6 +19,7 @@ from report.parameters import MetricParameters
 from report.profile import BREADTH, LATE, REDUNDANT
 from report.publisher import Entry, Material, Page, Publisher
 from report.slices import MAX_VALUES
+from report.system_parts import LEAST_ITEMS
 from report.worked import Sum, Worked, worked_item
 
 PATH = "methods.html"
@@ -74,6 +75,7 @@ def _pages(material: Material) -> Iterator[Page]:
         "benchmarks": list(facts.benchmarks.values()),
         "intervals": coverage_note(),
         "max_values": MAX_VALUES,
+        "least_items": LEAST_ITEMS,
         "item_address": item_address,
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},
     }
