@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from report.addresses import ledger_address
 from report.board import AVERAGES, Board, build_board
+from report.columns import Column
 from report.entities import Benchmark, Run
 from report.facts import Facts
 from report.figures import Figure, files_of
 from report.frontiers import Frontier, by_characters
 from report.gold_ledger import ledger_of
 from report.kinds import kind_of
+from report.parameters import Average
 from report.pictures import NUMBER, figure_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.rows import Row
-from report.shown import score, slug
-from report.verdicts import board_verdict, sentence, short_name
+from report.shown import fixed, score, slug
+from report.verdicts import DIGITS, board_verdict, sentence, short_name
 
 PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
+
+LEVELS = ("line", "file")
+"""What an agent is held against a retriever by, where a benchmark counts both."""
 
 FOREST_SYSTEMS = 3
 """So many systems stand in a card's picture beside the baselines, each retriever once."""
@@ -38,6 +43,7 @@ class Card:
         average: How the primary metric is averaged.
         verdict: The sentence on its first system.
         forest: The systems that matter with their intervals.
+        levels: The best agent beside the reference, by lines and by files.
     """
 
     benchmark: Benchmark
@@ -47,6 +53,7 @@ class Card:
     average: str
     verdict: str
     forest: Figure | None
+    levels: Sequence[str]
 
 
 def _pages(material: Material) -> Iterator[Page]:
@@ -79,15 +86,42 @@ def _card(facts: Facts, name: str) -> Card:
     protocols = facts.boards(name)
     board = build_board(facts, protocols[0]) if protocols else None
     systems = {run.system for run in facts.runs_of(name) if not run.baseline}
+    verdict = board_verdict(facts, board) if board and (board.rows or board.unranked) else None
     return Card(
         benchmark=facts.benchmarks[name],
         path=f"{slug(name)}.html",
         n_systems=len(systems),
         board=board,
         average=AVERAGES[board.average][1] if board else "",
-        verdict=sentence(facts, board_verdict(facts, board)) if board and (board.rows or board.unranked) else "",
+        verdict=sentence(facts, verdict) if verdict else "",
         forest=_forest(facts, board) if board else None,
+        levels=_levels(facts, board, verdict.reference) if board and verdict else (),
     )
+
+
+def _levels(facts: Facts, board: Board, reference: str) -> list[str]:
+    """The agent that is best by what is counted and the reference, each with its number and interval."""
+    said = []
+    for column in board.columns:
+        of_primary = (column.quantity, column.measure[2]) == (board.primary.quantity, board.primary.measure[2])
+        if column.granularity not in LEVELS or not of_primary:
+            continue
+        known = [row for row in board.rows if row.value(column, board.average) is not None]
+        agents = sorted(
+            (row for row in known if row.run.has_steps and not row.run.baseline),
+            key=lambda row: -(row.value(column, board.average) or 0.0),
+        )
+        beside = [row for row in known if row.run.run_id == reference]
+        if agents and beside:
+            numbers = ", ".join(_number(facts, row, column, board.average) for row in (agents[0], *beside))
+            said.append(f"{column.title}: {numbers}")
+    return said
+
+
+def _number(facts: Facts, row: Row, column: Column, average: Average) -> str:
+    low, high = row.cells[column.measure].interval(average)
+    between = "" if low is None or high is None else f" ({fixed(low, DIGITS)} to {fixed(high, DIGITS)})"
+    return f"{short_name(facts, row.run)} {fixed(row.value(column, average), DIGITS)}{between}"
 
 
 def _forest(facts: Facts, board: Board) -> Figure | None:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 MAX_HASH = 300
 
-SETTLED = 250
+SETTLED = 150
 """Milliseconds for what waits until typing ends, and for data that comes on demand."""
 
 
@@ -29,16 +29,22 @@ def test_a_copied_address_shows_what_every_control_was_set_to(
     browser: Browser, hostile_site: Path, scheme: str
 ) -> None:
     wrong: dict[str, object] = {}
+    known: set[tuple[str, ...]] = set()
     tried = 0
     with served(hostile_site, scheme) as base, watching(browser, base) as opened:
         page, other = opened("index.html"), opened("index.html")
         for name in kinds_of_pages(hostile_site):
             plain = shown(page, f"{base}/{name}")
-            for control, place in look(page, "controls").items():
+            controls = look(page, "controls")
+            # Pages with the very same controls have one script.
+            if tuple(controls) in known:
+                continue
+            known.add(tuple(controls))
+            for control, place in controls.items():
                 if page.url != f"{base}/{name}":
                     shown(page, f"{base}/{name}")
                 look(page, "set", int(str(place)))
-                page.wait_for_timeout(SETTLED)
+                page.wait_for_timeout(SETTLED if page.url != f"{base}/{name}" else 4 * SETTLED)
                 view, address = look(page, "shown"), page.url
                 if view == plain:
                     continue
