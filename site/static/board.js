@@ -95,8 +95,39 @@
     return lower || key === "rank" || key === "system" ? "ascending" : "descending";
   }
 
+  // Whether the rows that are there need no more than another order.
+  function isReordered(own) {
+    const has = own && own.found && section().dataset.drawn && !section().hidden && !state.open;
+    return has && KEYS.every((key) => key === "sort" || key === "dir" || own.state[key] === state[key]) &&
+      own.parts[0].lines.length + own.parts[2].lines.length === own.found.nSystems &&
+      (!state.sort || columns(own.found).some((one) => one[0] === state.sort));
+  }
+
+  function reorder(own) {
+    const { found } = own, by = state.sort || found.column.name, parts = shown(found, state, first(state.sort));
+    const direction = state.sort ? state.dir || first(by) : found.isLowerBetter ? "ascending" : "descending";
+    const rows = new Map(Array.from(table().querySelectorAll("tr[data-run]"), (row) => [row.dataset.run, row]));
+    parts.filter((part, place) => place === 0 || part.lines.length)
+      .forEach((part, place) => table().tBodies[place].append(...part.lines.map((line) => rows.get(line.system.key))));
+    table().tHead.querySelectorAll("th[data-key]").forEach((head) => {
+      head.toggleAttribute("aria-sort", head.dataset.key === by);
+      if (head.dataset.key === by) {
+        head.setAttribute("aria-sort", direction);
+      }
+    });
+    if (own.heatRows) {
+      section().querySelector("table[data-heat]").tBodies[0].append(...parts[0].lines.map((line) => own.heatRows.get(line.run)));
+    }
+    Object.assign(own, { parts, state });
+  }
+
   // Shows the state: the section, the controls, and the table unless it is the one that the page came with.
   function show() {
+    const before = loaded.get(section().dataset.board);
+    if (isReordered(before)) {
+      reorder(before);
+      return Promise.resolve();
+    }
     sections.forEach((one) => { one.hidden = one !== section(); });
     setControls();
     if (isAsTheTemplateHasIt()) {
@@ -114,14 +145,15 @@
       const fits = columns(found).some((one) => one[0] === state.sort), by = fits ? state.sort : "";
       const direction = by ? state.dir || first(by) : found.isLowerBetter ? "ascending" : "descending";
       const parts = shown(found, { ...state, sort: by }, first(by));
-      own.found = found;
-      own.parts = parts;
+      Object.assign(own, { found, parts, state });
       draw(table(), found, parts, state, by || found.column.name, direction);
       table().parentElement.classList.toggle("wide", found.further.length > 0);
       section().querySelector(".marks-said").textContent = notes(found);
       const heat = section().querySelector("table[data-heat]");
       if (heat) {
         section().querySelector("[data-heat-title]").textContent = drawHeat(heat, found, own.files, { ...state, heat: state.heat || section().dataset.heat }, parts[0].lines);
+        const rows = heat.tBodies[0].rows;
+        own.heatRows = new Map(parts[0].lines.map((line, place) => [line.run, rows[place]]));
       }
       setMore(found, parts);
       dress();
