@@ -214,9 +214,9 @@
     lines.push(last);
     const sentence = element("p", {class: "verdict"});
     if (first >= 0) {
-      const [rank, , top] = held[first], title = about.runs[shown[first]].title, best = held.filter(one => one && one[0] === 1).length;
-      const text = rank === 1 ? `${title} ranks the gold candidate first of ${n}.` : rank ? `${title} ranks the gold candidate ${ordinal(rank)} of ${n}; candidate ${top} stands first.` : `${title} does not return the gold candidate.`;
-      sentence.append(element("strong", {}, rank === 1 ? "Found:" : "Lost to another candidate:"), " " + goldspan.visible(text) + (shown.length > 1 ? ` Of the ${shown.length} systems shown, ${best || "none"} ${best === 1 ? "ranks" : "rank"} it first.` : ""));
+      const [rank, right, top] = held[first], title = about.runs[shown[first]].title, best = held.filter(one => one && one[0] === 1).length;
+      const text = rank === 1 ? `${title} ranks the gold candidate first of ${n}.` : rank ? `${title} ranks the gold candidate ${ordinal(rank)} of ${n}; candidate ${top} stands first.` : right === 1 ? `${title} ranks first what is like the gold candidate.` : `${title} does not return the gold candidate.`;
+      sentence.append(element("strong", {}, rank === 1 || (!rank && right === 1) ? "Found:" : rank ? "Lost to another candidate:" : "Not returned:"), " " + goldspan.visible(text) + (shown.length > 1 ? ` Of the ${shown.length} systems shown, ${best || "none"} ${best === 1 ? "ranks" : "rank"} it first.` : ""));
     }
     return [sentence, table("The rank of each candidate; of every list the first few are kept, and the rank of gold", ["Candidate"].concat(shown.map(run => about.runs[run].title)), lines)];
   }
