@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import tomllib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -155,7 +155,9 @@ def _write(
         "changes": changes,
         "url": url,
     }
-    for page in (with_picture(page) for kind in kinds for page in kind.pages(material)):
+    # A page that concludes nothing says what its kind is for.
+    pages = ((page, kind.meaning) for kind in kinds for page in kind.pages(material))
+    for page in (with_picture(replace(page, said=page.said or meaning)) for page, meaning in pages):
         _write_page(new, page, frame)
         for path, content in page.files.items():
             _new_file(new, path).write_bytes(content)

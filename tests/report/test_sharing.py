@@ -36,6 +36,8 @@ def test_a_shared_page_says_what_was_found_and_where_its_picture_lies(small: Lak
     assert "RepoEval (sample)" in meta["description"]
     assert (tmp_path / "site" / meta["og:image"]).is_file()
     assert "canonical" not in head
+    methods = (tmp_path / "site" / "methods.html").read_text(encoding="utf-8")
+    assert dict(META.findall(methods))["og:image"] == "figures/shared/methods.png"
     assert "http" not in meta["og:image"]
 
 
