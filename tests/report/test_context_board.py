@@ -96,8 +96,8 @@ def test_the_page_says_what_an_import_came_upon_and_did_not_read(tmp_path: Path)
         lake.write("runs", told, part=part.name, fingerprint="told", **part.folders)
     build(lake, tmp_path / "site")
     head, *rows = table(parse((tmp_path / "site" / "contextbench.html").read_text(encoding="utf-8")), "imported runs")
-    assert head == ["System", "Format", "File", "Notes"]
-    assert rows == [["an-agent", "atif", "agent.zip", "; ".join(notes)]]
+    assert head == ["System", "Where its numbers come from", "Format", "File", "Notes"]
+    assert [[row[0], *row[2:]] for row in rows] == [["an-agent", "atif", "agent.zip", "; ".join(notes)]]
     assert "imported runs" not in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
 
 

@@ -133,7 +133,7 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
     widths = [
         [
             float(re.findall(r"width:([0-9.]+)%", part.attributes.get("style") or "")[0])
-            for part in bar.all("span")
+            for part in bar.all()
             if "style" in part.attributes
         ]
         for bar in bars
