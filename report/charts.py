@@ -13,7 +13,7 @@ from report.shown import score
 _ROW, _GAP = 21, 6
 _LABEL_END = -12
 _CELL, _HIGH = 120, 28
-_FOREST, _FOREST_NAME = 160, 18
+_FOREST, _FOREST_NAME = 150, 20
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ def _declare(
     at.__doc__ = meaning
     metric(
         name,
-        title=name.replace("_", " ").capitalize(),
+        title=name.capitalize().replace("_", " ").replace(" f1", " F1").replace(" auc", " AUC"),
         ks=ks,
         granularity=granularity,
         direction=direction,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from report.addresses import ledger_address
@@ -14,12 +14,11 @@ from report.figures import Figure, files_of
 from report.frontiers import Frontier, by_characters
 from report.gold_ledger import ledger_of
 from report.kinds import kind_of
-from report.parameters import Average
 from report.pictures import NUMBER, figure_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.rows import Row
-from report.shown import fixed, score, slug
-from report.verdicts import DIGITS, board_verdict, sentence, short_name
+from report.shown import score, slug
+from report.verdicts import board_verdict, sentence, short_name
 
 PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
@@ -43,7 +42,6 @@ class Card:
         average: How the primary metric is averaged.
         verdict: The sentence on its first system.
         forest: The systems that matter with their intervals.
-        levels: The best agent beside the reference, by lines and by files.
     """
 
     benchmark: Benchmark
@@ -53,7 +51,6 @@ class Card:
     average: str
     verdict: str
     forest: Figure | None
-    levels: Sequence[str]
 
 
 def _pages(material: Material) -> Iterator[Page]:
@@ -94,61 +91,57 @@ def _card(facts: Facts, name: str) -> Card:
         board=board,
         average=AVERAGES[board.average][1] if board else "",
         verdict=sentence(facts, verdict) if verdict else "",
-        forest=_forest(facts, board) if board else None,
-        levels=_levels(facts, board, verdict.reference) if board and verdict else (),
+        forest=_forest(facts, board, verdict.reference) if board and verdict else None,
     )
 
 
-def _levels(facts: Facts, board: Board, reference: str) -> list[str]:
-    """The agent that is best by what is counted and the reference, each with its number and interval."""
-    said = []
-    for column in board.columns:
-        of_primary = (column.quantity, column.measure[2]) == (board.primary.quantity, board.primary.measure[2])
-        if column.granularity not in LEVELS or not of_primary:
-            continue
-        known = [row for row in board.rows if row.value(column, board.average) is not None]
-        agents = sorted(
-            (row for row in known if row.run.has_steps and not row.run.baseline),
-            key=lambda row: -(row.value(column, board.average) or 0.0),
-        )
-        beside = [row for row in known if row.run.run_id == reference]
-        if agents and beside:
-            numbers = ", ".join(_number(facts, row, column, board.average) for row in (agents[0], *beside))
-            said.append(f"{column.title}: {numbers}")
-    return said
+def _forest(facts: Facts, board: Board, reference: str) -> Figure | None:
+    """The systems that matter with their intervals: the best agent beside the reference, or the first of each."""
+    shown = _by_level(facts, board, reference) or _first_of_each(facts, board)
+    if not shown:
+        return None
+    from report.charts import Point, forest_chart
+
+    points = []
+    for name, row, column in shown:
+        low, high = row.cells[column.measure].interval(board.average)
+        points.append(Point("", name, kind_of(row.run), row.value(column, board.average) or 0.0, low, high))
+    measures = list(dict.fromkeys(column.title for _, _, column in shown))
+    title = f"{' and '.join(measures)}, {AVERAGES[board.average][1]}, with 95 % intervals"
+    said = "; ".join(f"{point.label} {score(point.value)}" for point in points)
+    numbers = [
+        (row.run.system, column.title, point.kind, point.value, point.low, point.high)
+        for point, (_, row, column) in zip(points, shown, strict=True)
+    ]
+    picture = forest_chart(points, f"{title}: {said}.")
+    return figure_of(board, "forest", title, picture, ("system", "metric", "kind", *NUMBER), numbers)
 
 
-def _number(facts: Facts, row: Row, column: Column, average: Average) -> str:
-    low, high = row.cells[column.measure].interval(average)
-    between = "" if low is None or high is None else f" ({fixed(low, DIGITS)} to {fixed(high, DIGITS)})"
-    return f"{short_name(facts, row.run)} {fixed(row.value(column, average), DIGITS)}{between}"
+def _by_level(facts: Facts, board: Board, reference: str) -> list[tuple[str, Row, Column]]:
+    """The reference and the agent that is best, by lines and by files; nothing where either is counted of none."""
+    shown = []
+    for level in LEVELS:
+        wanted = (level, board.primary.quantity, board.primary.measure[2])
+        column = next((one for one in board.columns if (one.granularity, one.quantity, one.measure[2]) == wanted), None)
+        known = [row for row in board.rows if column and row.value(column, board.average) is not None]
+        beside = next((row for row in known if row.run.run_id == reference), None)
+        agents = [row for row in known if row.run.has_steps]
+        if column is None or beside is None or not agents:
+            return []
+        best = max(agents, key=lambda row: row.cells[column.measure].average(board.average) or 0.0)
+        named = ((short_name(facts, beside.run), beside), ("best agent", best))
+        shown += [(f"{name}, {level}s", row, column) for name, row in named]
+    return shown
 
 
-def _forest(facts: Facts, board: Board) -> Figure | None:
+def _first_of_each(facts: Facts, board: Board) -> list[tuple[str, Row, Column]]:
     """Every baseline and the first systems, each retriever once, over the chunks on which it does best."""
     first: dict[str, Row] = {}
     for row in board.rows:
         if row.value(board.primary, board.average) is not None:
             first.setdefault(short_name(facts, row.run), row)
     systems = [name for name, row in first.items() if not row.run.baseline][:FOREST_SYSTEMS]
-    shown = {name: row for name, row in first.items() if row.run.baseline or name in systems}
-    if not shown:
-        return None
-    from report.charts import Point, forest_chart
-
-    points = []
-    for name, row in shown.items():
-        low, high = row.head.interval(board.average) if row.head else (None, None)
-        value = row.value(board.primary, board.average) or 0.0
-        points.append(Point("", name, kind_of(row.run), value, low, high))
-    said = "; ".join(f"{point.label} {score(point.value)}" for point in points)
-    picture = forest_chart(points, f"{board.primary.title} with 95 % intervals: {said}.")
-    numbers = [
-        (row.run.system, point.kind, point.value, point.low, point.high)
-        for point, row in zip(points, shown.values(), strict=True)
-    ]
-    title = f"{board.primary.title}, {AVERAGES[board.average][1]}, with 95 % intervals"
-    return figure_of(board, "forest", title, picture, ("system", "kind", *NUMBER), numbers)
+    return [(name, row, board.primary) for name, row in first.items() if row.run.baseline or name in systems]
 
 
 def _matrix(facts: Facts, cards: list[Card]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:
