@@ -127,7 +127,7 @@ def test_every_verb_of_the_makefile_is_listed_with_what_it_does() -> None:
         assert re.search(rf"^{verb}:.*## \S", makefile, re.MULTILINE), verb
 
 
-def test_the_picture_is_there() -> None:
-    picture = re.search(r"!\[.+\]\((.+?)\)", README)
-    assert picture is not None
-    assert (ROOT / picture[1]).is_file()
+def test_the_pictures_are_there() -> None:
+    pictures = re.findall(r"!\[.+?\]\((.+?)\)", README)
+    assert len(pictures) == 3
+    assert all((ROOT / picture).is_file() for picture in pictures)
