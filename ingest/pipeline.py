@@ -243,6 +243,8 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     }
     if commits := commits_of(lake, benchmark):
         parameters["repositories"] = commits
+    # Data with a label of its own is not the published data.
+    licences = {**({} if source.label else benchmark.repository_licences), **source.licences}
     row = declared_row(
         "benchmarks",
         name=benchmark.name,
@@ -260,7 +262,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         label=source.label,
         limit=limit,
         place=benchmark.place,
-        licences=[{"repo": repo, "licence": source.licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
+        licences=[{"repo": repo, "licence": licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
     )
     row = row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
     put(lake, "benchmarks", benchmark.name, row)

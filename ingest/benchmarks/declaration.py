@@ -152,6 +152,7 @@ class Benchmark:
         version: For pages; what is read again, the code decides.
         homepage: Where its publishers have it.
         licence: Of the published data.
+        repository_licences: Repository, as items name it → its licence, where the published data tells.
         citation: BibTeX.
         paper: Where it is described.
         subsets: What may be asked for.
@@ -196,6 +197,7 @@ class Benchmark:
     needs_symbols: bool = False
     place: int = 100
     repository_pools: str = ""
+    repository_licences: Mapping[str, str] = field(default_factory=dict)
     names_commits: bool = False
     is_collection: bool = False
 

@@ -24,14 +24,12 @@ class Pin:
         repository: `owner/name`.
         commit: 40 hex digits.
         archives: Path in the benchmark's layout (`datasets`) → path in the repository and git blob id.
-        licences: What is known of the content: repository folder → licence.
         base: Where files of a commit are served: `<base>/<repository>/<commit>/<path>`.
     """
 
     repository: str
     commit: str
     archives: Mapping[str, tuple[str, str]]
-    licences: Mapping[str, str] = field(default_factory=dict)
     base: str = "https://raw.githubusercontent.com"
 
     def remote(self, path: str) -> Remote:
@@ -55,17 +53,6 @@ PINS: Mapping[str, Pin] = {
                 "90b701a8c1106365465b398b15a844aec7f3da36",
             ),
         },
-        # Read from the licence files of the function-level repositories.
-        licences={
-            "CarperAI_trlx": "MIT",
-            "amazon-science_patchcore-inspection": "Apache-2.0",
-            "deepmind_tracr": "Apache-2.0",
-            "facebookresearch_omnivore": "CC-BY-NC-4.0",
-            "google_lightweight_mmm": "Apache-2.0",
-            "leopard-ai_betty": "Apache-2.0",
-            "lucidrains_imagen-pytorch": "MIT",
-            "maxhumber_redframes": "BSD-2-Clause",
-        },
     ),
 }
 """Benchmark → where its publisher keeps it."""
@@ -80,16 +67,12 @@ class HubSource:
     progress: Progress | None = None
     name: str = "hub"
     label: str = ""
+    licences: dict[str, str] = field(default_factory=dict)
 
     @property
     def revision(self) -> str:
         """`owner/name@commit`."""
         return f"{self.pin.repository}@{self.pin.commit}"
-
-    @property
-    def licences(self) -> dict[str, str]:
-        """Repository folder → licence, where known."""
-        return dict(self.pin.licences)
 
     def tree(self, *paths: str) -> Tree | None:
         """The first of some folders that the publisher has, downloaded where the cache does not hold it.

@@ -235,6 +235,17 @@ REPOEVAL = Benchmark(
     version=2,
     homepage="https://github.com/microsoft/CodeT/tree/main/RepoCoder",
     licence="MIT for the tasks; each repository under its own licence",
+    # Read from the licence files of the function-level repositories.
+    repository_licences={
+        "CarperAI_trlx": "MIT",
+        "amazon-science_patchcore-inspection": "Apache-2.0",
+        "deepmind_tracr": "Apache-2.0",
+        "facebookresearch_omnivore": "CC-BY-NC-4.0",
+        "google_lightweight_mmm": "Apache-2.0",
+        "leopard-ai_betty": "Apache-2.0",
+        "lucidrains_imagen-pytorch": "MIT",
+        "maxhumber_redframes": "BSD-2-Clause",
+    },
     citation="""@inproceedings{zhang2023repocoder,
   title = {RepoCoder: Repository-Level Code Completion Through Iterative Retrieval and Generation},
   author = {Zhang, Fengji and Chen, Bei and Zhang, Yue and Keung, Jacky and Liu, Jin and Zan, Daoguang and Mao, Yi and

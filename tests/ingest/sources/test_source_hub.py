@@ -87,7 +87,7 @@ def _source(base: str, cache: Path, seen: list[tuple[int, int, str]] | None = No
         "datasets": ("Sub/datasets/datasets.zip", BLOB_ID),
         "repositories/function_level": ("Sub/repositories/function_level.zip", "0" * 40),
     }
-    pins = {"repoeval": Pin("owner/name", "c0ffee", archives, {"x": "MIT"}, base)}
+    pins = {"repoeval": Pin("owner/name", "c0ffee", archives, base)}
     note = None if seen is None else lambda done, total, name: seen.append((done, total, name))
     return open_hub("repoeval", cache, progress=note, pins=pins)
 
@@ -107,7 +107,6 @@ def test_an_archive_is_downloaded_checked_and_read(publisher: Publisher, tmp_pat
     assert seen[-1] == (len(ARCHIVE), len(ARCHIVE), "Sub/datasets/datasets.zip")
     assert seen == sorted(seen)
     assert (source.name, source.label, source.revision) == ("hub", "", "owner/name@c0ffee")
-    assert source.licences == {"x": "MIT"}
 
 
 def test_what_is_in_the_cache_is_not_asked_for_again(publisher: Publisher, tmp_path: Path) -> None:
