@@ -6,9 +6,11 @@ from tests.browser.conftest import Opened
 
 
 def test_a_button_copies_what_it_stands_beside_and_says_so(opened: Opened) -> None:
+    from playwright.sync_api import expect
+
     page = opened("submit.html")
     page.get_by_role("button", name="Copy make_run.py").click()
-    assert page.get_by_role("status").first.text_content() == "Copied."
+    expect(page.get_by_role("status").first).to_have_text("Copied.")
     page.evaluate("document.body.insertAdjacentHTML('beforeend', '<textarea id=into></textarea>')")
     page.locator("#into").focus()
     page.keyboard.press("Control+V")

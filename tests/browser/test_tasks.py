@@ -36,11 +36,12 @@ class Visitor:
 
     def go(self, entry: str) -> None:
         """An entry of the navigation."""
-        self.click(self.page.get_by_role("navigation", name="Pages").get_by_role("link", name=entry, exact=True))
+        with self.page.expect_navigation():
+            self.click(self.page.get_by_role("navigation", name="Pages").get_by_role("link", name=entry, exact=True))
 
     def copied(self) -> str:
         """What lies in the clipboard."""
-        self.page.wait_for_timeout(300)
+        self.page.locator("[role=status]", has_text="Copied").first.wait_for(state="attached")
         return str(self.page.evaluate("navigator.clipboard.readText()"))
 
 
@@ -52,13 +53,15 @@ def visitor(browser: Browser, wide_site: Path, scheme: str) -> Iterator[Visitor]
 
 
 def test_the_best_chunker_at_a_budget_and_whether_it_is_really_better(visitor: Visitor) -> None:
+    from playwright.sync_api import expect
+
     visitor.go("RepoEval")
     visitor.click(visitor.page.get_by_role("radio", name="2k", exact=True).first)
+    expect(visitor.page.locator(f"{BOARD} caption")).to_contain_text("2,000")
     row = visitor.page.locator(f"{BOARD} tbody tr").first
     assert "fixed-nws-" in (row.text_content() or "").replace("\u200b", "")
     # Its number, its interval, and what it is to the reference.
     assert len(row.locator("small").all()) >= 2
-    assert "2,000" in (visitor.page.locator(f"{BOARD} caption").text_content() or "")
     assert visitor.clicks == 2
 
 
@@ -81,7 +84,7 @@ def test_why_a_system_lost_an_item(visitor: Visitor) -> None:
 
 def test_latex_of_the_five_best(visitor: Visitor) -> None:
     visitor.go("RepoEval")
-    visitor.click(visitor.page.get_by_role("button", name="LaTeX of the top 5"))
+    visitor.click(visitor.page.get_by_role("button", name="LaTeX of the top 5").first)
     text = visitor.copied()
     assert text.lstrip().startswith(("\\begin", "%"))
     assert sum(line.rstrip().endswith("\\\\") for line in text.splitlines()) in (6, 7)

@@ -181,7 +181,7 @@ def test_folders_that_save_to_disk_made_and_parquet_are_read_as_json_lines_are(t
     ingest(tmp_path / "other", "beir", "--source", tmp_path)
     assert_alike(tmp_path / "one", tmp_path / "other")
     again = ingest(tmp_path / "one", "--config", folder / "mine.yaml")
-    assert "parts: 9 current" in again.err
+    assert "parts: 11 current" in again.err
 
 
 def _damaged(folder: Path, how: str) -> None:

@@ -73,7 +73,7 @@ def test_what_an_import_found_is_said_again_when_it_stands(lake: Lake) -> None:
         (("--format", "mini-swe-agnt"), Exit.USAGE, "Did you mean 'mini-swe-agent'"),
         (("--format", "mini-swe-agent"), Exit.INVALID, "none of the file's is known"),
         (("--chunker", "whole-file"), Exit.USAGE, "cut by no chunker"),
-        (("--system", " "), Exit.USAGE, "--system"),
+        (("--system", " "), Exit.USAGE, "the system name ' ' is empty"),
     ],
 )
 def test_a_wrong_argument_is_told_in_a_few_lines(lake: Lake, arguments: tuple[str, str], code: Exit, what: str) -> None:
