@@ -122,7 +122,9 @@ def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str
     rules = rules_of(protocol)
     runs = load_runs(lake, asked, rules, names)
     found = []
-    for items in asked.described.iter_slices(ITEMS_AT_ONCE):
+    # Of no items there are scores too: none, in the right columns.
+    for first in range(0, max(1, asked.described.height), ITEMS_AT_ONCE):
+        items = asked.described.slice(first, ITEMS_AT_ONCE)
         some = runs.on(items)
         material = load_material(lake, replace(asked, described=items), protocol, rules, some)
         found.append(score_contexts(protocol, material, some))

@@ -149,3 +149,12 @@ def test_items_are_scored_alike_however_many_at_once(lake: Lake, tmp_path: Path)
         score(other)
     for name in ("scores", "step_scores"):
         assert other.read(name).equals(lake.read(name))
+
+
+def test_where_no_item_can_be_scored_there_are_no_scores(lake: Lake) -> None:
+    (stored,) = lake.parts("items", benchmark="contextbench")
+    items = lake.scan_parts([stored], "items").collect()
+    items = items.with_columns(scorable=pl.lit(value=False), why_not=pl.lit("no repository"))
+    lake.write("items", items, part=stored.name, fingerprint="none", benchmark="contextbench")
+    score(lake)
+    assert lake.read("scores").is_empty()
