@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
+from ingest.runs.import_outcome import Tally
 from ingest.runs.imported_runs import run_items
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import refuse
 from ingest.runs.items import ItemPart
-from ingest.runs.rankings import Tally
 
 _HOLE = ["repo", "path", "line"]
 _SHOWN = pl.format("{}/{}, line {} from 0", "repo", "path", "line")

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ingest.runs.rankings import Tally
+import polars as pl
+
 from ingest.runs.registry import AUTO
+from ingest.runs.trajectories.trajectory import Unread
+from lake.catalog.task import AnswerKind
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.text import counted
@@ -55,6 +58,109 @@ class Made:
     versions: Mapping[str, str]
     limit: int | None = None
     cost: Mapping[str, object] = field(default_factory=dict)
+
+
+_SENTENCES = (
+    ("n_failed", "", "failed: {} of them cannot be read to their end"),
+    ("n_no_context", "", "no-context: {} of them give no final context"),
+    ("n_no_patch", "", "without a patch: {}"),
+    ("n_faulty_patches", "", "patches with faults: {}, each in the table rejects"),
+    ("n_skipped", "", "passed over, as no trajectories: {} of the files"),
+    ("n_unresolved", "", "unresolved, meaning no file of the pool: {} of {all}"),
+    ("n_clamped", "range", "clamped: {} that ended one line past their file"),
+    ("n_renumbered", "list", "numbered anew in their order: {} whose ranks were not 1, 2, 3, …"),
+    ("n_unscorable", "answer", "left out: {} to items that cannot be scored in this lake"),
+    ("n_ambiguous", "name", "the first taken: {} that its file defines several times"),
+    ("n_no_chunk", "document", "no chunk of the chunker that was named: {}"),
+    ("n_unanswered", "item", "failed: {}, each with the reason in the table run_items"),
+    ("n_other_prompt", "completion", "of a prompt that starts at another line than the item's: {}"),
+)
+"""Count, unit, and the sentence of the last block where it is not zero."""
+
+
+@dataclass
+class Tally:
+    """What reading came upon, over the items that can be scored here. What is not said here, `_SENTENCES` says.
+
+    Attributes:
+        kind: What was read.
+        n_done: Items with an answer.
+        n_missing: Scorable items without one.
+        n_hits: Documents returned.
+        n_tied: Lists with a tie at a cut-off.
+        n_steps: Steps of all trajectories.
+        n_spans: Ranges of lines, of steps and final contexts.
+        n_beyond: Ranges that end past their file.
+        n_reversed: Ranges that end before they start, or start or end before line 1.
+        n_reading: Calls that were meant to show something of files.
+        n_showing: Those of them that did.
+        unresolved: Some paths that mean no file.
+        unread: What was met and not read, by kind and name.
+    """
+
+    kind: AnswerKind = "ranking"
+    n_done: int = 0
+    n_missing: int = 0
+    n_unscorable: int = 0
+    n_hits: int = 0
+    n_unresolved: int = 0
+    n_clamped: int = 0
+    n_renumbered: int = 0
+    n_no_chunk: int = 0
+    n_ambiguous: int = 0
+    n_tied: int = 0
+    n_other_prompt: int = 0
+    n_unanswered: int = 0
+    n_failed: int = 0
+    n_no_context: int = 0
+    n_no_patch: int = 0
+    n_steps: int = 0
+    n_spans: int = 0
+    n_beyond: int = 0
+    n_reversed: int = 0
+    n_skipped: int = 0
+    n_faulty_patches: int = 0
+    n_reading: int = 0
+    n_showing: int = 0
+    unresolved: list[str] = field(default_factory=list)
+    unread: Unread = field(default_factory=Unread)
+
+    @property
+    def n_not_done(self) -> int:
+        """Items that were answered, and not by what can be scored."""
+        return self.n_unanswered + self.n_failed + self.n_no_context
+
+    def name_unresolved(self, paths: pl.Series) -> None:
+        """Count paths that mean no file, and keep the first three of them."""
+        self.n_unresolved += len(paths)
+        room = max(0, 3 - len(self.unresolved))
+        self.unresolved += paths.cast(pl.String).unique(maintain_order=True).head(room).to_list()
+
+    def counts(self) -> dict[str, int]:
+        """The numbers by name."""
+        return {name: value for name, value in vars(self).items() if isinstance(value, int)}
+
+    def said(self) -> list[str]:
+        """The counts as sentences for the last block: of trajectories how much was read, the rest where not zero."""
+        said = []
+        if self.kind == "trajectory":
+            n = self.n_done + self.n_failed + self.n_no_context
+            said = [f"trajectories: {n:,}, with {counted(self.n_steps, 'step')} and {counted(self.n_spans, 'span')}"]
+        if 2 * self.n_showing < self.n_reading:
+            share = f"{self.n_showing:,} of {counted(self.n_reading, 'call')}"
+            hint = "`python -m ingest show FILE` says which"
+            said += [f"warning: only {share} that read files showed something that is understood; {hint}"]
+        odd = (
+            (self.n_beyond, "run past the end of their file"),
+            (self.n_reversed, "are reversed or start before line 1"),
+        )
+        if ranges := ", ".join(f"{n:,} {what}" for n, what in odd if n):
+            said += [f"ranges kept as they were given: {ranges}"]
+        every = counted(self.n_hits, "path") + "".join(f", such as {path[:80]!a}" for path in self.unresolved[:1])
+        for name, unit, sentence in _SENTENCES:
+            if n := self.counts()[name]:
+                said.append(sentence.format(counted(n, unit) if unit else f"{n:,}", all=every))
+        return said
 
 
 @dataclass

@@ -10,7 +10,7 @@ import polars as pl
 
 from ingest.runs import completions
 from ingest.runs.find_trajectories import Found, called, found_in
-from ingest.runs.import_outcome import Imported, Made, Wanted
+from ingest.runs.import_outcome import Imported, Made, Tally, Wanted
 from ingest.runs.imported_runs import ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
@@ -18,14 +18,13 @@ from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_sa
 from ingest.runs.items import ItemPart, item_parts, most_like, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
 from ingest.runs.one_per_item import chosen
-from ingest.runs.rankings import DEFINITIONS, Rankings, Tally
+from ingest.runs.rankings import DEFINITIONS, Rankings
 from ingest.runs.read_trajectories import Ids, Read
 from ingest.runs.read_trajectories import read as trajectories_read
 from ingest.runs.registry import AUTO
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
-from ingest.runs.trajectory_tally import TrajectoryTally
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
@@ -124,7 +123,7 @@ class Import:
         n_rejected, n_unknown = counts.pop("n_rejected"), counts.pop("n_unknown")
         if n_unknown and not self.wanted.skip_unknown:
             return None
-        tally = self._tally()()
+        tally = Tally(self.importer.kind)
         vars(tally).update(counts)
         tally.unread = Unread(counts_in(row, "unread"))
         return Imported(
@@ -133,7 +132,7 @@ class Import:
 
     def run(self, rejects: Rejects, *, write: bool) -> Imported:
         """Check every row and, if that is wanted, store what they say: the run's own row last."""
-        result = Imported(self.run_id, tally=self._tally()(), read_as=self._read_as)
+        result = Imported(self.run_id, tally=Tally(self.importer.kind), read_as=self._read_as)
         began = False
         try:
             for asked, tables in self._parts(rejects, result):
@@ -162,9 +161,6 @@ class Import:
             return f"the answers of `{self.made.name}`"
         said = "as was asked" if self.wanted.format != AUTO else "by its content"
         return f"{self.input_file.name}, {self.importer.title} ({said}: --format {self.importer.name})"
-
-    def _tally(self) -> type[Tally]:
-        return TrajectoryTally if self.importer.kind == "trajectory" else Tally
 
     def _parts(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         """Every part of the items that the file touches, with its rows table by table."""
@@ -209,7 +205,6 @@ class Import:
 
     def _trajectories(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         tally = result.tally
-        assert isinstance(tally, TrajectoryTally)
         tally.n_skipped = len(self.found.skipped)
         tally.unread.update(f"file {name}" for name in called(self.found.skipped))
         read = trajectories_read(self.found, Ids.of(self.asked), rejects)

@@ -2,94 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import polars as pl
 
 from ingest.runs.documents import written
+from ingest.runs.import_outcome import Tally
 from ingest.runs.imported_runs import run_items
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
 from ingest.runs.revisions import check_revision
-from ingest.runs.trajectories.trajectory import Unread
 from lake.catalog.cut_offs import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake
 from lake.tables import table
-from lake.text import counted
 
 DEFINITIONS = "docs"
 """The rules by which a definition that a document names is found."""
-
-
-@dataclass
-class Tally:
-    """What reading a ranking or completions came upon.
-
-    Attributes:
-        n_done: Items with an answer.
-        n_missing: Scorable items without one.
-        n_unscorable: Answers to items that cannot be scored in this lake.
-        n_hits: Documents returned.
-        n_unresolved: Documents whose path means no file of the pool.
-        n_clamped: Ranges that ended one line past their file.
-        n_renumbered: Lists whose ranks were not 1, 2, 3, …
-        n_no_chunk: Documents that are no chunk of the declared chunker.
-        n_ambiguous: Documents that name a definition of which their file has several.
-        n_tied: Lists with a tie at a cut-off.
-        n_other_prompt: Completions of another prompt than the item's.
-        n_unanswered: Items of which a program says why it gives no list.
-        unresolved: Some paths that mean no file.
-        unread: What was met and not read, by kind and name.
-    """
-
-    n_done: int = 0
-    n_missing: int = 0
-    n_unscorable: int = 0
-    n_hits: int = 0
-    n_unresolved: int = 0
-    n_clamped: int = 0
-    n_renumbered: int = 0
-    n_no_chunk: int = 0
-    n_ambiguous: int = 0
-    n_tied: int = 0
-    n_other_prompt: int = 0
-    n_unanswered: int = 0
-    unresolved: list[str] = field(default_factory=list)
-    unread: Unread = field(default_factory=Unread)
-
-    @property
-    def n_not_done(self) -> int:
-        """Items that were answered, and not by what can be scored."""
-        return self.n_unanswered
-
-    def name_unresolved(self, paths: pl.Series) -> None:
-        """Count paths that mean no file, and keep the first three of them."""
-        self.n_unresolved += len(paths)
-        room = max(0, 3 - len(self.unresolved))
-        self.unresolved += paths.cast(pl.String).unique(maintain_order=True).head(room).to_list()
-
-    def counts(self) -> dict[str, int]:
-        """The numbers by name."""
-        return {name: value for name, value in vars(self).items() if isinstance(value, int)}
-
-    def said(self) -> list[str]:
-        """Those that are not zero as sentences for the last block."""
-        named = "".join(f", such as {text[:80]!a}" for text in self.unresolved[:1])
-        of = f"{self.n_unresolved:,} of {counted(self.n_hits, 'path')}"
-        unresolved = [f"unresolved, meaning no file of the pool: {of}{named}"] if self.n_unresolved else []
-        counts = (
-            (self.n_clamped, "clamped", "range", " that ended one line past their file"),
-            (self.n_renumbered, "numbered anew in their order", "list", " whose ranks were not 1, 2, 3, …"),
-            (self.n_unscorable, "left out", "answer", " to items that cannot be scored in this lake"),
-            (self.n_ambiguous, "the first taken", "name", " that its file defines several times"),
-            (self.n_no_chunk, "no chunk of the chunker that was named", "document", ""),
-            (self.n_unanswered, "failed", "item", ", each with the reason in the table run_items"),
-            (self.n_other_prompt, "of a prompt that starts at another line than the item's", "completion", ""),
-        )
-        return unresolved + [f"{done}: {counted(n, unit)}{what}" for n, done, unit, what in counts if n]
 
 
 @dataclass(frozen=True)

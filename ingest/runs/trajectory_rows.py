@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.contents.patches import edit_rows
+from ingest.runs.import_outcome import Tally
 from ingest.runs.imported_runs import run_items
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
 from ingest.runs.read_trajectories import FINAL, Read
 from ingest.runs.resolve_paths import Axis, with_files
-from ingest.runs.trajectory_tally import TrajectoryTally
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -38,7 +38,7 @@ class Trajectories:
     name: str
     run_id: str
 
-    def part(self, asked: ItemPart, read: Read, tally: TrajectoryTally, rejects: Rejects) -> dict[str, pl.DataFrame]:
+    def part(self, asked: ItemPart, read: Read, tally: Tally, rejects: Rejects) -> dict[str, pl.DataFrame]:
         """One part's rows of `hits`, `run_items` and `edits`.
 
         Args:
@@ -118,7 +118,7 @@ class Trajectories:
         )  # fmt: skip
         return Axis.of(self.lake, spans["sha256"]).added(spans)
 
-    def _edits(self, answers: pl.DataFrame, tally: TrajectoryTally, rejects: Rejects) -> pl.DataFrame:
+    def _edits(self, answers: pl.DataFrame, tally: Tally, rejects: Rejects) -> pl.DataFrame:
         patched = answers.filter(_has_patch(), pl.col("failed").is_null())
         edits, notes = edit_rows(self.run_id, patched.select("item_id", "patch").iter_rows())
         position = dict(patched.select("item_id", "position").iter_rows())
@@ -127,9 +127,7 @@ class Trajectories:
         tally.n_faulty_patches += len({item_id for item_id, _ in notes})
         return edits
 
-    def _count(
-        self, rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, tally: TrajectoryTally
-    ) -> None:
+    def _count(self, rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, tally: Tally) -> None:
         n = dict(run_items["status"].value_counts().iter_rows())
         tally.n_done += n.get("done", 0)
         tally.n_missing += n.get("missing", 0)
