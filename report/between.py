@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from report.columns import columns_of
 from report.entities import Protocol
 from report.facts import Facts
+from report.leaderboard.columns import columns_of
 from report.parameters import WHOLE
 from report.shown import score, signed
 

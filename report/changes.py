@@ -9,10 +9,10 @@ from dataclasses import asdict, dataclass
 from pydantic import TypeAdapter, ValidationError
 
 from lake.errors import Exit, GoldspanError
-from report.board import AVERAGES, build_board
 from report.downloads import FOLDER, Stored
 from report.facts import Facts
 from report.folder import MANIFEST, Manifest
+from report.leaderboard.board import AVERAGES, build_board
 from report.shown import MISSING, count, score, slug
 
 PATH = "changes.json"

@@ -15,12 +15,12 @@ import polars as pl
 
 from lake.store import Lake
 from report.addresses import run_key
-from report.board import Board
 from report.data_files import data_file, packed
 from report.facts import Facts
-from report.gold_ledger import CLASSES
+from report.leaderboard.board import Board
+from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.rows import Row
 from report.parameters import WHOLE
-from report.rows import Row
 from report.shown import slug
 from report.slices import in_numbers_order
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lake.catalog.baselines import unbeaten_baselines
-from report.board import AVERAGES, Board
+from report.charts.figures import Figure
 from report.facts import Facts
-from report.figures import Figure
+from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.pictures import score_picture
+from report.leaderboard.rows import Row
 from report.parameters import Average
-from report.pictures import score_picture
-from report.rows import Row
 from report.shown import score, signed
 
 

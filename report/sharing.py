@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from markupsafe import escape
 
-from report.figures import FOLDER, FONTS, in_light, png_of
+from report.charts.figures import FOLDER, FONTS, in_light, png_of
 from report.publisher import Page
 from report.shown import visible
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from report.board import Board
+from report.leaderboard.board import Board
 from report.shown import visible
 
 

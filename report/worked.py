@@ -9,11 +9,11 @@ from math import isclose
 import polars as pl
 
 from lake.store import Lake
-from report.board import Board
-from report.columns import Measure
 from report.facts import Facts
+from report.leaderboard.board import Board
+from report.leaderboard.columns import Measure
+from report.methods.strips import Answer, answer_of
 from report.shown import score
-from report.strips import Answer, answer_of
 
 
 @dataclass(frozen=True)

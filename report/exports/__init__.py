@@ -12,7 +12,6 @@ import polars as pl
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 from lake.text import counted
-from report.board import AVERAGES, Board
 from report.context_json import context_json
 from report.exports.beir_folder import beir_folder
 from report.exports.bundle import bundled
@@ -22,6 +21,7 @@ from report.exports.rankings import answers, beir_results, qrels, ranx, trec, ts
 from report.exports.wide import MAX_COLUMNS, latex, markdown
 from report.exports.writing import check_output, write, write_folder
 from report.facts import load
+from report.leaderboard.board import AVERAGES, Board
 
 RANKING, SCORES = "ranking", "scores"
 

@@ -11,8 +11,8 @@ import polars as pl
 from lake.catalog.protocols import protocol_named
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
-from report.board import Board, build_board
 from report.facts import Facts
+from report.leaderboard.board import Board, build_board
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from lake.store import Lake
-from report.gold_ledger import CLASSES
 from report.items.roster import Roster
+from report.leaderboard.gold_ledger import CLASSES
 
 NO_CLASS = "-"
 """Stands for an item of which nothing is kept: it cannot be scored, or has no gold."""

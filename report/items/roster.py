@@ -10,10 +10,10 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.store import Lake
-from report.board import Board, build_board
 from report.entities import Run
 from report.facts import Facts
-from report.gold_ledger import shown_rows
+from report.leaderboard.board import Board, build_board
+from report.leaderboard.gold_ledger import shown_rows
 from report.parameters import TaskParameters
 
 CONTEXT_BUDGET = 8_000

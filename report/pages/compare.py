@@ -8,18 +8,18 @@ from collections.abc import Iterator
 import polars as pl
 
 from report.addresses import COMPARE, items_path, pairs_path
-from report.board import AVERAGES, build_board
+from report.charts.kinds import kind_of
 from report.data_files import data_file, packed
 from report.facts import Facts
-from report.gold_ledger import CLASSES
-from report.kinds import kind_of
+from report.leaderboard.board import AVERAGES, build_board
+from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
+from report.leaderboard.rows import Cell
+from report.leaderboard.verdicts import DIGITS, board_verdict, full_name
 from report.outcomes import Outcomes, files_of, outcomes_of
-from report.pairs import COLUMNS, SENTENCES, pairs_of
 from report.publisher import Entry, Material, Page, Publisher
-from report.rows import Cell
 from report.shown import visible
 from report.slices import title_of
-from report.verdicts import DIGITS, board_verdict, full_name
 
 MOST = 6
 """So many systems stand beside one another at most."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import groupby
 
-from report.board import Board, build_board
 from report.downloads import Stored
 from report.facts import Facts
+from report.leaderboard.board import Board, build_board
 from report.publisher import Entry, Material, Page, Project, Publisher
 from report.shown import MISSING
 from report.snippets import recipes

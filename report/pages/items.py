@@ -11,16 +11,16 @@ from report.addresses import items_path, run_key
 from report.data_files import data_file
 from report.entities import Benchmark
 from report.facts import Facts
-from report.gold_ledger import CLASSES
 from report.items.candidates import candidates_by_item
 from report.items.listing import class_texts, classes_of, list_columns, listing
 from report.items.roster import Roster, roster_of
 from report.items.shards import bounds, json_file, shard_files, with_shards
 from report.items.spans import spans_by_item
 from report.items.texts import chosen, texts_by_item
+from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.verdicts import full_name
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import slug, visible
-from report.verdicts import full_name
 
 PATH = "items/index.html"
 FIRST = 10

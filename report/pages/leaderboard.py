@@ -7,27 +7,27 @@ from dataclasses import dataclass
 
 from lake.catalog.interval_coverage import coverage_note
 from report.addresses import pairs_path
-from report.beats import beats_of
-from report.board import AVERAGES, Board, build_board
-from report.board_files import board_files, board_path, slices_of
-from report.choices import Choices, choices
-from report.columns import Column
-from report.controls import Controls, controls_of
-from report.cost_quality import CostQuality, cost_quality
+from report.charts.figures import Figure, files_of
 from report.entities import IMPORTED, Benchmark, Declaration
 from report.facts import Facts
-from report.figures import Figure, files_of
-from report.frontiers import Frontier
-from report.heats import ShadedHeat, shaded
-from report.main_table import MainTable, Name, main_table, named
+from report.leaderboard.beats import beats_of
+from report.leaderboard.board import AVERAGES, Board, build_board
+from report.leaderboard.board_files import board_files, board_path, slices_of
+from report.leaderboard.choices import Choices, choices
+from report.leaderboard.columns import Column
+from report.leaderboard.controls import Controls, controls_of
+from report.leaderboard.cost_quality import CostQuality, cost_quality
+from report.leaderboard.frontiers import Frontier
+from report.leaderboard.heats import ShadedHeat, shaded
+from report.leaderboard.main_table import MainTable, Name, main_table, named
+from report.leaderboard.pictures import Steps, step_picture
+from report.leaderboard.rows import Row
+from report.leaderboard.sizes import Sizes, sizes_of
+from report.leaderboard.verdicts import board_verdict, sentence
 from report.parameters import TaskParameters
-from report.pictures import Steps, step_picture
 from report.plain_tables import Table, plain_tables, unbeaten
 from report.publisher import Entry, Material, Page, Publisher
-from report.rows import Row
 from report.shown import SCORE_DIGITS, slug
-from report.sizes import Sizes, sizes_of
-from report.verdicts import board_verdict, sentence
 
 
 @dataclass(frozen=True)

@@ -8,18 +8,18 @@ from dataclasses import dataclass
 from lake.catalog.interval_coverage import coverage_note
 from lake.verdict import SENTENCES
 from report.addresses import item_address
-from report.audit import FACTS, findings, gold_rules, side_by_side
 from report.between import differences
-from report.board import AVERAGES, Board, build_board
 from report.entities import Declaration
-from report.expected import outcomes
-from report.formulas import Formula, formula_of
-from report.gold_ledger import CLASSES
+from report.leaderboard.board import AVERAGES, Board, build_board
+from report.leaderboard.gold_ledger import CLASSES
+from report.methods.audit import FACTS, findings, gold_rules, side_by_side
+from report.methods.expected import outcomes
+from report.methods.formulas import Formula, formula_of
 from report.parameters import MetricParameters
-from report.profile import BREADTH, LATE, REDUNDANT
 from report.publisher import Entry, Material, Page, Publisher
 from report.slices import MAX_VALUES
-from report.system_parts import LEAST_ITEMS
+from report.systems.parts import LEAST_ITEMS
+from report.systems.profile import BREADTH, LATE, REDUNDANT
 from report.worked import Sum, Worked, worked_item
 
 PATH = "methods.html"

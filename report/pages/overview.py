@@ -6,19 +6,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from report.addresses import ledger_address
-from report.board import AVERAGES, Board, build_board
-from report.columns import Column
+from report.charts.figures import Figure, files_of
+from report.charts.kinds import kind_of
 from report.entities import Benchmark, Run
 from report.facts import Facts
-from report.figures import Figure, files_of
-from report.frontiers import Frontier, by_characters
-from report.gold_ledger import ledger_of
-from report.kinds import kind_of
-from report.pictures import NUMBER, figure_of
+from report.leaderboard.board import AVERAGES, Board, build_board
+from report.leaderboard.columns import Column
+from report.leaderboard.frontiers import Frontier, by_characters
+from report.leaderboard.gold_ledger import ledger_of
+from report.leaderboard.pictures import NUMBER, figure_of
+from report.leaderboard.rows import Row
+from report.leaderboard.verdicts import board_verdict, sentence, short_name
 from report.publisher import Entry, Material, Page, Publisher
-from report.rows import Row
 from report.shown import score, slug
-from report.verdicts import board_verdict, sentence, short_name
 
 PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
@@ -100,7 +100,7 @@ def _forest(facts: Facts, board: Board, reference: str) -> Figure | None:
     shown = _by_level(facts, board, reference) or _first_of_each(facts, board)
     if not shown:
         return None
-    from report.charts import Point, forest_chart
+    from report.charts.scores import Point, forest_chart
 
     points = []
     for name, row, column in shown:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
-from report.board import AVERAGES, Board, build_board
 from report.entities import Run
 from report.facts import Facts
-from report.pairs import pairs_of
+from report.leaderboard.board import AVERAGES, Board, build_board
+from report.leaderboard.pairs import pairs_of
 from report.publisher import Material, Page, Publisher
 from report.shown import MISSING, plural, score
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from report.addresses import compare_address, item_address
-from report.board import build_board
 from report.entities import Declaration, Run
 from report.facts import Facts
+from report.leaderboard.board import build_board
 from report.publisher import Material, Page, Publisher
 from report.shown import slug
 from report.snippets import of_system
-from report.system_parts import Part, parts_of
+from report.systems.parts import Part, parts_of
 
 
 def _pages(material: Material) -> Iterator[Page]:

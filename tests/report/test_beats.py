@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from report.beats import MOST_SYSTEMS, beats_of
-from report.board import build_board
+from report.charts.figures import files_of
 from report.facts import load
-from report.figures import files_of
-from report.frontiers import by_characters
+from report.leaderboard.beats import MOST_SYSTEMS, beats_of
+from report.leaderboard.board import build_board
+from report.leaderboard.frontiers import by_characters
 from tests.report.wide_lake import write_wide
 
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
-from report.board import Board, build_board
-from report.board_files import FIELDS, board_files, shortened
 from report.facts import Facts, load
-from report.main_table import main_table
-from report.rows import Row
+from report.leaderboard.board import Board, build_board
+from report.leaderboard.board_files import FIELDS, board_files, shortened
+from report.leaderboard.main_table import main_table
+from report.leaderboard.rows import Row
 from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, run_id, write
 
 SYSTEM = "fixed-nws-1500+jaccard"

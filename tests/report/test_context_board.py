@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from report.board import build_board
 from report.build import build
 from report.facts import load
+from report.leaderboard.board import build_board
 from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, TASK, write_context
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import write_lake

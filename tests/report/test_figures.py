@@ -10,10 +10,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from report.charts import Point, forest_chart, score_chart
-from report.curves import Curve, Spot, frontier_chart, size_chart
-from report.figures import STYLE, Figure, light_colours
-from report.kinds import KINDS
+from report.charts.curves import Curve, Spot, frontier_chart, size_chart
+from report.charts.figures import STYLE, Figure, light_colours
+from report.charts.kinds import KINDS
+from report.charts.scores import Point, forest_chart, score_chart
 from report.render import markup
 
 POINTS = [

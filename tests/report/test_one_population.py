@@ -13,9 +13,9 @@ import pytest
 from evaluate.results.compare import compare
 from evaluate.results.summary import summary
 from lake.store import Lake
-from report.board import build_board
 from report.facts import load
-from report.verdicts import board_verdict, sentence
+from report.leaderboard.board import build_board
+from report.leaderboard.verdicts import board_verdict, sentence
 from report.worked import worked_item
 from tests.report.html import Element, parse, table
 from tests.tiny import build, command

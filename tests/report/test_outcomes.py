@@ -14,11 +14,11 @@ import pytest
 
 from lake.store import Lake
 from report import outcomes
-from report.board import build_board
 from report.facts import load
-from report.gold_ledger import CLASSES
+from report.leaderboard.board import build_board
+from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.pairs import pairs_of
 from report.outcomes import files_of, numbers, outcomes_of
-from report.pairs import pairs_of
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
 

@@ -8,7 +8,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from report.figures import light_colours
+from report.charts.figures import light_colours
 from report.shown import score
 from tests.report.html import Element, table
 from tests.report.small_lake import (

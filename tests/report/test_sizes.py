@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 
 from report.build import build
-from report.curves import Curve, size_chart
+from report.charts.curves import Curve, size_chart
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import CHUNKING, TARGET, run_id, write_lake
 

@@ -10,7 +10,7 @@ import pytest
 
 from lake.store import Lake
 from lake.tables import table
-from report.curves import Curve, step_chart
+from report.charts.curves import Curve, step_chart
 from report.slices import MAX_VALUES, of_the_largest
 from report.steps import MAX_STEPS, coverage_by_step
 

@@ -10,12 +10,12 @@ import pytest
 
 from lake.store import Lake
 from report.addresses import compare_address
-from report.board import Board, build_board
 from report.facts import load
-from report.profile import BREADTH, LATE, REDUNDANT, profile
-from report.rows import Row
-from report.system_items import items_of
-from report.system_parts import parts_of
+from report.leaderboard.board import Board, build_board
+from report.leaderboard.rows import Row
+from report.systems.items import items_of
+from report.systems.parts import parts_of
+from report.systems.profile import BREADTH, LATE, REDUNDANT, profile
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
 

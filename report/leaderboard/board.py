@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from report.columns import Column, Measure, columns_of
 from report.entities import FAILED, Benchmark, Protocol, Run
 from report.facts import Facts
-from report.heats import Heat, build_heats
+from report.leaderboard.columns import Column, Measure, columns_of
+from report.leaderboard.heats import Heat, build_heats
+from report.leaderboard.rows import Cell, Row
 from report.parameters import WHOLE, Average
-from report.rows import Cell, Row
 from report.shown import score
 
 AVERAGES: Mapping[Average, tuple[str, str]] = {

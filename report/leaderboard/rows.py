@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lake.text import counted
-from report.columns import Column, Measure
 from report.entities import Run
+from report.leaderboard.columns import Column, Measure
 from report.parameters import Average
 
 

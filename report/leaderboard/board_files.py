@@ -9,15 +9,15 @@ import polars as pl
 
 from lake.store import Lake
 from lake.verdict import mirrored
-from report.board import Board
-from report.columns import Column
+from report.charts.kinds import kind_of
 from report.data_files import data_file
 from report.facts import Facts
-from report.gold_ledger import shares_of
-from report.kinds import kind_of
-from report.main_table import in_order_of_names, keys_of, named, position
+from report.leaderboard.board import Board
+from report.leaderboard.columns import Column
+from report.leaderboard.gold_ledger import shares_of
+from report.leaderboard.main_table import in_order_of_names, keys_of, named, position
+from report.leaderboard.rows import Row
 from report.parameters import WHOLE
-from report.rows import Row
 from report.shown import slug, visible
 from report.slices import in_numbers_order, place_of, title_of
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, mirrored
-from report.board import Board
 from report.facts import Facts
+from report.leaderboard.board import Board
 
 SENTENCES: Mapping[str, str] = {
     BETTER: "{system} beats {reference} by {by}.",

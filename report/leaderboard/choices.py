@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from lake.effects import FACTORS, which_matters_more
-from report.board import Board
+from report.charts.figures import Figure
 from report.facts import Facts
-from report.figures import Figure
-from report.heats import HEAT_STEPS
-from report.pictures import figure_of
+from report.leaderboard.board import Board
+from report.leaderboard.heats import HEAT_STEPS
+from report.leaderboard.pictures import figure_of
 from report.shown import score
 from report.slices import MAX_VALUES
 
@@ -97,7 +97,7 @@ def choices(facts: Facts, board: Board) -> Choices | None:
 
 def _figure(board: Board, cells: Sequence[tuple[str, str, Mapping[str, float]]]) -> Figure:
     # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.charts import grid_chart
+    from report.charts.scores import grid_chart
 
     title = f"{board.primary.title} of every chunker with every retriever"
     numbers = [(chunker, retriever, cell["mean"]) for chunker, retriever, cell in cells]

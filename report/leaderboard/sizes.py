@@ -7,13 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from report.board import Board
-from report.columns import Column
+from report.charts.figures import Figure
+from report.charts.kinds import ORACLE
 from report.facts import Facts
-from report.figures import Figure
-from report.kinds import ORACLE
-from report.pictures import MAX_CURVES, figure_of
-from report.rows import Row
+from report.leaderboard.board import Board
+from report.leaderboard.columns import Column
+from report.leaderboard.pictures import MAX_CURVES, figure_of
+from report.leaderboard.rows import Row
 from report.shown import count, score
 
 MIN_SIZES = 3
@@ -77,7 +77,7 @@ def sizes_of(facts: Facts, board: Board) -> Sizes | None:
     if column is None or not any(not line.baseline for line in lines):
         return None
     # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.curves import Curve, size_chart
+    from report.charts.curves import Curve, size_chart
 
     drawn = _drawn(lines, lower_is_better=column.better == "lower")
     curves = []

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from report.board import AVERAGES, Board
-from report.columns import Column
+from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.columns import Column
 
 _LEVELS = ("line", "file", "symbol", "span")
 """What metrics count, in the order in which a switch has them; others follow as they come."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from report import frontiers
-from report.board import Board
 from report.facts import Facts
-from report.frontiers import Frontier
-from report.rows import Row
+from report.leaderboard import frontiers
+from report.leaderboard.board import Board
+from report.leaderboard.frontiers import Frontier
+from report.leaderboard.rows import Row
 from report.shown import count, score
 
 

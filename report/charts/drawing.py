@@ -15,7 +15,7 @@ from functools import cache
 import altair as alt
 import vl_convert as vlc
 
-from report.kinds import KINDS
+from report.charts.kinds import KINDS
 from report.shown import visible
 
 # Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.

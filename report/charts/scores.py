@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 
 import altair as alt
 
-from report.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, by_kind, cut, marks_of, svg_of
+from report.charts.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, by_kind, cut, marks_of, svg_of
 from report.shown import score
 
 _ROW, _GAP = 21, 6

@@ -14,9 +14,9 @@ import polars as pl
 
 from lake.catalog.expectations import EXPECTATIONS, Expectation
 from lake.verdict import EQUIVALENT, mirrored
-from report.board import AVERAGES, Board, build_board
 from report.entities import Run
 from report.facts import Facts
+from report.leaderboard.board import AVERAGES, Board, build_board
 from report.shown import MISSING, score, signed
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot be told", "not run"

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import polars as pl
 
 from lake.store import Lake
-from report.board import Board
 from report.entities import Run
 from report.facts import Facts
 from report.items.roster import Roster
 from report.items.spans import spans_by_item
+from report.leaderboard.board import Board
 from report.shown import plural
 
 MAX_FILES = 3

@@ -8,8 +8,8 @@ from typing import Literal
 
 import altair as alt
 
-from report.drawing import CHARACTER, INK, LINE, MUTED, by_kind, cut, marks_of, powers_axis, svg_of, value_axis
-from report.kinds import KINDS
+from report.charts.drawing import CHARACTER, INK, LINE, MUTED, by_kind, cut, marks_of, powers_axis, svg_of, value_axis
+from report.charts.kinds import KINDS
 from report.shown import score
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16

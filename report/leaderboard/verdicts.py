@@ -6,9 +6,9 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.verdict import Verdict, verdict_on
-from report.board import Board
 from report.entities import Run
 from report.facts import Facts
+from report.leaderboard.board import Board
 
 DIGITS = 2
 """So many decimals: intervals are far wider than the next would tell."""

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lake.costs import on_frontier
-from report.board import Board
-from report.columns import Column
+from report.charts.figures import Figure
+from report.charts.kinds import kind_of
 from report.facts import Facts
-from report.figures import Figure
-from report.kinds import kind_of
-from report.pictures import MAX_CURVES, figure_of
-from report.rows import Row
+from report.leaderboard.board import Board
+from report.leaderboard.columns import Column
+from report.leaderboard.pictures import MAX_CURVES, figure_of
+from report.leaderboard.rows import Row
+from report.leaderboard.verdicts import short_name
 from report.shown import count, measured, score
-from report.verdicts import short_name
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def _frontier(
     edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda one: (one.cost, one.row.run.system))
     # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.curves import Spot, frontier_chart
+    from report.charts.curves import Spot, frontier_chart
 
     labels = _labels(facts, ordered, edge, lower_is_better=column.better == "lower")
     spots = [

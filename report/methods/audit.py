@@ -10,9 +10,9 @@ import polars as pl
 
 from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
 from lake.store import Lake
-from report.board import build_board
 from report.entities import Benchmark
 from report.facts import Facts
+from report.leaderboard.board import build_board
 from report.parameters import TaskParameters
 from report.shown import MISSING, count, plural
 

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from report.board import AVERAGES, Board
+from report.charts.figures import Figure
+from report.charts.kinds import kind_of
 from report.facts import Facts
-from report.figures import Figure
-from report.kinds import kind_of
+from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.rows import Row
 from report.parameters import WHOLE, Average
 from report.render import markup
-from report.rows import Row
 from report.shown import plural, score, slug
 
 MAX_CURVES = 8
@@ -61,7 +61,7 @@ def score_picture(board: Board, average: Average) -> Figure | None:
     if not points:
         return None
     # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.charts import Point, score_chart
+    from report.charts.scores import Point, score_chart
 
     groups = list(dict.fromkeys(_group(row) for row, _ in points))
     ordered = sorted(points, key=lambda point: groups.index(_group(point[0])))
@@ -102,7 +102,7 @@ def step_picture(facts: Facts, board: Board) -> Steps | None:
     rows = [row for row in (*board.rows, *board.unranked) if row.run.run_id in curves]
     if not any(row.comparable for row in rows):
         return None
-    from report.curves import Curve, step_chart
+    from report.charts.curves import Curve, step_chart
 
     drawn = _drawn([row for row in rows if row.comparable])
     lines = [Curve(row.run.system, curves[row.run.run_id][0], kind_of(row.run)) for row in drawn]

@@ -9,16 +9,16 @@ import polars as pl
 
 from lake.store import Lake
 from lake.verdict import mirrored
-from report.board import AVERAGES, Board
 from report.entities import Run
 from report.facts import Facts
-from report.gold_ledger import Share, shares_of
+from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.gold_ledger import Share, shares_of
+from report.leaderboard.rows import Cell, Row
 from report.parameters import WHOLE
-from report.profile import profile
-from report.rows import Cell, Row
 from report.shown import score, signed
 from report.slices import in_numbers_order, place_of, title_of
-from report.system_items import Items, items_of, reference_run
+from report.systems.items import Items, items_of, reference_run
+from report.systems.profile import profile
 
 LEAST_ITEMS = 5
 """Slices with fewer items are no difference to speak of."""

@@ -12,11 +12,11 @@ import polars as pl
 from lake.text import group_name
 from lake.verdict import mirrored
 from report.addresses import run_key
-from report.board import Board
+from report.charts.kinds import kind_of
 from report.chunk_counts import ChunkCount
 from report.facts import Facts
-from report.kinds import kind_of
-from report.rows import Row
+from report.leaderboard.board import Board
+from report.leaderboard.rows import Row
 from report.shown import count, fixed, measured, share, visible
 
 N_SHOWN = 25

@@ -10,9 +10,9 @@ import polars as pl
 from lake.catalog.references import reference_of
 from lake.sampling import stratified
 from lake.store import Lake
-from report.board import Board
 from report.entities import Run
-from report.gold_ledger import CLASSES, Share
+from report.leaderboard.board import Board
+from report.leaderboard.gold_ledger import CLASSES, Share
 from report.parameters import WHOLE
 
 N_ITEMS = 10

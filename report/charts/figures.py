@@ -19,7 +19,7 @@ from markupsafe import Markup, escape
 
 from report.shown import visible
 
-STYLE = Path(__file__).parent.parent / "site" / "static" / "style.css"
+STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
 FOLDER = "figures"
 FORMATS = ("svg", "pdf", "png", "csv")
 

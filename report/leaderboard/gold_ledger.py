@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import polars as pl
 
 from report.addresses import run_key
-from report.board import Board
 from report.facts import Facts
-from report.rows import Row
-from report.verdicts import full_name
+from report.leaderboard.board import Board
+from report.leaderboard.rows import Row
+from report.leaderboard.verdicts import full_name
 
 CLASSES = {
     "found": "found",

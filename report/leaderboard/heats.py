@@ -8,11 +8,11 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from report.columns import Measure
 from report.entities import Protocol
 from report.facts import Facts
+from report.leaderboard.columns import Measure
+from report.leaderboard.rows import Row
 from report.parameters import WHOLE
-from report.rows import Row
 from report.shown import fixed
 from report.slices import in_numbers_order, place_of, title_of
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from lake.verdict import BETTER, EQUIVALENT, WORSE
 from report.addresses import compare_address
-from report.board import Board
 from report.facts import Facts
-from report.pairs import pairs_of
-from report.rows import Row
+from report.leaderboard.board import Board
+from report.leaderboard.pairs import pairs_of
+from report.leaderboard.rows import Row
 
 MOST_SYSTEMS = 20
 

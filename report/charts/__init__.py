@@ -1,0 +1,1 @@
+"""Pictures: what is drawn, in which look, and as which files it is downloaded."""

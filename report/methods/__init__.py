@@ -1,0 +1,1 @@
+"""What the page of methods counts and works out."""
