@@ -11,17 +11,7 @@ import dataframely as dy
 import polars as pl
 
 from lake.errors import unknown_name
-from lake.tables import compared, declared, evaluated, ingested, of_runs
-
-
-class Rejects(dy.Schema):
-    """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
-
-    stage = dy.String(primary_key=True)
-    source = dy.String(primary_key=True)
-    position = dy.String(primary_key=True)
-    reason = dy.String()
-    excerpt = dy.String()
+from lake.tables import declared, evaluated, ingested, of_runs
 
 
 @dataclass(frozen=True)
@@ -95,11 +85,11 @@ TABLES: Mapping[str, Table] = {
         Table("parity", evaluated.Parity, (), "evaluate"),
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
-        Table("characters", compared.Characters, ("benchmark", "protocol"), "evaluate"),
-        Table("effects", compared.Effects, ("benchmark", "protocol"), "evaluate"),
-        Table("comparisons", compared.Comparisons, ("benchmark", "protocol"), "evaluate"),
-        Table("ranks", compared.Ranks, ("benchmark", "protocol"), "evaluate"),
-        Table("rejects", Rejects),
+        Table("characters", evaluated.Characters, ("benchmark", "protocol"), "evaluate"),
+        Table("effects", evaluated.Effects, ("benchmark", "protocol"), "evaluate"),
+        Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
+        Table("ranks", evaluated.Ranks, ("benchmark", "protocol"), "evaluate"),
+        Table("rejects", ingested.Rejects),
     )
 }
 """Every declared table by name."""

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import dataframely as dy
 
+from lake.tables.columns import texts
+
 
 class Declared(dy.Schema):
     """What a page says of a declared thing; the stage that owns the declaration writes its row."""
 
     name = dy.String(primary_key=True)
-    title = dy.String()
-    display_name = dy.String()
-    meaning = dy.String()
+    title, display_name, meaning = texts(3)
     version = dy.Int64()
     tags = dy.List(dy.String())
-    source = dy.String()
-    revision = dy.String()
-    licence = dy.String()
-    citation = dy.String()
-    paper = dy.String()
-    parameters = dy.String()
-    primary_metric = dy.String()
-    fingerprint = dy.String()
+    source, revision, licence, citation, paper, parameters, primary_metric, fingerprint = texts(8)
 
 
 class Benchmarks(Declared):
@@ -40,11 +33,7 @@ class Benchmarks(Declared):
 class Tasks(Declared):
     """A task in words; pools of its own are called `<pool_prefix>/<repo>`."""
 
-    benchmark = dy.String()
-    query = dy.String()
-    pool = dy.String()
-    tie = dy.String()
-    pool_prefix = dy.String()
+    benchmark, query, pool, tie, pool_prefix = texts(5)
 
 
 class Protocols(Declared):
@@ -56,8 +45,7 @@ class Protocols(Declared):
 
     benchmark = dy.String()
     tasks = dy.List(dy.String())
-    gold = dy.String()
-    relevance = dy.String()
+    gold, relevance = texts(2)
     metrics = dy.List(dy.Struct({"metric": dy.String(), "ks": dy.List(dy.Int64())}))
     primary = dy.Struct({"granularity": dy.String(), "metric": dy.String(), "k": dy.Int64(), "aggregate": dy.String()})
     headline = dy.Struct({"slice": dy.String(), "slice_value": dy.String()})
@@ -71,8 +59,7 @@ class Protocols(Declared):
 class Metrics(Declared):
     """How a metric is read: `direction` is what is better, `higher`, `lower` or `neither`; `cut` is what k counts."""
 
-    direction = dy.String()
-    micro = dy.String()
+    direction, micro = texts(2)
     of_steps = dy.Bool()
     cut = dy.String()
 
@@ -87,5 +74,4 @@ class Chunkers(Declared):
 class Formats(Declared):
     """A format of what was made elsewhere: `kind` is what such a file holds, `example` how it begins."""
 
-    kind = dy.String()
-    example = dy.String()
+    kind, example = texts(2)

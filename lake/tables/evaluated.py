@@ -1,9 +1,11 @@
-"""What evaluate writes: vectors, relevance, scores and what is made of them."""
+"""What evaluate writes: vectors, relevance, scores, what is made of them, and systems beside one another."""
 
 from __future__ import annotations
 
 import dataframely as dy
 import polars as pl
+
+from lake.tables.columns import integers, keys, numbers, texts
 
 
 class Vocabularies(dy.Schema):
@@ -24,8 +26,7 @@ class Tokens(dy.Schema):
 class Vectors(dy.Schema):
     """Vectors by the key of the text that each stands for, and how many tokens of it the model did not see."""
 
-    model = dy.String(primary_key=True)
-    key = dy.String(primary_key=True)
+    model, key = keys(2)
     vector = dy.List(dy.Float32())
     n_cut = dy.Int64(nullable=True, min=0)
 
@@ -33,9 +34,7 @@ class Vectors(dy.Schema):
 class Relevance(dy.Schema):
     """How like the gold snippet a chunk of an item's pool is: shares of tokens and of identifiers."""
 
-    item_id = dy.String(primary_key=True)
-    path = dy.String(primary_key=True)
-    chunker = dy.String(primary_key=True)
+    item_id, path, chunker = keys(3)
     chunk_no = dy.Int64(primary_key=True, min=0)
     jaccard = dy.Float64(min=0, max=1)
     identifier_overlap = dy.Float64(min=0, max=1)
@@ -44,15 +43,9 @@ class Relevance(dy.Schema):
 class Scores(dy.Schema):
     """One number per run, protocol, item and metric; k is 0 where the metric has no cut-off."""
 
-    run_id = dy.String(primary_key=True)
-    protocol = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    granularity = dy.String(primary_key=True)
-    metric = dy.String(primary_key=True)
+    run_id, protocol, item_id, granularity, metric = keys(5)
     k = dy.Int64(primary_key=True, min=0)
-    value = dy.Float64(nullable=True)
-    numerator = dy.Float64(nullable=True)
-    denominator = dy.Float64(nullable=True)
+    value, numerator, denominator = numbers(3, nullable=True)
     protocol_hash = dy.String()
 
 
@@ -62,16 +55,9 @@ class StepScores(dy.Schema):
     Sizes are counts of files, symbols, bytes (granularity `span`) or lines.
     """
 
-    run_id = dy.String(primary_key=True)
-    protocol = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    granularity = dy.String(primary_key=True)
+    run_id, protocol, item_id, granularity = keys(4)
     step = dy.Int64(primary_key=True, min=1)
-    n_gold = dy.Int64(nullable=True)
-    n_pred = dy.Int64(nullable=True)
-    n_hit = dy.Int64(nullable=True)
-    n_cumulative = dy.Int64(nullable=True)
-    n_cumulative_hit = dy.Int64(nullable=True)
+    n_gold, n_pred, n_hit, n_cumulative, n_cumulative_hit = integers(5, least=None, nullable=True)
 
 
 class Aggregates(dy.Schema):
@@ -84,29 +70,12 @@ class Aggregates(dy.Schema):
     their items in the slice a board opens with, and in the whole.
     """
 
-    run_id = dy.String(primary_key=True)
-    protocol = dy.String(primary_key=True)
-    granularity = dy.String(primary_key=True)
-    metric = dy.String(primary_key=True)
+    run_id, protocol, granularity, metric = keys(4)
     k = dy.Int64(primary_key=True, min=0)
-    slice = dy.String(primary_key=True)
-    slice_value = dy.String(primary_key=True)
-    macro = dy.Float64(nullable=True)
-    micro = dy.Float64(nullable=True)
-    by_repo = dy.Float64(nullable=True)
-    low = dy.Float64(nullable=True)
-    high = dy.Float64(nullable=True)
-    micro_low = dy.Float64(nullable=True)
-    micro_high = dy.Float64(nullable=True)
-    by_repo_low = dy.Float64(nullable=True)
-    by_repo_high = dy.Float64(nullable=True)
-    item_low = dy.Float64(nullable=True)
-    item_high = dy.Float64(nullable=True)
-    n = dy.Int64(min=0)
-    n_items = dy.Int64(min=0)
-    n_repos = dy.Int64(min=0)
-    n_failed = dy.Int64(min=0)
-    n_not_applicable = dy.Int64(min=0)
+    slice, slice_value = keys(2)
+    macro, micro, by_repo, low, high = numbers(5, nullable=True)
+    micro_low, micro_high, by_repo_low, by_repo_high, item_low, item_high = numbers(6, nullable=True)
+    n, n_items, n_repos, n_failed, n_not_applicable = integers(5)
     share_of_oracle = dy.Float64(nullable=True)
 
 
@@ -117,12 +86,9 @@ class Parity(dy.Schema):
     its reference was not run.
     """
 
-    reference = dy.String(primary_key=True)
-    quantity = dy.String(primary_key=True)
-    benchmark = dy.String()
-    kind = dy.String()
-    n_compared = dy.Int64(min=0)
-    n_equal = dy.Int64(min=0)
+    reference, quantity = keys(2)
+    benchmark, kind = texts(2)
+    n_compared, n_equal = integers(2)
     largest_difference = dy.Float64(nullable=True)
     explanation = dy.String()
 
@@ -137,17 +103,8 @@ class Ledger(dy.Schema):
     never was. For `random` they are expectations over all orders of the pool.
     """
 
-    run_id = dy.String(primary_key=True)
-    protocol = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    n_gold = dy.Float64(min=0)
-    found = dy.Float64(min=0)
-    past_budget = dy.Float64(min=0)
-    seen = dy.Float64(min=0)
-    unreachable = dy.Float64(min=0)
-    no_answer = dy.Float64(min=0)
-    other_lines = dy.Float64(min=0)
-    not_returned = dy.Float64(min=0)
+    run_id, protocol, item_id = keys(3)
+    n_gold, found, past_budget, seen, unreachable, no_answer, other_lines, not_returned = numbers(8, least=0)
 
     @dy.rule()
     def parts_add_up(cls) -> pl.Expr:
@@ -163,13 +120,91 @@ class LedgerMeans(dy.Schema):
     have gold. `n_items` of them have some in the class, `n_gold` lines or candidates in all.
     """
 
-    run_id = dy.String(primary_key=True)
-    protocol = dy.String(primary_key=True)
-    slice = dy.String(primary_key=True)
-    slice_value = dy.String(primary_key=True)
+    run_id, protocol, slice, slice_value = keys(4)
     class_ = dy.String(primary_key=True, alias="class")
-    macro = dy.Float64(min=0)
-    micro = dy.Float64(min=0)
-    n = dy.Int64(min=0)
-    n_items = dy.Int64(min=0)
+    macro, micro = numbers(2, least=0)
+    n, n_items = integers(2)
     n_gold = dy.Float64(min=0)
+
+
+class Effects(dy.Schema):
+    """What the choice of chunker does to the primary metric, what that of retriever does, and what the two together do.
+
+    It is of the largest grid of ranked systems in which every chunker is there with every retriever, over the slice
+    that is shown first; `left_out` are the other systems. Of a row without a repository `low` to `high` is the 95 %
+    interval. By `factor`:
+
+    - `grand mean`: the `mean` of all systems of the grid; the interval is its own.
+    - `chunker`: the `mean` of a chunker's systems, and its `effect`, how far it lies from the grand mean; the interval
+      is that of the effect. Likewise `retriever`. Without names they are the whole factor: the `share` of the variation
+      between the systems that it explains, with its interval; null where nothing varies but by chance.
+    - `interaction`: the `mean` of one system, and as its `effect` what those two leave of it; without names the share.
+    - `retriever over chunker`: the share of the retriever less that of the chunker.
+    """
+
+    protocol, task, slice, slice_value, repo, factor, chunker, retriever = keys(8)
+    mean, effect = numbers(2, nullable=True)
+    share = dy.Float64(nullable=True, min=-1, max=1)
+    low, high = numbers(2, nullable=True)
+    n_items, n_repos = integers(2, least=1)
+    left_out = dy.List(dy.String())
+
+
+class Characters(dy.Schema):
+    """How much one reads of a run: non-whitespace characters per item, over the slice that is shown first.
+
+    `read` is what stands down to the cut-off `k` of the protocol's primary metric: in the first results, or of a budget
+    what was returned as far as it goes; k 0 is the whole answer, of a ranking held against contexts the context that it
+    gives. `returned` is all that was returned. Lines that were returned before are not counted again.
+    """
+
+    protocol = dy.String(primary_key=True)
+    k = dy.Int64(primary_key=True, min=0)
+    slice, slice_value, run_id = keys(3)
+    read, returned = numbers(2, least=0)
+    n_items = dy.Int64(min=1)
+
+
+class Ranks(dy.Schema):
+    """The place of a system by a protocol's primary metric; systems that are not comparable, and baselines, have none.
+
+    `rank_low` to `rank_high` are the places it may have by the verdicts of `comparisons`, `tie_group` is of those that
+    the best of them cannot be told from. All are null where there are too few items or repositories to rank.
+    """
+
+    protocol, granularity, metric = keys(3)
+    k = dy.Int64(primary_key=True, min=0)
+    slice, slice_value, run_id = keys(3)
+    rank, rank_low, rank_high, tie_group = integers(4, least=1, nullable=True)
+    too_few = dy.Bool()
+    exploratory = dy.Bool()
+
+    @dy.rule()
+    def rank_is_within_its_bounds(cls) -> pl.Expr:
+        """The shown place is one of those that the verdicts leave."""
+        return pl.col("rank").is_between("rank_low", "rank_high") | pl.col("rank").is_null()
+
+
+class Comparisons(dy.Schema):
+    """Two systems by one metric over one slice, on the items that both have: `delta` is `run_b` less `run_a`.
+
+    `low` to `high` is its 95 % interval, with repositories as the unit, `p` that of a sign-flip test over them.
+    `p_adjusted` is for all pairs that were to be tested together; where it is null the row is exploratory. The
+    `verdict` is on `run_b`. `wins` are items on which it is better; null against an expectation, which wins nothing.
+    `smallest_detectable`: the difference that would be found in four of five such samples. `equivalent`: it surely is
+    less than 0.01.
+    """
+
+    protocol, granularity, metric = keys(3)
+    k = dy.Int64(primary_key=True, min=0)
+    slice, slice_value, run_a, run_b = keys(4)
+    delta = dy.Float64()
+    low, high = numbers(2, nullable=True)
+    p = dy.Float64(min=0, max=1)
+    p_adjusted = dy.Float64(nullable=True, min=0, max=1)
+    wins, ties, losses = integers(3, nullable=True)
+    smallest_detectable = dy.Float64(nullable=True)
+    equivalent = dy.Bool()
+    verdict = dy.String(nullable=True)
+    exploratory = dy.Bool()
+    n_items, n_repos = integers(2, least=1)

@@ -5,24 +5,19 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
+from lake.tables.columns import integers, keys, texts
+
 
 class Items(dy.Schema):
     """One row per item of a benchmark; what is searched for lies in `queries`."""
 
-    benchmark = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
+    benchmark, item_id = keys(2)
     subset = dy.String()
-    split = dy.String(nullable=True)
-    level = dy.String(nullable=True)
-    context = dy.String(nullable=True)
-    difficulty = dy.String(nullable=True)
-    source = dy.String(nullable=True)
-    language = dy.String()
-    repo = dy.String()
+    split, level, context, difficulty, source = texts(5, nullable=True)
+    language, repo = texts(2)
     commit = dy.String(nullable=True)
     pool_id = dy.String()
-    patch = dy.String(nullable=True)
-    target_path = dy.String(nullable=True)
+    patch, target_path = texts(2, nullable=True)
     target_line = dy.Int64(nullable=True, min=0)
     target_text = dy.String(nullable=True)
     query_line_start = dy.Int64(nullable=True, min=0)
@@ -41,11 +36,8 @@ class Items(dy.Schema):
 class Queries(dy.Schema):
     """The text that is searched for, one row per item and query rule: `query` is the rule's name."""
 
-    benchmark = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    query = dy.String(primary_key=True)
-    text = dy.String()
-    sha256 = dy.String()
+    benchmark, item_id, query = keys(3)
+    text, sha256 = texts(2)
 
 
 class GoldSpans(dy.Schema):
@@ -55,17 +47,11 @@ class GoldSpans(dy.Schema):
     grades; null is 1.
     """
 
-    benchmark = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    gold = dy.String(primary_key=True)
-    path = dy.String(primary_key=True)
+    benchmark, item_id, gold, path = keys(4)
     line_start = dy.Int64(primary_key=True, min=0)
     line_end = dy.Int64(primary_key=True, min=0)
-    byte_start = dy.Int64(nullable=True, min=0)
-    byte_end = dy.Int64(nullable=True, min=0)
-    candidate = dy.Int64(nullable=True, min=0)
-    times = dy.Int64(nullable=True, min=1)
-    grade = dy.Int64(nullable=True, min=1)
+    byte_start, byte_end, candidate = integers(3, nullable=True)
+    times, grade = integers(2, least=1, nullable=True)
 
     @dy.rule()
     def range_is_not_reversed(cls) -> pl.Expr:
@@ -81,8 +67,7 @@ class Blobs(dy.Schema):
 
     sha256 = dy.String(primary_key=True)
     text = dy.String()
-    n_bytes = dy.Int64(min=0)
-    n_lines = dy.Int64(min=0)
+    n_bytes, n_lines = integers(2)
     line_starts = dy.List(dy.Int64())
     line_nws = dy.List(dy.Int64())
     language = dy.String()
@@ -92,8 +77,7 @@ class Blobs(dy.Schema):
 class Files(dy.Schema):
     """Which paths a pool holds, and the content of each, in the pool's own order."""
 
-    pool_id = dy.String(primary_key=True)
-    path = dy.String(primary_key=True)
+    pool_id, path = keys(2)
     sha256 = dy.String()
     position = dy.Int64(min=0)
 
@@ -103,8 +87,7 @@ class Pools(dy.Schema):
 
     pool_id = dy.String(primary_key=True)
     benchmark = dy.String()
-    repo = dy.String(nullable=True)
-    commit = dy.String(nullable=True)
+    repo, commit = texts(2, nullable=True)
     kind = dy.String()
     n_files = dy.Int64(min=0)
 
@@ -112,14 +95,9 @@ class Pools(dy.Schema):
 class Chunks(dy.Schema):
     """How a chunker cuts a content: half-open lines and bytes; the text is that slice of the blob."""
 
-    chunker = dy.String(primary_key=True)
-    sha256 = dy.String(primary_key=True)
+    chunker, sha256 = keys(2)
     chunk_no = dy.Int64(primary_key=True, min=0)
-    line_start = dy.Int64(min=0)
-    line_end = dy.Int64(min=0)
-    byte_start = dy.Int64(min=0)
-    byte_end = dy.Int64(min=0)
-    n_nws = dy.Int64(min=0)
+    line_start, line_end, byte_start, byte_end, n_nws = integers(5)
 
 
 class ChunkStatus(dy.Schema):
@@ -128,13 +106,10 @@ class ChunkStatus(dy.Schema):
     `n_covered` of its `n_nws` non-whitespace characters lie in some chunk.
     """
 
-    chunker = dy.String(primary_key=True)
-    sha256 = dy.String(primary_key=True)
+    chunker, sha256 = keys(2)
     n_chunks = dy.Int64(min=0)
-    fell_back = dy.String(nullable=True)
-    failed = dy.String(nullable=True)
-    n_nws = dy.Int64(min=0)
-    n_covered = dy.Int64(min=0)
+    fell_back, failed = texts(2, nullable=True)
+    n_nws, n_covered = integers(2)
 
 
 class SymbolStatus(dy.Schema):
@@ -147,12 +122,16 @@ class SymbolStatus(dy.Schema):
 class Symbols(dy.Schema):
     """A definition in a content, as one set of rules finds it; `kind` is the syntax tree's own name for the node."""
 
-    rules = dy.String(primary_key=True)
-    sha256 = dy.String(primary_key=True)
+    rules, sha256 = keys(2)
     byte_start = dy.Int64(primary_key=True, min=0)
     byte_end = dy.Int64(primary_key=True, min=0)
     kind = dy.String(primary_key=True)
-    name = dy.String(nullable=True)
-    qualified_name = dy.String(nullable=True)
-    line_start = dy.Int64(min=0)
-    line_end = dy.Int64(min=0)
+    name, qualified_name = texts(2, nullable=True)
+    line_start, line_end = integers(2)
+
+
+class Rejects(dy.Schema):
+    """What could not be read or scored: where it stands and why; nothing is dropped in silence."""
+
+    stage, source, position = keys(3)
+    reason, excerpt = texts(2)

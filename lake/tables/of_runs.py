@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataframely as dy
 
+from lake.tables.columns import integers, keys, texts
+
 
 class Runs(dy.Schema):
     """One row per run: a system's answers to one task.
@@ -14,21 +16,14 @@ class Runs(dy.Schema):
     """
 
     run_id = dy.String(primary_key=True)
-    system = dy.String()
-    benchmark = dy.String()
-    task = dy.String()
-    chunker = dy.String(nullable=True)
-    retriever = dy.String(nullable=True)
-    origin = dy.String()
-    parameters = dy.String()
-    versions = dy.String()
-    status = dy.String()
+    system, benchmark, task = texts(3)
+    chunker, retriever = texts(2, nullable=True)
+    origin, parameters, versions, status = texts(4)
     n_items = dy.Int64(min=0)
     limit = dy.Int64(nullable=True, min=1)
     protocol = dy.String(nullable=True)
     selection = dy.List(dy.Struct({"column": dy.String(), "value": dy.String()}), nullable=True)
-    format = dy.String(nullable=True)
-    file = dy.String(nullable=True)
+    format, file = texts(2, nullable=True)
     counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
     unread = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}), nullable=True)
     notes = dy.List(dy.String(), nullable=True)
@@ -42,24 +37,13 @@ class Submissions(dy.Schema):
     one counts), `waiting` (the lake lacks its items) or `refused`; `why` says so in words.
     """
 
-    submission = dy.String(primary_key=True)
-    task = dy.String(primary_key=True)
-    system = dy.String()
-    benchmark = dy.String()
-    label = dy.String()
-    date = dy.String()
-    kind = dy.String()
+    submission, task = keys(2)
+    system, benchmark, label, date, kind = texts(5)
     authors = dy.List(dy.String())
-    contact = dy.String()
-    url = dy.String()
-    licence = dy.String()
-    description = dy.String()
-    revision = dy.String()
-    cost = dy.String()
+    contact, url, licence, description, revision, cost = texts(6)
     reported = dy.List(dy.Struct({"metric": dy.String(), "value": dy.Float64()}))
     file = dy.String(nullable=True)
-    status = dy.String()
-    why = dy.String()
+    status, why = texts(2)
     run_id = dy.String(nullable=True)
 
 
@@ -70,8 +54,7 @@ class Costs(dy.Schema):
     `index_bytes`; `index_seconds` are what its first answer in each pool took, null where no pool has a second.
     """
 
-    run_id = dy.String(primary_key=True)
-    part = dy.String(primary_key=True)
+    run_id, part = keys(2)
     index_seconds = dy.Float64(nullable=True, min=0)
     index_bytes = dy.Int64(nullable=True, min=0)
     query_seconds = dy.List(dy.Float64())
@@ -84,13 +67,11 @@ class RunItems(dy.Schema):
     `n_steps_published` is there where `hits` holds a second reading of an agent's file.
     """
 
-    run_id = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
+    run_id, item_id = keys(2)
     status = dy.String()
     error = dy.String(nullable=True)
     n_steps = dy.Int64(nullable=True)
-    n_returned = dy.Int64(min=0)
-    n_nws = dy.Int64(min=0)
+    n_returned, n_nws = integers(2)
     ties = dy.List(dy.Int64())
     has_patch = dy.Bool(nullable=True)
     completion = dy.String(nullable=True)
@@ -110,17 +91,11 @@ class Hits(dy.Schema):
     list or final context has. Null for what names no lines of a known file, and in an agent's steps.
     """
 
-    run_id = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    part = dy.String(primary_key=True)
+    run_id, item_id, part = keys(3)
     step = dy.Int64(primary_key=True, min=0)
     rank = dy.Int64(primary_key=True, min=1)
-    path_given = dy.String(nullable=True)
-    path = dy.String(nullable=True)
-    line_start = dy.Int64(nullable=True)
-    line_end = dy.Int64(nullable=True)
-    byte_start = dy.Int64(nullable=True)
-    byte_end = dy.Int64(nullable=True)
+    path_given, path = texts(2, nullable=True)
+    line_start, line_end, byte_start, byte_end = integers(4, least=None, nullable=True)
     symbol = dy.String(nullable=True)
     chunk_no = dy.Int64(nullable=True)
     score = dy.Float64(nullable=True)
@@ -133,9 +108,6 @@ class Edits(dy.Schema):
     `line` is 0-based, in the old file. `kind` is `deleted`, or `before-insertion` for the line before a pure insertion.
     """
 
-    run_id = dy.String(primary_key=True)
-    item_id = dy.String(primary_key=True)
-    reading = dy.String(primary_key=True)
-    path = dy.String(primary_key=True)
+    run_id, item_id, reading, path = keys(4)
     line = dy.Int64(primary_key=True, min=0)
     kind = dy.String(primary_key=True)
