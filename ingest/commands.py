@@ -44,7 +44,7 @@ from lake.console import (
 )
 from lake.damage import survey
 from lake.errors import Exit, GoldspanError, unknown_name
-from lake.integrity import HINT
+from lake.parts import HINT
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted

@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 from urllib.parse import unquote
 
 import polars as pl
 
-from lake.integrity import DamagedPartError, checked_record
 from lake.naming import GOLD_RUN
-from lake.parts import MAX_NAME_BYTES, part_at, pattern_of
+from lake.parts import MAX_NAME_BYTES, DamagedPartError, check_part, part_at, parts_below
 from lake.tables import TABLES, Table
 
 ASIDE = ".damaged"
@@ -22,25 +22,19 @@ ASIDE = ".damaged"
 TEMPORARY = ".tmp"
 """What a part's name ends in while it is being written."""
 
+_AGAIN = "it is made again"
 _REMEDIES = {
-    "vectors": "it is made again, but vectors that were given are to be given again with --vectors",
-    "chunks": "it is made again, but chunks that were imported are to be imported again",
-    "chunkers": "it is made again, but chunks that were imported are to be imported again",
+    "vectors": f"{_AGAIN}, but vectors that were given are to be given again with --vectors",
+    "chunks": f"{_AGAIN}, but chunks that were imported are to be imported again",
+    "chunkers": f"{_AGAIN}, but chunks that were imported are to be imported again",
 }
 
 _DEEPEST = 8
 """No table has so many folders: a link that leads back to where it is ends here."""
 
 
-@dataclass(frozen=True)
-class Fault:
-    """Something in a table's folder that is no part of the table.
-
-    Attributes:
-        table: The table.
-        path: Where it is.
-        why: What is wrong with it.
-    """
+class Fault(NamedTuple):
+    """Something in a table's folder that is no part of the table, and why."""
 
     table: Table
     path: Path
@@ -66,7 +60,7 @@ def survey(root: Path, tables: Collection[Table] = tuple(TABLES.values())) -> Su
     for table in tables:
         for path in _entries(root, table):
             try:
-                checked_record(path, path.relative_to(root).as_posix(), table.name)
+                check_part(path, path.relative_to(root).as_posix(), table.name)
             except DamagedPartError as error:
                 found.faults.append(Fault(table, path, error.why))
             else:
@@ -101,12 +95,12 @@ def set_aside(root: Path, faults: Sequence[Fault]) -> list[str]:
     faults = [*faults, *(one for one in _items_without_files(root, faults) if one.path not in unfit)]
     lost = {fault.path: run for fault in faults if (run := _imported_run(root, fault, unfit)) is not None}
     sentences = []
-    for fault in faults:
-        then = _REMEDIES.get(fault.table.name, "it is made again")
-        if (run := lost.get(fault.path)) is not None:
+    for table, path, why in faults:
+        then = _REMEDIES.get(table.name, _AGAIN)
+        if (run := lost.get(path)) is not None:
             then = f"import the run {unquote(run.name.partition('=')[2])} again"
-        sentences.append(f"{fault.path.relative_to(root).as_posix()}: {fault.why}; set aside in {ASIDE}, {then}")
-        _move(root, fault.path)
+        sentences.append(f"{path.relative_to(root).as_posix()}: {why}; set aside in {ASIDE}, {then}")
+        _move(root, path)
     for row in {run / "part-all.parquet" for run in lost.values()} - unfit:
         if row.exists():
             _move(root, row)
@@ -137,12 +131,9 @@ def _items_without_files(root: Path, faults: Sequence[Fault]) -> list[Fault]:
     damaged = [part_at(fault.table, fault.path).folders for fault in faults if fault.table.name in ("files", "pools")]
     benchmarks = {folders.get("benchmark") for folders in damaged}
     items = TABLES["items"]
-    parts = (
-        [part_at(items, path) for path in sorted((root / items.name).glob(pattern_of(items, {})))] if damaged else []
-    )
     return [
         Fault(items, part.path, "files that it was read with are damaged")
-        for part in parts
+        for part in parts_below(root, items, {})
         if part.folders["benchmark"] in benchmarks
     ]
 
@@ -152,8 +143,9 @@ def _imported_run(root: Path, fault: Fault, unfit: Collection[Path]) -> Path | N
     inside = fault.path.relative_to(root).parts
     if "run_id" not in fault.table.folders or fault.table.made_by == "evaluate" or len(inside) != 4:
         return None
-    folders = part_at(fault.table, fault.path).folders
-    if folders.get("run_id") == GOLD_RUN or not _is_expected(root, inside):
+    # Others than these are strays: a run has a part for its row, and one for each part of the items.
+    is_expected = inside[3] == "part-all.parquet" or root.joinpath("items", inside[1], inside[3]).exists()
+    if part_at(fault.table, fault.path).folders.get("run_id") == GOLD_RUN or not is_expected:
         return None
     row = root.joinpath("runs", *inside[1:3], "part-all.parquet")
     if row in unfit or not row.is_file():
@@ -163,11 +155,6 @@ def _imported_run(root: Path, fault: Fault, unfit: Collection[Path]) -> Path | N
         origin = pl.read_parquet(row, columns=["origin"], hive_partitioning=False, glob=False)["origin"]
         is_imported = origin.to_list() == ["imported"]
     return row.parent if is_imported else None
-
-
-def _is_expected(root: Path, inside: Sequence[str]) -> bool:
-    """Whether a run has a part of that name: its row's, or one of a part of the items."""
-    return inside[3] == "part-all.parquet" or root.joinpath("items", inside[1], inside[3]).exists()
 
 
 def _move(root: Path, path: Path) -> None:

@@ -1,14 +1,25 @@
-"""Fingerprints: what a step read and by which rules, as one short hash. No clocks, no mtimes."""
+"""What tells whether something is as it was: a hash of values or bytes, or, without reading it, a file's state.
+
+What a step read and by which rules is one short hash of values and bytes; no clocks, no mtimes.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 FINGERPRINT_LENGTH = 32
 _BLOCK_BYTES = 1 << 18
+
+State = tuple[int, ...]
+"""Of a file: device, inode, size, and when the bytes and the inode were last changed, in nanoseconds."""
+
+SETTLED_NS = 100_000_000
+"""A file that was changed so shortly ago may change again without its times telling."""
 
 
 def canonical_json(value: object) -> str:
@@ -47,3 +58,35 @@ def _plain(value: object) -> object:
         return value.as_posix()
     message = f"cannot fingerprint a {type(value).__name__}"
     raise TypeError(message)
+
+
+def state_of(status: os.stat_result) -> State:
+    """A file's state."""
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+
+
+def states_below(root: Path) -> dict[str, State]:
+    """The states of all files below a folder, or of a file, links followed; where one may not be read, a short one."""
+    try:
+        return dict(_states(str(root), frozenset())) if root.is_dir() else {str(root): state_of(root.stat())}
+    except FileNotFoundError:
+        return {}
+
+
+def _states(folder: str, above: frozenset[tuple[int, int]]) -> Iterator[tuple[str, State]]:
+    try:
+        with os.scandir(folder) as listing:
+            entries = sorted(listing, key=lambda entry: entry.name)
+    except OSError as error:
+        yield folder, (error.errno or 0,)
+        return
+    for entry in entries:
+        try:
+            status = entry.stat()
+            here = (status.st_dev, status.st_ino)
+            if not entry.is_dir():
+                yield entry.path, state_of(status)
+            elif here not in above:
+                yield from _states(entry.path, above | {here})
+        except OSError as error:
+            yield entry.path, (error.errno or 0,)

@@ -14,7 +14,8 @@ import polars as pl
 
 from lake.code import code_digest
 from lake.fingerprint import fingerprint
-from lake.store import FORMAT_VERSION, Lake, Part
+from lake.parts import FORMAT_VERSION
+from lake.store import Lake, Part
 
 
 class Input(Protocol):

@@ -16,14 +16,11 @@ from typing import TYPE_CHECKING
 import polars as pl
 from filelock import FileLock, Timeout
 
-from lake.checking import check as check
 from lake.damage import TEMPORARY, remove_empty, remove_unfinished, set_aside, survey
 from lake.errors import Exit, GoldspanError, refusal_of
 from lake.fingerprint import fingerprint
-from lake.integrity import FORMAT_VERSION as FORMAT_VERSION
-from lake.integrity import damaged, metadata, put_digest
 from lake.parts import Part as Part
-from lake.parts import PartCounts, part_at, path_of, pattern_of
+from lake.parts import PartCounts, check_part, damaged, metadata, part_at, parts_below, path_of, put_digest
 from lake.tables import TABLES, Table, table
 
 if TYPE_CHECKING:
@@ -75,8 +72,7 @@ class Lake:
         """The stored parts of a table, sorted by path."""
         declared = table(name)
         self._check_folders(declared, folders, complete=False)
-        base = self.root / name
-        return [part_at(declared, path) for path in sorted(base.glob(pattern_of(declared, folders)))]
+        return parts_below(self.root, declared, folders)
 
     def part(self, name: str, part: str, **folders: str) -> Part | None:
         """One part by its name, or None where it is not stored."""
@@ -106,7 +102,7 @@ class Lake:
             GoldspanError: The frame does not fit the declaration, or the disk does not take it.
         """
         declared = table(name)
-        checked = check(declared, frame).sort(declared.key, maintain_order=True)
+        checked = declared.checked(frame).sort(declared.key, maintain_order=True)
         for folder, value in folders.items():
             if folder in declared.columns and not (checked[folder] == value).all():
                 message = f"{name}: rows of another {folder} in the part of {value!r}"
@@ -212,12 +208,14 @@ class Lake:
         if not parts:
             return pl.LazyFrame(schema={**declared.columns, **extra})
         for part in parts:
-            part.check()
+            check_part(part.path, part.place, part.table)
+        paths = [part.path for part in parts]
         if hive and any("=" in folder for folder in self.root.parts):
             # polars would take the lake's own place (`/data/day=3/lake`) for Hive folders.
-            frames = [_scan([part]).with_columns(**_literals(part.folders)) for part in parts]
+            literals = [{name: pl.lit(value) for name, value in part.folders.items()} for part in parts]
+            frames = [_scan([path]).with_columns(**own) for path, own in zip(paths, literals, strict=True)]
             return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
-        return _scan(parts, hive_partitioning=bool(hive), hive_schema=hive or None).select(*declared.columns, *extra)
+        return _scan(paths, hive).select(*declared.columns, *extra)
 
     def _path(self, declared: Table, part: str, folders: dict[str, str]) -> Path:
         self._check_folders(declared, folders, complete=True)
@@ -242,14 +240,7 @@ class Lake:
         )
 
 
-def _scan(
-    parts: list[Part], *, hive_partitioning: bool = False, hive_schema: dict[str, pl.String] | None = None
-) -> pl.LazyFrame:
-    paths = [part.path for part in parts]
+def _scan(paths: list[Path], hive: dict[str, pl.String] | None = None) -> pl.LazyFrame:
     return pl.scan_parquet(
-        paths, hive_partitioning=hive_partitioning, hive_schema=hive_schema, glob=False, missing_columns="raise"
+        paths, hive_partitioning=bool(hive), hive_schema=hive or None, glob=False, missing_columns="raise"
     )
-
-
-def _literals(values: dict[str, str]) -> dict[str, pl.Expr]:
-    return {name: pl.lit(value) for name, value in values.items()}

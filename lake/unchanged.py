@@ -18,7 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
-from lake.file_states import SETTLED_NS, State, states_below
+from lake.fingerprint import SETTLED_NS, State, states_below
 
 if TYPE_CHECKING:
     from lake.outcome import Outcome

@@ -10,7 +10,8 @@ from typing import Literal
 import dataframely as dy
 import polars as pl
 
-from lake.errors import unknown_name
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.fingerprint import canonical_json
 from lake.tables import declared, evaluated, ingested, of_runs
 
 
@@ -42,6 +43,32 @@ class Table:
     def meaning(self) -> str:
         """What a row is, in a sentence."""
         return (self.schema.__doc__ or "").strip()
+
+    def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
+        """A frame of the table with its columns in the declared order.
+
+        Raises:
+            GoldspanError: Columns, types, nulls, keys or rules are not as declared, e.g.
+                `scores: missing ['value'], unexpected ['values']`.
+        """
+        missing = [column for column in self.columns if column not in frame.columns]
+        unexpected = [column for column in frame.columns if column not in self.columns]
+        if missing or unexpected:
+            message = f"{self.name}: missing {missing}, unexpected {unexpected}"
+            raise GoldspanError(message, code=Exit.INVALID)
+        found = frame.schema
+        wrong = [f"{name} is {found[name]}, not {kind}" for name, kind in self.columns.items() if found[name] != kind]
+        if wrong:
+            message = f"{self.name}: wrong types"
+            raise GoldspanError(message, examples=wrong, code=Exit.INVALID)
+        ordered = frame.select(list(self.columns))
+        _, failure = self.schema.filter(ordered)
+        if len(failure):
+            rows = failure.invalid().select(self.key).head(3).rows(named=True)
+            broken = ", ".join(f"{rule} ({count:,} rows)" for rule, count in sorted(failure.counts().items()))
+            message = f"{self.name}: rows break {broken}"
+            raise GoldspanError(message, examples=[canonical_json(row) for row in rows], code=Exit.INVALID)
+        return ordered
 
 
 TABLES: Mapping[str, Table] = {

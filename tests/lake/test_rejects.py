@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from lake.rejects import Rejects
-from lake.store import check
 from lake.tables import table
 
 
 def _rows(rejects: Rejects) -> list[tuple[object, ...]]:
-    return check(table("rejects"), rejects.frame("ingest")).rows()
+    return table("rejects").checked(rejects.frame("ingest")).rows()
 
 
 def test_rejects_are_rows_sorted_by_their_place() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lake.errors import Exit, GoldspanError
-from lake.store import Lake, check
+from lake.store import Lake
 from lake.tables import table
 
 HOSTILE = [
@@ -113,41 +113,41 @@ def test_columns_missing_and_unexpected_are_named_together(lake: Lake) -> None:
 def test_a_wrong_type_is_refused_and_named() -> None:
     frame = _scores(("a", 1.0)).with_columns(pl.col("k").cast(pl.Int32), pl.col("value").cast(pl.String))
     with pytest.raises(GoldspanError, match="scores: wrong types") as caught:
-        check(table("scores"), frame)
+        table("scores").checked(frame)
     assert caught.value.examples == ("k is Int32, not Int64", "value is String, not Float64")
 
 
 def test_a_null_in_a_column_that_allows_none_is_refused_and_shown() -> None:
     frame = _scores(("a", 1.0)).with_columns(protocol_hash=pl.lit(None, pl.String))
     with pytest.raises(GoldspanError, match=r"scores: rows break protocol_hash\|nullability \(1 rows\)") as caught:
-        check(table("scores"), frame)
+        table("scores").checked(frame)
     assert '"item_id":"a"' in caught.value.examples[0]
 
 
 def test_a_key_twice_is_refused_and_shown() -> None:
     with pytest.raises(GoldspanError, match=r"scores: rows break primary_key \(2 rows\)") as caught:
-        check(table("scores"), _scores(("a", 1.0), ("a", 0.0), ("b", 0.0)))
+        table("scores").checked(_scores(("a", 1.0), ("a", 0.0), ("b", 0.0)))
     assert '"item_id":"a"' in caught.value.examples[0]
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
 def test_a_number_that_is_none_is_refused(value: float) -> None:
     with pytest.raises(GoldspanError, match=r"scores: rows break value\|"):
-        check(table("scores"), _scores(("a", value)))
+        table("scores").checked(_scores(("a", value)))
 
 
 def test_a_reversed_range_is_refused() -> None:
     span = {"benchmark": "b", "item_id": "i", "gold": "g", "path": "p", "line_start": 5, "line_end": 4}
     frame = pl.DataFrame([span], schema=table("gold_spans").columns)
     with pytest.raises(GoldspanError, match="gold_spans: rows break range_is_not_reversed"):
-        check(table("gold_spans"), frame)
+        table("gold_spans").checked(frame)
 
 
 def test_an_item_that_cannot_be_scored_says_why() -> None:
     texts = dict.fromkeys(("benchmark", "item_id", "subset", "language", "repo", "pool_id"), "x")
     frame = pl.DataFrame([{**texts, "scorable": False}], schema=table("items").columns)
     with pytest.raises(GoldspanError, match="items: rows break unscorable_says_why"):
-        check(table("items"), frame)
+        table("items").checked(frame)
 
 
 def test_rows_of_another_run_are_refused_in_a_runs_part(lake: Lake) -> None:

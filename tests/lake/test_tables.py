@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from lake.errors import Exit, GoldspanError
-from lake.store import check
 from lake.tables import TABLES, Table, declared_row, table
 from tests.tiny import ROOT
 
@@ -57,7 +56,7 @@ def test_a_key_is_never_null(declared: Table) -> None:
 
 @every_table
 def test_no_rows_fit_every_table(declared: Table) -> None:
-    assert check(declared, pl.DataFrame(schema=declared.columns)).is_empty()
+    assert declared.checked(pl.DataFrame(schema=declared.columns)).is_empty()
 
 
 def test_a_table_by_runs_lies_in_folders_of_runs() -> None:
@@ -72,9 +71,8 @@ def test_unknown_table_asks_did_you_mean() -> None:
 
 
 def test_a_declared_row_fits_its_table_and_shows_its_name_where_no_other_is_given() -> None:
-    row = check(table("chunkers"), declared_row("chunkers", name="x", title="X", meaning="It is x.", tags=["a"])).row(
-        0, named=True
-    )
+    rows = table("chunkers").checked(declared_row("chunkers", name="x", title="X", meaning="It is x.", tags=["a"]))
+    row = rows.row(0, named=True)
     assert (row["name"], row["display_name"], row["version"], row["tags"], row["licence"]) == ("x", "x", 1, ["a"], "")
 
 

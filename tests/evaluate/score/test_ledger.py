@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluate.score.ledger import CLASSES, is_kept, ledger_of_candidates, ledger_of_lines
 from lake.catalog.protocols import protocol_named, protocols
-from lake.store import Lake, check
+from lake.store import Lake
 from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
 from tests.tiny import command
@@ -71,7 +71,7 @@ def of_lines(
         chunks=None if chunks is None else spans_of(chunks),
         is_chance=is_chance,
     ).collect()
-    check(table("ledger"), found.with_columns(run_id=pl.lit("run"), protocol=pl.lit(protocol.name)))
+    table("ledger").checked(found.with_columns(run_id=pl.lit("run"), protocol=pl.lit(protocol.name)))
     row = found.row(0, named=True)
     assert sum(row[name] for name in CLASSES) == row["n_gold"] == everywhere
     return {name: row[name] for name in CLASSES if row[name]}

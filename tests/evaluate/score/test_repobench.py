@@ -20,7 +20,6 @@ from evaluate.score.scoring import score
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError
-from lake.store import check
 from lake.tables import table
 
 OFFICIAL = protocol_named("repobench-r@official-v1")
@@ -93,7 +92,7 @@ def hits_of(items: Mapping[str, Asked]) -> pl.LazyFrame:
 
 def scored(protocol: Protocol, items: Mapping[str, Asked]) -> pl.DataFrame:
     scores = score(protocol, run_id="run", hits=hits_of(items), axis=None, **frames(items)).collect()
-    check(table("scores"), scores)
+    table("scores").checked(scores)
     assert scores.equals(scores.sort(table("scores").key))
     assert scores.height == len(items) * len(metrics_of(protocol))
     return scores
@@ -309,7 +308,7 @@ def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold
     for protocol in (OFFICIAL, CHUNKING, IDENTIFIER):
         known = frames({"x": Asked(pool, [], gold, level)})
         chance = expected_random(protocol, run_id="random", axis=None, **known).collect()
-        check(table("scores"), chance)
+        table("scores").checked(chance)
         theirs, ours = means(scored(protocol, orders)), means(chance)
         assert ours.keys() == theirs.keys()
         for measure, numbers in theirs.items():

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from evaluate.rank.similarity import similarities
 from lake.errors import GoldspanError
-from lake.store import check
 from lake.tables import table
 
 SPACES = {chr(code) for code in (*range(0x09, 0x0E), 0x20, 0xA0, 0x1680, *range(0x2000, 0x200B))}
@@ -55,7 +54,7 @@ def measured(pairs: Sequence[tuple[str, str]]) -> list[tuple[float, float]]:
             orient="row",
         ),
     )
-    check(table("relevance"), found.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
+    table("relevance").checked(found.with_columns(chunker=pl.lit("whole-file")).select(*table("relevance").columns))
     assert found["item_id"].to_list() == [f"i{place}" for place in range(len(pairs))]
     return list(found.select("jaccard", "identifier_overlap").iter_rows())
 

@@ -19,7 +19,6 @@ from evaluate.score.conformance import protocol_hash
 from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
-from lake.store import check
 from lake.tables import table
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
@@ -111,7 +110,7 @@ def test_a_chunk_over_two_gold_spans_counts_once() -> None:
 
 def test_every_item_has_every_metric_and_fits_the_table() -> None:
     scores = scored({"x": "repo", "y": "nowhere"}, {}, {}, {})
-    check(table("scores"), scores)
+    table("scores").checked(scores)
     assert scores.height == 2 * len(metrics_of(CHUNKING))
     # Only the rank of the first relevant result has no value where there is none.
     assert scores.filter(pl.col("metric") != "found_rank")["value"].unique().to_list() == [0]

@@ -19,7 +19,6 @@ from evaluate.score.scoring import score
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
-from lake.store import check
 from lake.tables import table
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
@@ -87,7 +86,7 @@ def means(scores: pl.DataFrame) -> dict[tuple[str, int], tuple[float | None, ...
 
 def expected(gold: Sequence[Span], chunks: Sequence[Span]) -> dict[tuple[str, int], tuple[float | None, ...]]:
     scores = expected_random(SMALL, run_id="random", **frames(["x"], gold, chunks), axis=AXIS).collect()
-    check(table("scores"), scores)
+    table("scores").checked(scores)
     return means(scores)
 
 

@@ -9,7 +9,6 @@ from evaluate.metrics import metrics_of
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import SLICES, aggregate
 from lake.catalog.protocols import protocol_named
-from lake.store import check
 from lake.tables import table
 
 # item, repo, numerator, denominator: per item 1/2, 0/4, 3/3; repository p has the first two.
@@ -53,7 +52,7 @@ def row(aggregates: pl.DataFrame, name: str, value: str) -> dict[str, float | No
 
 def test_three_means_by_hand() -> None:
     aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
-    check(table("aggregates"), aggregates)
+    table("aggregates").checked(aggregates)
     whole = row(aggregates, "all", "all")
     assert whole["macro"] == pytest.approx((1 / 2 + 0 + 1) / 3)
     assert whole["micro"] == pytest.approx((1 + 0 + 3) / (2 + 4 + 3))

@@ -14,7 +14,7 @@ from evaluate.statistics.pooling import pooled
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
-from lake.store import Lake, check
+from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, mirrored
 from tests.tiny import command
@@ -68,8 +68,8 @@ class Made:
         several = self.rows.filter(pl.col("n_repos") > 1)
         self.comparisons = compare_runs(protocol, several, self.items, self.scores)
         self.ranks = rank_runs(protocol, self.rows, self.comparisons)
-        check(table("comparisons"), self.comparisons)
-        check(table("ranks"), self.ranks)
+        table("comparisons").checked(self.comparisons)
+        table("ranks").checked(self.ranks)
 
     def ranked(self, slice_: str = "all") -> dict[str, tuple[int | None, ...]]:
         rows = self.ranks.filter(slice=slice_).select("run_id", "rank", "rank_low", "rank_high", "tie_group")

@@ -10,7 +10,6 @@ import pytest
 
 from evaluate.statistics.effects import effects_of, largest_grid
 from lake.catalog.protocols import protocol_named
-from lake.checking import check
 from lake.effects import DIFFERENCE, FACTORS
 from lake.tables import table
 
@@ -42,7 +41,7 @@ def _effects(cells: Cells, repos: list[str], *, micro: bool = False, of: str = "
         scores[run_id] = scores[run_id].filter(pl.col("value").is_not_nan())
     items = pl.LazyFrame({"item_id": names, "repo": repos})
     found = effects_of(protocol, pl.DataFrame(rows), items, scores)
-    check(table("effects"), found.with_columns(task=pl.lit("t")))
+    table("effects").checked(found.with_columns(task=pl.lit("t")))
     return found.filter(pl.col("repo") == of) if of != "*" else found
 
 

@@ -9,7 +9,6 @@ import pytest
 
 from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
-from lake.store import check
 from lake.tables import table
 
 Item = dict[str, str | int | None]
@@ -41,7 +40,7 @@ def sliced(items: list[Item], values: list[float | None] | None = None) -> pl.Da
     )
     described = pl.LazyFrame(items, schema=COLUMNS).with_columns(item_id=pl.Series(ids))
     found = aggregate(scores.select(*columns), described).collect()
-    check(table("aggregates"), found)
+    table("aggregates").checked(found)
     return found
 
 

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.contents.blobs import joined, lines_of, pool_batches, pool_frames
-from lake.store import check
 from lake.tables import table
 from lake.text import decode, line_starts, n_nws_per_line
 
@@ -25,8 +24,8 @@ FILES = st.lists(st.tuples(st.sampled_from(["p", "q"]), CONTENT), max_size=8)
 @given(FILES)
 def test_files_and_blobs_fit_their_tables_and_each_content_is_there_once(given: list[tuple[str, bytes]]) -> None:
     files, blobs = pool_frames([(pool, f"{n}.py", data) for n, (pool, data) in enumerate(given)])
-    check(table("files"), files)
-    check(table("blobs"), blobs)
+    table("files").checked(files)
+    table("blobs").checked(blobs)
     assert sorted(blobs["sha256"]) == sorted({hashlib.sha256(data).hexdigest() for _, data in given})
     assert files["sha256"].to_list() == [hashlib.sha256(data).hexdigest() for _, data in given]
 

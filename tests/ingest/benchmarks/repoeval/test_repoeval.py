@@ -12,7 +12,6 @@ import pytest
 
 from ingest.benchmarks.declaration import Reading
 from lake.rejects import Rejects
-from lake.store import check
 from lake.tables import table
 from tests.tiny import CATS, ENGINE, REPOSITORIES, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
 
@@ -24,11 +23,11 @@ def _read(source: Path, subset: str = "function-2k") -> tuple[Reading, Rejects]:
     benchmark = repoeval()
     (part,) = benchmark.parts(benchmark.find(opened(source), subset, rejects), subset, None, rejects)
     reading = part.read(rejects)
-    check(table("items"), reading.items)
-    check(table("gold_spans"), reading.gold)
+    table("items").checked(reading.items)
+    table("gold_spans").checked(reading.gold)
     for group in reading.pools:
-        check(table("files"), group.files)
-        check(table("blobs"), group.blobs)
+        table("files").checked(group.files)
+        table("blobs").checked(group.blobs)
     return reading, rejects
 
 

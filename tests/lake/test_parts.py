@@ -11,11 +11,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake import integrity
+from lake import parts
 from lake.damage import ASIDE, survey
 from lake.errors import Exit, GoldspanError
-from lake.integrity import DamagedPartError, OtherFormatError
-from lake.parts import MAX_NAME_BYTES
+from lake.parts import MAX_NAME_BYTES, DamagedPartError, OtherFormatError
 from lake.store import Lake, Part
 from lake.tables import table
 
@@ -65,7 +64,7 @@ def test_flipped_bits_all_over_a_part_are_noticed(lake: Lake) -> None:
     for bit in range(0, len(whole) * 8, 73):
         _flip(part.path, bit)
         with pytest.raises(GoldspanError) as caught:
-            part.check()
+            assert part.fingerprint
         assert caught.value.code == Exit.INVALID
         part.path.write_bytes(whole)
     assert part.fingerprint == "f"
@@ -73,7 +72,7 @@ def test_flipped_bits_all_over_a_part_are_noticed(lake: Lake) -> None:
 
 
 def test_a_large_part_is_compared_to_its_last_byte(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(integrity, "_BLOCK", 64)
+    monkeypatch.setattr(parts, "_BLOCK", 64)
     part, drawn = _chunks(lake, n=2_000), random.Random(1)
     for _ in range(50):
         bit = drawn.randrange(part.path.stat().st_size * 8)
@@ -190,7 +189,7 @@ def test_set_aside_twice_both_are_kept(lake: Lake) -> None:
 
 def test_a_part_of_other_columns_is_named(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
-        patch.setattr(integrity, "columns_of", lambda table: "other")
+        patch.setattr(parts, "columns_of", lambda table: "other")
         _chunks(lake)
     with pytest.raises(DamagedPartError, match="it has other columns than chunks has in this version of Goldspan"):
         lake.read("chunks")
@@ -208,7 +207,7 @@ def test_a_lake_of_another_format_says_so_and_is_left_alone(lake: Lake, monkeypa
             pass
         assert part.path.exists()
         with monkeypatch.context() as patch:
-            patch.setattr(integrity, "FORMAT_VERSION", 4)
+            patch.setattr(parts, "FORMAT_VERSION", 4)
             _chunks(lake)
 
 
