@@ -44,7 +44,7 @@ def read_rows(input_file: InputFile) -> pl.DataFrame:
         fault = pl.coalesce("fault", named.then(pl.lit("a chunk is named by its lines")))
         spans = spans.with_columns(fault.alias("fault")).drop("symbol", "nth")
     else:
-        rows = numbers(input_file, rows, line_start=pl.Int64(), line_end=pl.Int64())
+        rows = numbers(input_file, rows, *_LINES)
         spans = faults_of(rows.select("position", scope, *_LINES, path_given="path"))
     if spans.is_empty():
         raise input_file.wrong(what="the file holds no rows", hint=_NEEDED)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import polars as pl
 
 _RANGE = r"^(.+)#L([0-9]+)(?:-L([0-9]+))?(?:\.([0-9]{1,9}))?$"
@@ -37,26 +39,17 @@ def spans_of(documents: pl.DataFrame) -> pl.DataFrame:
     parsed = parsed.with_columns(file=named.struct.field("1"), symbol=named.struct.field("2"))
     # Numbers that no Int64 holds are null here.
     unread = pl.col("first").is_null() | pl.col("last").is_null()
-    fault = (
-        pl.when(document == "")
-        .then(pl.lit("it is empty"))
-        .when(document.str.contains(_CONTROL))
-        .then(pl.lit("it holds a control character"))
-        .when(is_range & unread)
-        .then(pl.lit("its line numbers are too large"))
-        .when(is_range & ((pl.col("first") < 1) | (pl.col("last") < 1)))
-        .then(pl.lit("lines are counted from 1"))
-        .when(is_range & (pl.col("last") < pl.col("first")))
-        .then(pl.lit("its range is reversed"))
-        .when(~is_range & document.str.contains(_ALMOST_A_RANGE))
-        .then(pl.lit("its range is not #L10 or #L10-L20"))
-        .when(pl.col("nth") < 2)
-        .then(pl.lit("of several chunks with the same lines the second is .2"))
-        .when(is_range & symbol.is_not_null())
-        .then(pl.lit("it names lines and a definition"))
-        .when((symbol == "") | (pl.col("file") == ""))
-        .then(pl.lit("it is not path::Qualified.name"))
-    )
+    fault = _first_fault({
+        "it is empty": document == "",
+        "it holds a control character": document.str.contains(_CONTROL),
+        "its line numbers are too large": is_range & unread,
+        "lines are counted from 1": is_range & ((pl.col("first") < 1) | (pl.col("last") < 1)),
+        "its range is reversed": is_range & (pl.col("last") < pl.col("first")),
+        "its range is not #L10 or #L10-L20": ~is_range & document.str.contains(_ALMOST_A_RANGE),
+        "of several chunks with the same lines the second is .2": pl.col("nth") < 2,
+        "it names lines and a definition": is_range & symbol.is_not_null(),
+        "it is not path::Qualified.name": (symbol == "") | (pl.col("file") == ""),
+    })  # fmt: skip
     return parsed.with_columns(fault=fault).select(
         *documents.columns,
         pl.coalesce("path_given", "file", "document").alias("path_given"),
@@ -79,22 +72,22 @@ def faults_of(spans: pl.DataFrame) -> pl.DataFrame:
         The same with `fault`, null where there is none.
     """
     path, start, end = pl.col("path_given"), pl.col("line_start"), pl.col("line_end")
-    fault = (
-        pl.when(path == "")
-        .then(pl.lit("the path is empty"))
-        .when(path.str.contains(_CONTROL))
-        .then(pl.lit("the path holds a control character"))
-        .when(start.is_null() != end.is_null())
-        .then(pl.lit("one of line_start and line_end is missing"))
-        .when((start < 0) | (end < 0))
-        .then(pl.lit("lines are counted from 0 here"))
-        .when(end < start)
-        .then(pl.lit("the range is reversed"))
-    )
+    fault = _first_fault({
+        "the path is empty": path == "",
+        "the path holds a control character": path.str.contains(_CONTROL),
+        "one of line_start and line_end is missing": start.is_null() != end.is_null(),
+        "lines are counted from 0 here": (start < 0) | (end < 0),
+        "the range is reversed": end < start,
+    })  # fmt: skip
     return spans.with_columns(fault=fault)
+
+
+def _first_fault(faults: Mapping[str, pl.Expr]) -> pl.Expr:
+    """The first of some faults that a row has; null where it has none."""
+    return pl.coalesce(pl.when(is_so).then(pl.lit(fault)) for fault, is_so in faults.items())
 
 
 def written() -> pl.Expr:
     """A span as people write it, for messages: `path#L10-L20`."""
     lines = pl.format("#L{}-L{}", pl.col("line_start") + 1, pl.col("line_end"))
-    return pl.concat_str(pl.col("path_given").cast(pl.String), lines.fill_null(""))
+    return pl.concat_str("path_given", lines.fill_null(""))

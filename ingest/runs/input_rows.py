@@ -35,6 +35,14 @@ RANKING: Mapping[str, pl.DataType] = {
 }
 """A ranking's rows, whatever file they come from; a null path is a list without results, or why there is none."""
 
+_KINDS = {name: pl.String() if kind == NAME else kind for name, kind in RANKING.items()}
+_NUMBERS_BESIDE = {"line": pl.Int64(), "context_start": pl.Int64(), "of": pl.Int64()}
+
+
+def kinds_of(names: Iterable[str]) -> pl.Schema:
+    """What the columns of these names hold in a file's own rows."""
+    return pl.Schema((name, _KINDS.get(name, _NUMBERS_BESIDE.get(name, pl.String()))) for name in names)
+
 
 def refuse(
     input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, unit: str = "line", hint: str = ""
@@ -45,32 +53,29 @@ def refuse(
         input_file: The file.
         rows: What is refused: `position` and what is shown.
         what: What is wrong with them, without how many there are.
-        shown: A text per row.
+        shown: A text per row, of any of its columns.
         unit: What a position counts.
         hint: What to do.
     """
     if rows.is_empty():
         return
-    examples = _examples(rows, shown, unit)
+    first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})
+    texts = first.select("position", shown.cast(pl.String).alias("shown")).iter_rows()
+    examples = [f"{unit} {position}: {_printable(text)}" for position, text in texts]
     raise input_file.wrong(what=f"{what}: {counted(rows.height, unit)}", examples=examples, hint=hint)
-
-
-def _examples(rows: pl.DataFrame, shown: pl.Expr, unit: str) -> list[str]:
-    said = rows.sort("position").select("position", shown.cast(pl.String).alias("shown"))
-    return [f"{unit} {position}: {_printable(text)}" for position, text in said.head(MAX_EXAMPLES).iter_rows()]
 
 
 def _printable(text: object) -> str:
     return "".join(mark if mark.isprintable() else ascii(mark)[1:-1] for mark in str(text)[:160])
 
 
-def numbers(input_file: InputFile, rows: pl.DataFrame, **kinds: pl.DataType) -> pl.DataFrame:
-    """Columns of texts as numbers; nulls stay.
+def numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFrame:
+    """Those columns of texts, of some, that the rows have, as numbers; nulls stay.
 
     Raises:
         GoldspanError: A text is no number of its column's kind.
     """
-    for name, kind in kinds.items():
+    for name, kind in kinds_of(name for name in names if name in rows.columns).items():
         read = rows.with_columns(pl.col(name).str.strip_chars().cast(kind, strict=False).alias("_read"))
         called = "a whole number" if kind.is_integer() else "a number"
         broken = read.filter(pl.col("_read").is_null() & pl.col(name).is_not_null())
@@ -80,7 +85,7 @@ def numbers(input_file: InputFile, rows: pl.DataFrame, **kinds: pl.DataType) -> 
 
 
 def framed(
-    input_file: InputFile, rows: Sequence[Sequence[object]], kinds: Mapping[str, pl.DataType], unit: str = "line"
+    input_file: InputFile, rows: Sequence[Sequence[object]], names: Sequence[str], unit: str = "line"
 ) -> pl.DataFrame:
     """Rows as a frame of some columns, `position` among them.
 
@@ -88,9 +93,9 @@ def framed(
         GoldspanError: A text holds half a surrogate pair, as JSON can and UTF-8 cannot.
     """
     try:
-        return pl.DataFrame(rows, schema=dict(kinds), orient="row")
+        return pl.DataFrame(rows, schema=kinds_of(names), orient="row")
     except UnicodeEncodeError:
-        place = list(kinds).index("position")
+        place = list(names).index("position")
         for row in rows:
             for value in row:
                 if isinstance(value, str) and value.encode(errors="replace").decode() != value:
@@ -164,7 +169,7 @@ def _checked(input_file: InputFile, importer: Importer, frame: pl.DataFrame) -> 
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
         shown = pl.format("{}: {}", pl.col("document"), pl.col("fault"))
     else:
-        absent = [name for name in ("line_start", "line_end") if name not in frame.columns]
+        absent = {"line_start", "line_end"} - set(frame.columns)
         spans = faults_of(frame.rename({"path": "path_given"}).with_columns(_nulls(absent)))
         shown = pl.format("{}: {}", pl.col("path_given"), pl.col("fault"))
     faulty = spans.filter(pl.col("fault").is_not_null())
@@ -173,16 +178,13 @@ def _checked(input_file: InputFile, importer: Importer, frame: pl.DataFrame) -> 
         pl.col(name).cast(kind) for name, kind in RANKING.items()
     )
     score, rank, listed = pl.col("score"), pl.col("rank"), pl.col("path_given").is_not_null()
-    refuse(
-        input_file,
-        rows.filter(score.is_nan() | score.is_infinite()),
-        "a score that is not finite",
-        shown=pl.format("item {}, {}: {}", pl.col("item_id").cast(pl.String), written(), score),
-        unit=unit,
-    )
-    refuse(input_file, rows.filter(listed & rank.is_null() & score.is_null()), "neither rank nor score",
-           shown=written(), unit=unit)  # fmt: skip
-    refuse(input_file, rows.filter(rank < 0), "a rank below 0", shown=rank, unit=unit)
+    of_item = pl.format("item {}, {}: {}", "item_id", written(), score)
+    for is_so, what, shown in (
+        (score.is_nan() | score.is_infinite(), "a score that is not finite", of_item),
+        (listed & rank.is_null() & score.is_null(), "neither rank nor score", written()),
+        (rank < 0, "a rank below 0", rank),
+    ):
+        refuse(input_file, rows.filter(is_so), what, shown=shown, unit=unit)
     return rows
 
 

@@ -84,15 +84,14 @@ class Rankings:
         before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("rank", "score", "position")]
         if has_ranks:
             pairs = ordered.with_columns(*before, same=same).filter("same")
-            item, unit = pl.col("item_id").cast(pl.String), self.unit
+            unit = self.unit
             twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
-            shown = pl.format("item {} has rank {} at {} {} too", item, "rank", pl.lit(unit), "position_before")
+            shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", pl.lit(unit), "position_before")
             hint = "Ranks order a list; leave the rank out and the score does."
             refuse(self.input_file, twice, "a rank that stands twice in a list", shown=shown, unit=unit, hint=hint)
             rising = pairs.filter(pl.col("score") > pl.col("score_before"))
-            numbers = ("rank", "score", "rank_before", "score_before")
-            shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", item, *numbers[:3], pl.lit(unit),
-                              "position_before", numbers[3])  # fmt: skip
+            shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
+                              "rank_before", pl.lit(unit), "position_before", "score_before")  # fmt: skip
             hint = "The better rank is to have the higher score. Leave the ranks out, or the scores."
             refuse(self.input_file, rising, "ranks and scores that disagree", shown=shown, unit=unit, hint=hint)
         # Counted from the first row of the item: sorted, that is a running number less where its item starts.
@@ -112,8 +111,7 @@ class Rankings:
         tally.name_unresolved(lost["path_given"])
         end, last = pl.col("line_end"), pl.col("n_lines")
         beyond = found.filter(end > last + 1)
-        said = pl.format("item {}: {} ends past line {}, the file's last", pl.col("item_id").cast(pl.String),
-                         written(), last)  # fmt: skip
+        said = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
         hint = "Is this the same revision of the files, and are lines counted as the format says?"
         refuse(self.input_file, beyond, "a range beyond the file", shown=said, unit=self.unit, hint=hint)
         tally.n_clamped += found.filter(end > last).height
@@ -158,8 +156,7 @@ class Rankings:
         again = twice.sort("position").with_columns(first=first).filter(pl.col("position") > pl.col("first"))
         # A list may hold a document twice within one entry of its file.
         again = again if again.height else twice.with_columns(first="position")
-        shown = pl.format("item {}: {} as in {} {}", pl.col("item_id").cast(pl.String), written(), pl.lit(self.unit),
-                          "first")  # fmt: skip
+        shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(self.unit), "first")
         hint = "A list names a chunk once; by path and lines, whatever the path is written like."
         refuse(self.input_file, again, "a document that stands twice in a list", shown=shown, unit=self.unit, hint=hint)
 

@@ -15,6 +15,7 @@ from ingest.runs.trajectories.sniff import first_row
 
 _KEYS = frozenset({"path", "start", "end", "score"})
 _MOST_LINES = 2**62
+_COLUMNS = ("position", "item_id", "path", "line_start", "line_end", "rank", "score", "error")
 
 Row = tuple[str, int | None, int | None, float | None]
 """Path, first line from 0, line behind the last, score; neither line for a whole file."""
@@ -102,13 +103,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
                 found.append((position, item_id, None, None, None, None, None, answer.error))
             for rank, (path, start, end, score) in enumerate(answer.rows, start=1):
                 found.append((position, item_id, path, start, end, rank, score, None))
-        yield framed(input_file, found, _KINDS)
-
-
-_KINDS = {
-    "position": pl.Int64(), "item_id": pl.String(), "path": pl.String(), "line_start": pl.Int64(),
-    "line_end": pl.Int64(), "rank": pl.Int64(), "score": pl.Float64(), "error": pl.String(),
-}  # fmt: skip
+        yield framed(input_file, found, _COLUMNS)
 
 
 def _answer(input_file: InputFile, position: int, text: str) -> tuple[str, Parsed]:

@@ -9,22 +9,13 @@ import polars as pl
 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
+from ingest.runs.input_rows import kinds_of
 from lake.limits import MAX_RUN_ROWS
 from lake.parquet import UnreadableParquetError, read_batches
 
-_COLUMNS = {
-    "item_id": pl.String(),
-    "document": pl.String(),
-    "path": pl.String(),
-    "line_start": pl.Int64(),
-    "line_end": pl.Int64(),
-    "chunk_no": pl.Int64(),
-    "rank": pl.Int64(),
-    "score": pl.Float64(),
-    "query_sha256": pl.String(),
-}
-
-_TEXTS = frozenset(name for name, kind in _COLUMNS.items() if kind == pl.String) | {"run_id", "part", "path_given"}
+_COLUMNS = (
+    "item_id", "document", "path", "line_start", "line_end", "chunk_no", "rank", "score", "query_sha256",
+)  # fmt: skip
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -66,7 +57,7 @@ def _check_kinds(input_file: InputFile, frame: pl.DataFrame) -> None:
     """Raise for a column of lists, objects or bytes, which holds neither a name nor a number."""
     for name, kind in frame.schema.items():
         if kind.is_nested() or kind in (pl.Binary, pl.Object, pl.Boolean):
-            wanted = "texts" if name in _TEXTS else "numbers"
+            wanted = "texts" if kinds_of([name])[name] == pl.String else "numbers"
             raise input_file.wrong(what=f"the column {name} holds {kind}, and is to hold {wanted}")
 
 
@@ -88,9 +79,9 @@ def _rows(frame: pl.DataFrame) -> pl.DataFrame:
         frame = frame.filter(pl.col("part").cast(pl.String) == "ranking")
     if "path_given" in frame.columns:
         frame = frame.with_columns(pl.coalesce("path", "path_given").alias("path"))
-    kinds = {name: kind for name, kind in _COLUMNS.items() if name in frame.columns}
-    filled = [pl.col(name).fill_null("") for name in ("item_id", "document", "path") if name in kinds]
-    return frame.select("position", *(pl.col(name).cast(kind) for name, kind in kinds.items())).with_columns(filled)
+    names = [name for name in _COLUMNS if name in frame.columns]
+    filled = [pl.col(name).fill_null("") for name in ("item_id", "document", "path") if name in names]
+    return frame.select("position", *names).cast(kinds_of(names)).with_columns(filled)
 
 
 PARQUET = Importer(

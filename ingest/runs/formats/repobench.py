@@ -17,9 +17,7 @@ _LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")
 _NAMED = re.compile(r"(?P<language>python|java)_(?P<setting>first|random|cff|cfr)(?![a-z])")
 _SUBSETS = {"first": "cff", "random": "cfr"}
-_KINDS = {
-    "position": pl.Int64(), "item_id": pl.String(), "gold": pl.Int64(), "rank": pl.Int64(), "of": pl.Int64(),
-}  # fmt: skip
+_COLUMNS = ("position", "item_id", "gold", "rank", "of")
 _OFFICIAL = "3"
 """The lines of code that the task's query has."""
 _GOLD = "ground_truth"
@@ -47,7 +45,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
             right = gold if _is_number(gold) and isinstance(gold, int) else None
             found += [(number + 1, item_id, right, rank, one) for rank, one in enumerate(candidates, start=1)]
             found += [(number + 1, item_id, right, None, None)] * (not candidates)
-        yield framed(input_file, found, _KINDS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
+        yield framed(input_file, found, _COLUMNS).with_columns(document=pl.format("cand:{}", "of")).drop("of")
 
 
 def _levels(input_file: InputFile) -> dict[str, list[object]]:

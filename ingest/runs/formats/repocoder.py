@@ -15,10 +15,7 @@ from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 
 _HINT = 'A row is {"choices": [{"text": …}], "metadata": {"fpath_tuple": [repo, …], "lineno": …}}.'
-_KINDS = {
-    "position": pl.Int64(), "repo": pl.String(), "path": pl.String(), "line": pl.Int64(), "context_start": pl.Int64(),
-    "target_text": pl.String(), "prompt_sha256": pl.String(), "completion": pl.String(),
-}  # fmt: skip
+_COLUMNS = ("position", "repo", "path", "line", "context_start", "target_text", "prompt_sha256", "completion")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -30,11 +27,10 @@ def recognise(head: bytes, name: str) -> bool:
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """Where each row's hole is, and the first of its choices."""
     for lines in input_file.lines():
-        rows = [_row(input_file, position, text) for position, text in lines.iter_rows()]
-        yield framed(input_file, [list(row.values()) for row in rows], _KINDS)
+        yield framed(input_file, [_row(input_file, position, text) for position, text in lines.iter_rows()], _COLUMNS)
 
 
-def _row(input_file: InputFile, position: int, text: str) -> dict[str, object]:
+def _row(input_file: InputFile, position: int, text: str) -> tuple[object, ...]:
     def wrong(why: str) -> GoldspanError:
         return input_file.wrong(what=f"line {position}: {why}", examples=[text[:160]], hint=_HINT)
 
@@ -54,16 +50,10 @@ def _row(input_file: InputFile, position: int, text: str) -> dict[str, object]:
     if lineno is None:
         raise wrong(why="`lineno` (or `line_no`) is to be a whole number from 0")
     prompt, target = row.get("prompt"), metadata.get("ground_truth")
-    return {
-        "position": position,
-        "repo": place[0],
-        "path": "/".join(place[1:]),
-        "line": lineno,
-        "context_start": _line_number(metadata, "context_start_lineno"),
-        "target_text": target.encode(errors="replace").decode() if isinstance(target, str) else None,
-        "prompt_sha256": sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None,
-        "completion": completion,
-    }
+    start = _line_number(metadata, "context_start_lineno")
+    target_text = target.encode(errors="replace").decode() if isinstance(target, str) else None
+    prompt_sha256 = sha256_of(prompt.encode(errors="replace")) if isinstance(prompt, str) else None
+    return position, place[0], "/".join(place[1:]), lineno, start, target_text, prompt_sha256, completion
 
 
 def _fpath(value: object) -> list[str]:

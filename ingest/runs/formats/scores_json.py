@@ -39,13 +39,13 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         scores = ((document, _number(input_file, position, item_id, document, value)) for document, value in pairs)
         rows += [(position, item_id, *one) for one in scores] or [(position, item_id, None, None)]
         if len(rows) >= ROWS_AT_ONCE:
-            yield framed(input_file, rows, _SCHEMA, "entry")
+            yield framed(input_file, rows, _COLUMNS, "entry")
             rows.clear()
     if rows:
-        yield framed(input_file, rows, _SCHEMA, "entry")
+        yield framed(input_file, rows, _COLUMNS, "entry")
 
 
-_SCHEMA = {"position": pl.Int64(), "item_id": pl.String(), "document": pl.String(), "score": pl.Float64()}
+_COLUMNS = ("position", "item_id", "document", "score")
 
 
 def _number(input_file: InputFile, position: int, item_id: str, document: str, value: object) -> float:

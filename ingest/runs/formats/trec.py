@@ -40,7 +40,7 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         )
         broken = rows.filter(pl.col("item_id").is_null())
         refuse(input_file, broken, "not six columns", shown=pl.col("text"), hint=f"A TREC run has lines as: {EXAMPLE}")
-        yield numbers(input_file, rows.drop("text"), rank=pl.Int64(), score=pl.Float64())
+        yield numbers(input_file, rows.drop("text"), "rank", "score")
 
 
 def _unescaped(column: pl.Expr) -> pl.Expr:

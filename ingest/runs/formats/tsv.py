@@ -20,12 +20,7 @@ NAMES: Mapping[str, str] = {
 }  # fmt: skip
 """A column's name in a header → what it is."""
 
-_NUMBERS: Mapping[str, pl.DataType] = {
-    "rank": pl.Int64(),
-    "score": pl.Float64(),
-    "line_start": pl.Int64(),
-    "line_end": pl.Int64(),
-}
+_NUMBERS = ("rank", "score", "line_start", "line_end")
 
 
 def recognise(head: bytes, name: str) -> bool:
@@ -42,7 +37,7 @@ def recognise_beir(head: bytes, name: str) -> bool:
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
     """The rows below the header, by the columns it names."""
     for rows in rows_below(input_file, partial(_columns, input_file)):
-        yield numbers(input_file, rows, **{name: kind for name, kind in _NUMBERS.items() if name in rows.columns})
+        yield numbers(input_file, rows, *_NUMBERS)
 
 
 def rows_below(input_file: InputFile, columns_of: Callable[[str], Sequence[str]]) -> Iterator[pl.DataFrame]:
