@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 import polars as pl
 
 from ingest.benchmarks.fields import Fields
-from ingest.sources.clones import Cloning
-from ingest.sources.git import Repositories
+from ingest.sources.git import Cloning, Repositories
 from ingest.sources.tree import Entry, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects

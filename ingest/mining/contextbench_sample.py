@@ -13,8 +13,7 @@ from filelock import FileLock
 from ingest.mining.sample import DATA, OWN_LICENCE
 from ingest.sources.folder import FolderSource
 from ingest.sources.git import Repositories
-from ingest.sources.git_objects import LOCAL_SECONDS
-from ingest.sources.git_process import GitProcess, make_bare
+from ingest.sources.git_process import GitProcess
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 
@@ -68,8 +67,10 @@ def _make(folder: Path, stream: Path) -> None:
         return
     beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
     shutil.rmtree(beside, ignore_errors=True)
-    make_bare(beside, "[uploadpack]", "\tallowFilter = true")
-    done = GitProcess(beside).run("fast-import", "--quiet", given=stream.read_bytes(), timeout=LOCAL_SECONDS)
+    git = GitProcess(beside)
+    git.make()
+    git.run("config", "uploadpack.allowFilter", "true")
+    done = git.run("fast-import", "--quiet", given=stream.read_bytes())
     if done.code:
         what = f"a repository of the sample cannot be made: {done.reason}"
         raise GoldspanError(what, where=str(beside), hint="Check space and permissions.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import re
 import urllib.error
@@ -11,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from ingest.sources.repository import git_blob_id
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
 
@@ -45,13 +45,10 @@ class _BrokenOffError(Exception):
     """The connection ended before the file did."""
 
 
-def git_blob_id(file: Path) -> str:
-    r"""The id git gives a file's content: sha1 of `blob <length>\0` and the bytes."""
-    digest = hashlib.sha1(f"blob {file.stat().st_size}\0".encode(), usedforsecurity=False)
+def blob_id_of(file: Path) -> str:
+    """The id git gives a file's content."""
     with file.open("rb") as stream:
-        while block := stream.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
+        return git_blob_id(stream, file.stat().st_size)
 
 
 def fetch(remote: Remote, cache: Path, progress: Progress | None = None) -> Path:
@@ -66,7 +63,7 @@ def fetch(remote: Remote, cache: Path, progress: Progress | None = None) -> Path
     """
     target, part = cache / remote.blob_id, cache / f"{remote.blob_id}.part"
     try:
-        if target.is_file() and git_blob_id(target) == remote.blob_id:
+        if target.is_file() and blob_id_of(target) == remote.blob_id:
             return target
         cache.mkdir(parents=True, exist_ok=True)
         return _fetch(remote, target, part, progress)
@@ -84,10 +81,10 @@ def _fetch(remote: Remote, target: Path, part: Path, progress: Progress | None) 
         except _BrokenOffError as error:
             reason = str(error)
             continue
-        if git_blob_id(part) == remote.blob_id:
+        if blob_id_of(part) == remote.blob_id:
             part.replace(target)
             return target
-        found, size = git_blob_id(part), part.stat().st_size
+        found, size = blob_id_of(part), part.stat().st_size
         part.unlink()
         if resumed:
             # What lay there may have been the beginning of something else: once more, from the start.

@@ -14,16 +14,14 @@ from contextlib import contextmanager
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
+from typing import Protocol, runtime_checkable
 from urllib.parse import urlsplit
 
 from filelock import FileLock
 
-from ingest.sources.git_address import GITHUB, checked_commit, url_of
-from ingest.sources.git_address import RepositoryError as RepositoryError
-from ingest.sources.git_objects import LOCAL_SECONDS, DamagedError, Objects
-from ingest.sources.git_objects import MAX_BLOB_BYTES as MAX_BLOB_BYTES
-from ingest.sources.git_objects import Checkout as Checkout
-from ingest.sources.git_process import GitProcess, Said, TookTooLongError, make_bare
+from ingest.sources.checkout import MAX_BLOB_BYTES, Checkout
+from ingest.sources.git_address import GITHUB, RepositoryError, checked_commit, url_of
+from ingest.sources.git_process import DamagedError, GitProcess, Said, TookTooLongError
 from lake.errors import Exit, GoldspanError
 
 ATTEMPTS = 4
@@ -104,17 +102,16 @@ class Repositories:
         wanted = checked_commit(commit, repo) if commit is not None else None
         self._wanted.add((url, wanted))
         try:
-            with self._held(url) as folder:
+            with self._held(url) as git:
                 try:
-                    return self._files(folder, url, wanted)
+                    return self._files(git, url, wanted)
                 except DamagedError:
-                    _make(folder, url)
-                    return self._files(folder, url, wanted)
+                    _make(git, url)
+                    return self._files(git, url, wanted)
         except DamagedError as error:
             what = f"{url} is damaged in the cache, and so it was when fetched anew: {error}"
-            raise RepositoryError(
-                what, where=str(self.folder(url)), hint="Check it there, and the disk here."
-            ) from error
+            hint = "Check it there, and the disk here."
+            raise RepositoryError(what, where=str(self.folder(url)), hint=hint) from error
         except TookTooLongError as error:
             what = f"{url} cannot be had: {error}"
             raise RepositoryError(what, code=Exit.MISSING) from error
@@ -128,7 +125,7 @@ class Repositories:
         return self.cache / "git" / f"{name[-60:].lstrip('.-')}-{sha256(url.encode()).hexdigest()[:16]}.git"
 
     @contextmanager
-    def _held(self, url: str) -> Iterator[Path]:
+    def _held(self, url: str) -> Iterator[GitProcess]:
         """Hold one repository alone; what a killed process left half-written is swept away."""
         folder = self.folder(url)
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -136,28 +133,22 @@ class Repositories:
             for pattern in ("**/*.lock", "objects/**/tmp_*"):
                 for left in list(folder.glob(pattern)):
                     left.unlink(missing_ok=True)
-            yield folder
+            yield GitProcess(folder)
 
-    def _files(self, folder: Path, url: str, commit: str | None) -> Checkout:
-        git = GitProcess(folder)
-        if not (folder / _MADE).is_file():
-            _make(folder, url)
-        objects = Objects(git)
-        # Beside the repository, so that it outlives one that has to be made anew.
-        first_asked = folder.with_suffix(".head")
-        if commit is None:
-            is_known = first_asked.is_file()
-            commit = first_asked.read_text(encoding="ascii").strip() if is_known else self._head(git, url)
-            if not is_known:
-                beside = folder.with_suffix(".head-new")
-                beside.write_text(f"{commit}\n", encoding="ascii")
-                beside.replace(first_asked)
-        if objects.commit_of(f"{_COMMITS}/{commit}") != commit:
-            self._fetch(git, objects, url, commit)
-        return objects.checkout(url, commit)
+    def _files(self, git: GitProcess, url: str, commit: str | None) -> Checkout:
+        if not (git.folder / _MADE).is_file():
+            _make(git, url)
+        commit = commit or self._head(git, url)
+        if git.commit_of(f"{_COMMITS}/{commit}") != commit:
+            self._fetch(git, url, commit)
+        return Checkout.of(git, url, commit)
 
     def _head(self, git: GitProcess, url: str) -> str:
-        """The commit that the server's default branch stands at now."""
+        """The commit that the server's default branch stood at when it was first asked for."""
+        # Beside the repository, so that it outlives one that has to be made anew.
+        first_asked = git.folder.with_suffix(".head")
+        if first_asked.is_file():
+            return first_asked.read_text(encoding="ascii").strip()
         said = self._asked(git, url, "ls-remote", "origin", "HEAD")
         if said.code:
             raise self._lacking(url, said)
@@ -165,10 +156,13 @@ class Repositories:
         if not commit:
             what = f"{url} is empty, or names no default branch"
             raise RepositoryError(what, code=Exit.MISSING)
+        beside = first_asked.with_suffix(".head-new")
+        beside.write_text(f"{commit}\n", encoding="ascii")
+        beside.replace(first_asked)
         return commit
 
-    def _fetch(self, git: GitProcess, objects: Objects, url: str, commit: str) -> None:
-        if damage := objects.damage():
+    def _fetch(self, git: GitProcess, url: str, commit: str) -> None:
+        if damage := git.damage():
             # What is lost here would be taken for what was left with the server.
             raise DamagedError(damage)
         of = f"{len(self._wanted):,} of {self._n_expected:,}: " if self._n_expected else ""
@@ -180,11 +174,11 @@ class Repositories:
             # An old server gives no commit by its id alone: it may still stand on a branch or below a tag.
             everything = ("+refs/heads/*:refs/goldspan/heads/*", "+refs/tags/*:refs/goldspan/tags/*")
             said = self._asked(git, url, "fetch", *options, "origin", *everything)
-            if not said.code and objects.commit_of(commit) == commit:
-                git.run("update-ref", ref, commit, timeout=LOCAL_SECONDS)
+            if not said.code and git.commit_of(commit) == commit:
+                git.run("update-ref", ref, commit)
         if said.code and not _says(said, _UNKNOWN):
             raise self._lacking(url, said)
-        if said.code or objects.commit_of(ref) != commit:
+        if said.code or git.commit_of(ref) != commit:
             what = f"{url} has no commit {commit}"
             hint = "It may have been rewritten or taken away there, or stand in another repository."
             raise RepositoryError(what, hint=hint, code=Exit.MISSING)
@@ -221,15 +215,23 @@ class Repositories:
         return RepositoryError(what, hint=hint, code=Exit.MISSING)
 
 
-def _make(folder: Path, url: str) -> None:
+def _make(git: GitProcess, url: str) -> None:
     """An empty repository in place of whatever is there."""
-    if folder.exists():
-        shutil.rmtree(folder)
-    make_bare(folder)
+    if git.folder.exists():
+        shutil.rmtree(git.folder)
+    git.make()
     # Last: a folder without it is one that was not made to the end.
-    (folder / _MADE).write_text(f"{url}\n", encoding="utf-8")
+    (git.folder / _MADE).write_text(f"{url}\n", encoding="utf-8")
 
 
 def _says(said: Said, parts: tuple[str, ...]) -> bool:
     lowered = said.err.lower()
     return any(part in lowered for part in parts)
+
+
+@runtime_checkable
+class Cloning(Protocol):
+    """A source that has repositories of its own to be cloned."""
+
+    @property
+    def own_repositories(self) -> Repositories: ...  # noqa: D102

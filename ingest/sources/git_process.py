@@ -1,22 +1,20 @@
-"""Git commands in one repository, by GitPython: no prompts, no hooks, no settings from outside, an end to waiting."""
+"""Git commands in one bare repository: no prompts, no hooks, no settings from outside, an end to waiting."""
 
 from __future__ import annotations
 
 import os
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lake.errors import Exit, GoldspanError
 
-if TYPE_CHECKING:
-    from git import Git
+LOCAL_SECONDS = 300.0
+"""How long a command may take that asks no server."""
 
 WAITING_SECONDS = 10.0
 """How often one who waits for a command hears that it still runs."""
@@ -54,19 +52,16 @@ _ENVIRONMENT = {
     "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
     "GIT_TEMPLATE_DIR": "",
     "GIT_TERMINAL_PROMPT": "0",
+    # What git says is understood by its English words.
+    "LC_ALL": "C",
+    "LANGUAGE": "C",
     "SSH_ASKPASS": "",
 }
 
 
 @dataclass(frozen=True)
 class Said:
-    """What a git command answered.
-
-    Attributes:
-        code: Its exit status.
-        out: Its standard output.
-        err: What it complained of.
-    """
+    """What a git command answered: its exit status, its standard output, and what it complained of."""
 
     code: int
     out: bytes
@@ -84,26 +79,33 @@ class TookTooLongError(Exception):
     """A git command was ended, with all it had started, because its time was up."""
 
 
-class GitFailedError(Exception):
-    """A git command that reads what is here ended with a complaint."""
+class DamagedError(Exception):
+    """A repository in the cache does not hold what it should: it is to be made anew."""
 
 
+@dataclass(frozen=True)
 class GitProcess:
-    """Git in one bare repository, which need not exist yet.
+    """Git in one bare repository, a folder, which need not exist yet; a missing object is never fetched unasked."""
 
-    Args:
-        folder: The repository.
-    """
+    folder: Path
 
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
+    def make(self) -> None:
+        """Make an empty repository where nothing is.
+
+        Raises:
+            OSError: It cannot be written.
+        """
+        self.folder.mkdir(parents=True)
+        said = self.run("init", "--quiet", "--bare", "--initial-branch=main")
+        if said.code:
+            raise OSError(said.reason)
 
     def run(
         self,
         *arguments: str,
         settings: Sequence[str] = (),
         given: bytes = b"",
-        timeout: float,
+        timeout: float = LOCAL_SECONDS,
         waiting: Callable[[float], None] = lambda _: None,
     ) -> Said:
         """Run one command to its end.
@@ -119,140 +121,103 @@ class GitProcess:
             TookTooLongError: Its time was up.
             GoldspanError: There is no git on this machine.
         """
-        process = self._started(arguments, settings)
         started = time.monotonic()
-        with _ended(process):
+        with self._started(arguments, settings) as process:
             while True:
                 left = timeout - (time.monotonic() - started)
                 try:
                     out, err = process.communicate(given, timeout=max(0.0, min(left, WAITING_SECONDS)))
-                    break
                 except subprocess.TimeoutExpired as error:
                     if left <= WAITING_SECONDS:
                         raise _took_too_long(arguments, timeout) from error
                     waiting(time.monotonic() - started)
-        return Said(process.returncode, out, err.decode(errors="replace"))
+                else:
+                    return Said(process.returncode, out, err.decode(errors="replace"))
 
     def records(self, *arguments: str, timeout: float) -> Iterator[bytes]:
         """What a command prints between zero bytes, as it prints it; one that is asked no further is ended.
 
         Raises:
             TookTooLongError: Its time was up.
-            GitFailedError: It ended with a complaint.
-            GoldspanError: There is no git on this machine.
+            DamagedError: It ended with a complaint.
         """
-        process = self._started(arguments, ())
-        assert process.stdout is not None
-        assert process.stderr is not None
-        alarm = threading.Timer(timeout, _kill, [process])
-        with process, _ended(process):
-            alarm.start()
-            try:
-                rest = b""
-                while block := process.stdout.read1(_BLOCK):  # type: ignore[attr-defined]  # a pipe is buffered
-                    *whole, rest = (rest + block).split(b"\0")
-                    yield from whole
-                err = process.stderr.read().decode(errors="replace")
-                code = process.wait()
-                if not alarm.is_alive():
+        end = time.monotonic() + timeout
+        with self._started(arguments) as process:
+            assert process.stdout is not None
+            assert process.stderr is not None
+            rest = b""
+            while block := process.stdout.read1(_BLOCK):  # type: ignore[attr-defined]  # a pipe is buffered
+                if time.monotonic() > end:
                     raise _took_too_long(arguments, timeout)
-            finally:
-                alarm.cancel()
-            if code:
-                raise GitFailedError(Said(code, b"", err).reason)
+                *whole, rest = (rest + block).split(b"\0")
+                yield from whole
+            err = process.stderr.read().decode(errors="replace")
+            if code := process.wait():
+                raise DamagedError(Said(code, b"", err).reason)
 
     def contents(self, ids: Iterable[str]) -> Iterator[bytes]:
         """Contents by their git ids, one in memory at a time.
 
         Raises:
-            GitFailedError: One is not there, or is damaged.
+            DamagedError: One is not there, or is damaged.
         """
-        git, _ = _git()
+        # Imported when needed: GitPython looks for git when it is imported.
+        from git import Git
+
         # What GitPython keeps open for it reads as long as somebody asks.
+        git = Git()
         git.update_environment(**self._environment)
         git.set_persistent_git_options(git_dir=str(self.folder), c=list(_SETTINGS))
         for wanted in ids:
             try:
                 _, _, size, data = git.get_object_data(wanted)
             except (ValueError, OSError) as error:
-                raise GitFailedError(str(error)) from error
+                raise DamagedError(str(error)) from error
             if len(data) != size:
                 message = f"the content {wanted} is damaged"
-                raise GitFailedError(message)
+                raise DamagedError(message)
             yield data
+
+    def commit_of(self, name: str) -> str | None:
+        """The commit that a ref or an id names; None where there is none."""
+        said = self.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
+        return said.out.decode().strip() if said.code == 0 else None
+
+    def damage(self) -> str:
+        """What is wrong with what is stored; empty where all that is here can be listed."""
+        listed = self.run("cat-file", "--batch-all-objects", "--batch-check")
+        shallow = self.run("rev-parse", "--is-shallow-repository")
+        return next((said.reason for said in (listed, shallow) if said.code or said.err), "")
 
     @property
     def _environment(self) -> dict[str, str]:
         objects = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
         return {**_ENVIRONMENT, **objects}
 
-    def _started(self, arguments: Sequence[str], settings: Sequence[str]) -> subprocess.Popen[bytes]:
+    @contextmanager
+    def _started(self, arguments: Sequence[str], settings: Sequence[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
+        """A command, of whose group nothing is left running if this is left before its end."""
         named = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
-        command = ["git", *named, f"--git-dir={self.folder}", *arguments]
-        git, missing = _git()
+        command, pipe = ["git", *named, f"--git-dir={self.folder}", *arguments], subprocess.PIPE
+        environment = {**os.environ, **self._environment}
+        # Where it stands, nothing bare is made.
+        environment.pop("GIT_WORK_TREE", None)
         try:
-            # A session of its own, so that what git starts can be ended with it.
-            running = git.execute(
-                command,
-                istream=subprocess.PIPE,
-                as_process=True,
-                env=self._environment,
-                start_new_session=True,
+            process = subprocess.Popen(
+                command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
             )
-        except missing as error:
-            raise _no_git() from error
-        # GitPython would end it as soon as nobody holds `running`.
-        process: subprocess.Popen[bytes] | None = running.proc
-        running.proc = None
-        assert process is not None  # it has just been started
-        return process
+        except FileNotFoundError as error:
+            what = "repositories are read by git, and there is no git on this machine"
+            hint = "Install git 2.32 or newer, or use data that brings its files."
+            raise GoldspanError(what, hint=hint, code=Exit.MISSING) from error
+        with process:
+            try:
+                yield process
+            except BaseException:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                raise
 
 
 def _took_too_long(arguments: Sequence[str], timeout: float) -> TookTooLongError:
     return TookTooLongError(f"git {arguments[0]} took longer than {timeout:g} seconds")
-
-
-def _git() -> tuple[Git, type[Exception]]:
-    # Imported when needed: GitPython looks for git when it is imported, and few commands need either.
-    try:
-        from git import Git, GitCommandNotFound
-    except ImportError as error:
-        raise _no_git() from error
-    return Git(), GitCommandNotFound
-
-
-def _no_git() -> GoldspanError:
-    message = "repositories are read by git, and there is no git on this machine"
-    return GoldspanError(
-        message, hint="Install git 2.32 or newer, or use data that brings its files.", code=Exit.MISSING
-    )
-
-
-def make_bare(folder: Path, *settings: str) -> None:
-    """Make an empty bare repository in a folder that is empty or not there, as `git init` does but for its templates.
-
-    Args:
-        folder: Where.
-        settings: Further lines of its configuration.
-    """
-    for inside in ("objects", "refs"):
-        (folder / inside).mkdir(parents=True)
-    (folder / "HEAD").write_text("ref: refs/heads/main\n", encoding="ascii")
-    lines = ["[core]", "\trepositoryformatversion = 0", "\tbare = true", *settings]
-    (folder / "config").write_text("".join(f"{line}\n" for line in lines), encoding="ascii")
-
-
-@contextmanager
-def _ended(process: subprocess.Popen[bytes]) -> Iterator[None]:
-    """However this is left, nothing of the process's group is left running."""
-    try:
-        yield
-    except BaseException:
-        _kill(process)
-        process.communicate()
-        raise
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import io
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import IO, NamedTuple, Protocol
 
 import polars as pl
 
 from ingest.contents.blobs import BATCH_BYTES
+from ingest.sources.git import Repositories
+from ingest.sources.git_address import RepositoryError
 from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
 from lake.parquet import UnreadableParquetError, read_batches
@@ -42,10 +45,6 @@ def is_searched(path: str, data: bytes) -> bool:
     return language_of(path) != "" and len(data) <= MAX_SEARCHED_BYTES
 
 
-class RepositoryUnreadableError(Exception):
-    """A repository at a commit whose files cannot be had; the message says why."""
-
-
 class Repository(Protocol):
     """A repository at a commit.
 
@@ -62,7 +61,7 @@ class Repository(Protocol):
         A file that is not as it should be is rejected, and the others follow.
 
         Raises:
-            RepositoryUnreadableError: None can be had.
+            RepositoryError: None can be had.
         """
         ...
 
@@ -102,10 +101,10 @@ class RepositoryParquet:
                 for frame in read_batches(file, _columns, max_bytes=MAX_REPOSITORY_BYTES, at_once=BATCH_BYTES):
                     yield self._checked(frame)
         except UnreadableEntryError as error:
-            raise RepositoryUnreadableError(str(error)) from error
+            raise RepositoryError(error.what) from error
         except UnreadableParquetError as error:
             reason = f"{self.where}: {error}"
-            raise RepositoryUnreadableError(reason) from error
+            raise RepositoryError(reason) from error
 
     def _checked(self, frame: pl.DataFrame) -> pl.DataFrame:
         found = frame.schema
@@ -117,9 +116,34 @@ class RepositoryParquet:
         if lacking or wrong:
             what = [*(f"it has no column {name}" for name in lacking), *wrong]
             reason = f"{self.where} is not path, blob_sha, content: {', '.join(what)}"
-            raise RepositoryUnreadableError(reason)
+            raise RepositoryError(reason)
         blob_id = pl.col("blob_sha").cast(pl.String) if "blob_sha" in found else pl.lit(None, pl.String)
         return frame.select("path", blob_id.alias("blob_sha"), pl.col("content").cast(pl.Binary))
+
+
+@dataclass(frozen=True)
+class ClonedRepository:
+    """A repository at a commit, fetched when its files are first asked for; see `Repository`.
+
+    Links and submodules are no regular files, and contents that are too large to be fetched are none that is read.
+    """
+
+    repositories: Repositories
+    repo: str
+    commit: str
+
+    @property
+    def where(self) -> str:
+        """`owner/name@commit`."""
+        return f"{self.repo}@{self.commit}"
+
+    def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
+        """As of `Repository`; rejected are links, submodules, and names that have to be read by another name."""
+        checkout = self.repositories.files(self.repo, self.commit)
+        if only is None:
+            checkout.reject_refused(f"repository {self.where}", rejects)
+        for file, data in checkout.read([file for file in checkout.files if only is None or file.path in only]):
+            yield TreeFile(file.path, data)
 
 
 @dataclass(frozen=True)
@@ -159,12 +183,14 @@ def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str |
         return "its content is missing"
     if len(data) > MAX_FILE_BYTES:
         return f"it has {len(data):,} bytes; at most {MAX_FILE_BYTES:,} are read of a file"
-    if blob_id is not None and blob_id.lower() != git_blob_id(data, len(blob_id)):
+    if blob_id is not None and blob_id.lower() != git_blob_id(io.BytesIO(data), len(data), len(blob_id)):
         return _OTHER_CONTENT
     return None
 
 
-def git_blob_id(data: bytes, n_digits: int = 40) -> str:
-    r"""The id git gives some bytes, by sha1 or, with 64 digits, sha256: the hash of `blob <length>\0` and the bytes."""
-    hashed = _HASHES.get(n_digits, hashlib.sha1)
-    return hashed(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest()
+def git_blob_id(content: IO[bytes], n_bytes: int, n_digits: int = 40) -> str:
+    r"""The id git gives a content: the hash, sha1 or with 64 digits sha256, of `blob <length>\0` and the bytes."""
+    digest = _HASHES.get(n_digits, hashlib.sha1)(b"blob %d\0" % n_bytes, usedforsecurity=False)
+    while block := content.read(1 << 18):
+        digest.update(block)
+    return digest.hexdigest()

@@ -15,7 +15,7 @@ from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import Benchmark, PartToRead, Place, RawFiles, Reading, Shape, query_rows
 from ingest.benchmarks.fields import Fields
 from ingest.contents.patches import edit_rows
-from ingest.sources.clones import Cloning
+from ingest.sources.git import Cloning
 from ingest.sources.repository import Repository
 from ingest.sources.tree import Entry, Source, Tree
 from lake.catalog.gold_flags import FLAGS

@@ -13,10 +13,9 @@ from ingest.benchmarks.contextbench.gold_contexts import docs_path
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import joined, pool_batches, pool_frames
-from ingest.sources.clones import ClonedRepository
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import RepositoryError
-from ingest.sources.repository import Repository, RepositoryFiles, RepositoryUnreadableError, is_searched
+from ingest.sources.repository import ClonedRepository, Repository, RepositoryFiles, is_searched
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.naming import REST
@@ -120,9 +119,9 @@ def gold_files(
         if repository is None:
             return None, {}, not_at_hand(one.repo, one.commit)
         return repository, {file.path: GoldFile(file.data) for file in repository.files(rejects, wanted)}, None
-    except RepositoryUnreadableError as error:
-        rejects.add(f"repository {one.repo}", f"commit {one.commit}", str(error))
-        return None, {}, not_at_hand(one.repo, one.commit, str(error))
+    except RepositoryError as error:
+        rejects.add(f"repository {one.repo}", f"commit {one.commit}", error.what)
+        return None, {}, not_at_hand(one.repo, one.commit, error.what)
 
 
 def pool_groups(repositories: dict[str, Repository], rejects: Rejects, notes: list[str]) -> Iterator[PoolGroup]:
@@ -151,8 +150,8 @@ def _groups(
             searched.append(files.filter(~is_rest))
             rest.append(files.filter(is_rest))
             yield PoolGroup("", no_files, _marked(blobs, replaced))
-    except RepositoryUnreadableError as error:
-        message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error}"
+    except RepositoryError as error:
+        message = f"ContextBench: the files of {pool_id} could be had a moment ago, and now cannot: {error.what}"
         raise GoldspanError(message, hint="Run the same again; what is stored stands.", code=Exit.ERROR) from error
     for kind, batches in (("searched", searched), ("rest", rest)):
         yield PoolGroup(group, joined(batches), no_blobs, kind)

@@ -12,10 +12,8 @@ import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.blobs import Contents, joined, pool_batches, pool_rows
-from ingest.sources.clones import reject_refused
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import RepositoryError
-from ingest.sources.git_objects import DamagedError
 from lake.fingerprint import sha256_of
 from lake.make import Product, product_of, put
 from lake.rejects import Rejects
@@ -47,8 +45,8 @@ def clone_repositories(
             try:
                 if _clone(lake, benchmark, repositories, repo, languages, contents, rejects):
                     continue
-            except (RepositoryError, DamagedError) as error:
-                rejects.add(f"repository {repo}", "the whole repository", str(error).splitlines()[0])
+            except RepositoryError as error:
+                rejects.add(f"repository {repo}", "the whole repository", error.what)
             put(lake, "rejects", names[repo], rejects.frame("ingest"))
     kept = []
     for part in lake.parts("rejects"):
@@ -92,7 +90,7 @@ def _clone(
         parts.append(files)
         contents.write(blobs)
     files = joined(parts)
-    reject_refused(checkout, f"repository {repo}", rejects)
+    checkout.reject_refused(f"repository {repo}", rejects)
     for file in checkout.large:
         if language_of(file.path) in languages:
             rejects.add(f"repository {repo}", f"path {file.path}", "it is larger than 1 MB, and not searched")

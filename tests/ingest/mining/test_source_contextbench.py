@@ -20,7 +20,7 @@ from ingest.runs.formats.contextbench_unified import trajectories as unified_tra
 from ingest.runs.formats.mini_swe_agent import trajectories as mini_trajectories
 from ingest.runs.trajectories.trajectory import View
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
-from ingest.sources.clones import ClonedRepository
+from ingest.sources.repository import ClonedRepository
 from lake.errors import GoldspanError
 from lake.rejects import Rejects
 from lake.text import language_of

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.git import MAX_BLOB_BYTES, Repositories, RepositoryError
+from ingest.sources.checkout import MAX_BLOB_BYTES
+from ingest.sources.git import Repositories
+from ingest.sources.git_address import RepositoryError
 from lake.errors import Exit, GoldspanError
 from tests.ingest.sources.git_remotes import Remote, commands, git_that, repositories
 
@@ -90,7 +92,7 @@ def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
     assert said == [f"fetching {remote.url} at {first[:12]}", f"fetching {remote.url} at {second[:12]}"]
     assert len(commands(log, "fetch")) == 2
     # The first: a commit, two trees, two contents. The second: a commit, its tree and the one content that is new.
-    counted = again.objects.git.run("count-objects", "-v", timeout=60.0).out.decode()
+    counted = again.git.run("count-objects", "-v", timeout=60.0).out.decode()
     assert "in-pack: 8\n" in counted
     assert "packs: 2\n" in counted
 

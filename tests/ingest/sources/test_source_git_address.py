@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.sources.git import Repositories, RepositoryError
-from ingest.sources.git_address import checked_base, checked_commit, url_of
+from ingest.sources.git import Repositories
+from ingest.sources.git_address import RepositoryError, checked_base, checked_commit, url_of
 from lake.errors import Exit
 
 ALONE = "rows name owner/name alone"

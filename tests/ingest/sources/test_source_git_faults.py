@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.git import Repositories, RepositoryError
+from ingest.sources.git import Repositories
+from ingest.sources.git_address import RepositoryError
 from lake.errors import Exit, GoldspanError
 from tests.ingest.sources.git_remotes import Remote, Waits, commands, git_that, repositories
 from tests.tiny import ROOT

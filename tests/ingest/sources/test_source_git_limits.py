@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources import git_objects
-from ingest.sources.clones import ClonedRepository, reject_refused
-from ingest.sources.git import RepositoryError
+from ingest.sources import checkout
+from ingest.sources.git_address import RepositoryError
+from ingest.sources.repository import ClonedRepository
 from lake.errors import Exit
 from lake.rejects import Rejects
 from tests.ingest.sources.git_remotes import Remote, repositories
@@ -41,7 +41,7 @@ def file_tree(remote: Remote, name: str = "a.py") -> str:
 def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_files: bool
 ) -> None:
-    monkeypatch.setattr(git_objects, "MAX_FILES", 1_000)
+    monkeypatch.setattr(checkout, "MAX_FILES", 1_000)
     remote = Remote(tmp_path / "remotes")
     bottom = file_tree(remote) if with_files else remote.run("mktree")
     # A hundred million entries, in eight small objects.
@@ -52,7 +52,7 @@ def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
 
 
 def test_a_tree_is_refused_by_the_length_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(git_objects, "MAX_CONTENTS_BYTES", 100)
+    monkeypatch.setattr(checkout, "MAX_CONTENTS_BYTES", 100)
     commit = Remote(tmp_path / "remotes").commit(HULL, ("100644", "x" * 100, b""))
     with pytest.raises(RepositoryError, match="more than 100 bytes of paths"):
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
@@ -61,7 +61,7 @@ def test_a_tree_is_refused_by_the_length_of_its_paths(tmp_path: Path, monkeypatc
 def test_a_tree_is_refused_by_what_its_files_come_to_each_time_they_stand_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_objects, "MAX_STREAMED_BYTES", 100)
+    monkeypatch.setattr(checkout, "MAX_STREAMED_BYTES", 100)
     remote = Remote(tmp_path / "remotes")
     whole = remote.commit(*(("100644", f"{n}.py", b"x" * 10) for n in range(10)))
     more = remote.commit(*(("100644", f"{n}.py", b"x" * 10) for n in range(11)))
@@ -77,7 +77,7 @@ def test_a_file_below_too_many_folders_is_refused_alone(tmp_path: Path, monkeypa
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert not found.files
     assert [one.reason for one in found.refused] == ["more than 100 folders inside one another"]
-    monkeypatch.setattr(git_objects, "MAX_DEPTH", 2_000)
+    monkeypatch.setattr(checkout, "MAX_DEPTH", 2_000)
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert [file.path for file in found.files] == ["0/" * 1_500 + "a.py"]
 
@@ -92,12 +92,12 @@ def test_a_path_that_is_too_long_is_refused_alone(tmp_path: Path) -> None:
 def test_a_listing_that_takes_too_long_is_one_repository_that_cannot_be_had(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(git_objects, "MAX_FILES", 10**12)
-    monkeypatch.setattr(git_objects, "MAX_CONTENTS_BYTES", 10**12)
+    monkeypatch.setattr(checkout, "MAX_FILES", 10**12)
+    monkeypatch.setattr(checkout, "MAX_CONTENTS_BYTES", 10**12)
     remote = Remote(tmp_path / "remotes")
     commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    monkeypatch.setattr(git_objects, "LISTING_SECONDS", 0.3)
+    monkeypatch.setattr(checkout, "LISTING_SECONDS", 0.3)
     with pytest.raises(RepositoryError, match=r"cannot be had: git ls-tree took longer than 0\.3 seconds"):
         cache.files("acme/boats", commit)
 
@@ -126,5 +126,5 @@ def test_nothing_is_named_of_a_repository_that_is_read_whole(tmp_path: Path) -> 
     commit = Remote(tmp_path / "remotes").commit(HULL)
     rejects = Rejects()
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    reject_refused(found, "repository acme/boats", rejects)
+    found.reject_refused("repository acme/boats", rejects)
     assert not len(rejects)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ingest.open_source import open_source
-from ingest.sources.download import git_blob_id
+from ingest.sources.download import blob_id_of
 from ingest.sources.hub import PINS, HubSource, Pin, open_hub
 from lake.errors import Exit, GoldspanError
 
@@ -119,7 +119,7 @@ def test_what_is_in_the_cache_is_not_asked_for_again(publisher: Publisher, tmp_p
 def test_a_cached_file_that_was_changed_is_downloaded_anew(publisher: Publisher, tmp_path: Path) -> None:
     (tmp_path / BLOB_ID).write_bytes(b"something else")
     assert _read(_source(publisher.base, tmp_path)) == b"{}\r\n" * 60_000
-    assert git_blob_id(tmp_path / BLOB_ID) == BLOB_ID
+    assert blob_id_of(tmp_path / BLOB_ID) == BLOB_ID
 
 
 def test_a_connection_that_breaks_off_is_taken_up_where_it_broke(publisher: Publisher, tmp_path: Path) -> None:
@@ -217,4 +217,4 @@ def test_a_blob_id_is_the_one_git_gives(tmp_path: Path) -> None:
     file = tmp_path / "file"
     file.write_bytes(b"hello\n")
     # `printf 'hello\n' | git hash-object --stdin`
-    assert git_blob_id(file) == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert blob_id_of(file) == "ce013625030ba8dba906f756967f9e9ca394464a"

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from ingest.sources.clones import ClonedRepository
+from ingest.sources.git_address import RepositoryError
 from ingest.sources.repository import (
+    ClonedRepository,
     RepositoryFiles,
     RepositoryParquet,
-    RepositoryUnreadableError,
     TreeFile,
     git_blob_id,
 )
@@ -61,9 +62,11 @@ def test_some_files_alone_can_be_asked_for() -> None:
 
 
 def test_git_ids_are_those_of_git() -> None:
-    assert git_blob_id(b"hello\n") == "ce013625030ba8dba906f756967f9e9ca394464a"
+    assert git_blob_id(io.BytesIO(b"hello\n"), 6) == "ce013625030ba8dba906f756967f9e9ca394464a"
     # `git hash-object` in a repository of sha256 objects.
-    assert git_blob_id(b"hello\n", 64) == "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"
+    assert (
+        git_blob_id(io.BytesIO(b"hello\n"), 6, 64) == "2cf8d83d9ee29543b34a87727421fdecb7e3f3a183d337639025de576db9ebb4"
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +133,7 @@ def test_bytes_are_read_as_they_are_and_no_ids_are_needed() -> None:
     ],
 )
 def test_a_parquet_file_that_is_none_or_another_says_so(data: bytes, reason: str) -> None:
-    with pytest.raises(RepositoryUnreadableError, match=reason):
+    with pytest.raises(RepositoryError, match=reason):
         read(data)
 
 
@@ -140,7 +143,7 @@ def test_a_file_that_cannot_be_opened_says_so() -> None:
         raise UnreadableEntryError(location, "acme.parquet", "Input/output error")
 
     repository = RepositoryParquet(Entry("acme.parquet", 1, fails), "repo_files")
-    with pytest.raises(RepositoryUnreadableError, match="Input/output error"):
+    with pytest.raises(RepositoryError, match="Input/output error"):
         list(repository.files(Rejects()))
 
 
@@ -168,9 +171,9 @@ def test_a_repository_from_git_gives_the_same_files(tmp_path: Path) -> None:
 def test_a_repository_that_git_cannot_have_says_so(tmp_path: Path) -> None:
     commit = Remote(tmp_path / "remotes", "acme/rockets").commit(("100644", "a.py", b"x"))
     git = repositories(tmp_path / "cache", tmp_path / "remotes")
-    with pytest.raises(RepositoryUnreadableError, match="has no commit"):
+    with pytest.raises(RepositoryError, match="has no commit"):
         list(ClonedRepository(git, "acme/rockets", "c" * 40).files(Rejects()))
-    with pytest.raises(RepositoryUnreadableError, match="boats"):
+    with pytest.raises(RepositoryError, match="boats"):
         list(ClonedRepository(git, "acme/boats", commit).files(Rejects()))
 
 
