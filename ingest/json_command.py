@@ -15,12 +15,12 @@ import signal
 import subprocess
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import NamedTuple
 
 from lake.bounded_json import parsed_json
 from lake.errors import Exit, GoldspanError
@@ -33,8 +33,8 @@ PATIENCE = 60.0
 MAX_VAIN = 5
 """So many requests may go wrong before any is answered; then the others are not tried."""
 
-_COMPLAINT = 20
-"""Lines of standard error that are kept."""
+_COMPLAINT, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
+"""Lines of standard error that are kept; of these so many are shown, with so many characters."""
 
 Request = Mapping[str, object]
 
@@ -128,62 +128,133 @@ class JsonCommand:
         owed = {str(request["id"]) for request in requests}
         said: dict[str, Mapping[str, object]] = {}
         try:
-            process = started(self.words)
-        except OSError as refused:
-            return {}, f"{self.words[0]} cannot be started: {refused.strerror}"
-        complaint: deque[bytes] = deque(maxlen=_COMPLAINT)
-        lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
-        assert process.stdin is not None
-        assert process.stdout is not None
-        assert process.stderr is not None
-        work = [
-            threading.Thread(target=write, args=(process.stdin, requests), daemon=True),
-            threading.Thread(target=read, args=(process.stdout, lines), daemon=True),
-            threading.Thread(target=keep, args=(process.stderr, complaint), daemon=True),
-        ]
-        error = ""
-        try:
-            for thread in work:
-                thread.start()
-            while owed and not error:
-                try:
-                    line = lines.get(timeout=self.seconds)
-                except queue.Empty:
-                    error = f"no answer within {self.seconds:g} seconds"
-                    break
-                if not line:
-                    error = ending(process)
-                    break
-                answer, error = understood(line, owed)
-                if not error:
+            with closing(Started(self)) as program:
+                program.send(requests, are_all=True)
+                while owed:
+                    answer = program.answer(owed)
                     owed.discard(str(answer["id"]))
                     said[str(answer["id"])] = answer
-        finally:
-            kill(process)
-            process.wait()
-            for thread in work:
-                thread.join(1)
-        told = b"".join(complaint).decode(errors="replace").strip()
-        return said, f"{error}; it complained: {' | '.join(told.splitlines()[-3:])}" if error and told else error
+        except NoAnswerError as error:
+            return said, str(error)
+        return said, ""
 
 
-def started(words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """A command with its three streams."""
-    # A session of its own, so that what it starts can be ended with it; Python would keep its answers back in a pipe.
-    pipe, told = subprocess.PIPE, {**os.environ, "PYTHONUNBUFFERED": "1"}
-    return subprocess.Popen(words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=told)
+class NoAnswerError(Exception):
+    """A command owed an answer and was silent for too long; the message says so, and what it complained of."""
 
 
-def ending(process: subprocess.Popen[bytes]) -> str:
-    """How a command ended, or closed its output, that owed answers."""
-    with suppress(subprocess.TimeoutExpired):
-        code = process.wait(1)
-        how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
-        return f"{how} and no answer"
-    return "it closed its output and gave no answer"
+class CrashError(NoAnswerError):
+    """It could not be started, ended, or closed its output."""
 
 
-def understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]:
+class NonsenseError(NoAnswerError):
+    """It wrote what is no answer to what it was asked."""
+
+
+class Started:
+    """One start of a command, which is ended when it is closed, and where an answer stays out.
+
+    Raises:
+        CrashError: It cannot be started.
+    """
+
+    def __init__(self, command: JsonCommand) -> None:
+        self.seconds = command.seconds
+        self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
+        self._complaint: deque[bytes] = deque(maxlen=_COMPLAINT)
+        self._threads: list[threading.Thread] = []
+        # Ended with all it starts, as a session of its own; Python would keep its answers back in a pipe.
+        pipe, told = subprocess.PIPE, {**os.environ, "PYTHONUNBUFFERED": "1"}
+        try:
+            self._process = subprocess.Popen(
+                command.words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=told
+            )
+        except OSError as refused:
+            message = f"{command.words[0]} cannot be started: {refused.strerror}"
+            raise CrashError(message) from refused
+        self._at_once(self._read)
+        self._at_once(self._keep)
+
+    def send(self, requests: Sequence[Request], *, are_all: bool = False) -> None:
+        """Send some requests, and say that there are no more; nothing is waited for."""
+        self._at_once(partial(self._write, requests, are_all=are_all))
+
+    def answer(self, owed: set[str]) -> Mapping[str, object]:
+        """The next answer to any of some requests, by their ids.
+
+        Raises:
+            NoAnswerError: There is none.
+        """
+        try:
+            line = self._lines.get(timeout=self.seconds)
+        except queue.Empty:
+            raise NoAnswerError(self._told(f"no answer within {self.seconds:g} seconds")) from None
+        if not line:
+            raise CrashError(self._told(self._ending()))
+        answer, fault = _understood(line, owed)
+        if fault:
+            raise NonsenseError(self._told(fault))
+        return answer
+
+    def close(self, seconds: float = 0) -> None:
+        """End it with all that it started, some seconds after it was told that there are no more requests."""
+        if seconds:
+            self._write((), are_all=True)
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(seconds)
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self._write((), are_all=True)
+        for thread in self._threads:
+            thread.join(1)
+
+    def _at_once(self, work: Callable[[], None]) -> None:
+        self._threads.append(threading.Thread(target=work, daemon=True))
+        self._threads[-1].start()
+
+    def _write(self, requests: Sequence[Request], *, are_all: bool) -> None:
+        assert self._process.stdin is not None
+        with suppress(OSError, ValueError):
+            for request in requests:
+                self._process.stdin.write(json.dumps(request).encode() + b"\n")
+                self._process.stdin.flush()
+            if are_all:
+                self._process.stdin.close()
+
+    def _read(self) -> None:
+        """Hand on every line, and an empty one at the end."""
+        assert self._process.stdout is not None
+        with suppress(OSError, ValueError), self._process.stdout as answers:
+            while line := answers.readline(MAX_LINE_BYTES + 1):
+                if line.strip():
+                    self._lines.put(line)
+        self._lines.put(b"")
+
+    def _keep(self) -> None:
+        assert self._process.stderr is not None
+        with suppress(OSError, ValueError), self._process.stderr as complaint:
+            while line := complaint.readline(1 << 10):
+                self._complaint.append(line)
+
+    def _ending(self) -> str:
+        """How a command ended, or closed its output, that owed answers."""
+        with suppress(subprocess.TimeoutExpired):
+            code = self._process.wait(1)
+            how = f"it was ended by signal {-code}" if code < 0 else f"it ended with status {code}"
+            return f"{how} and no answer"
+        return "it closed its output and gave no answer"
+
+    def _told(self, why: str) -> str:
+        """Why there is no answer, with the last lines of the command's standard error; the command is ended."""
+        self.close()
+        lines = b"".join(self._complaint).decode(errors="replace").strip().splitlines()
+        said = " | ".join(line.strip() for line in lines[-_SHOWN_LINES:])
+        said = said if len(said) <= _SHOWN_CHARACTERS else f"…{said[-_SHOWN_CHARACTERS:]}"
+        return f"{why}; it complained: {said}" if said else why
+
+
+def _understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]:
     """An answer, or what is wrong with the line."""
     shown = line[:80].decode(errors="backslashreplace").rstrip()
     if len(line) > MAX_LINE_BYTES:
@@ -197,44 +268,3 @@ def understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]:
     if answer["id"] not in owed:
         return {}, f"it answered the id {answer['id'][:80]!r}, which was not sent or is answered already"
     return answer, ""
-
-
-def write(to: IO[bytes], requests: Sequence[Request]) -> None:
-    """Send the requests, and say that there are no more."""
-    with suppress(OSError, ValueError), to:
-        send(to, requests)
-
-
-def send(to: IO[bytes], requests: Sequence[Request]) -> None:
-    """Send the requests."""
-    with suppress(OSError, ValueError):
-        for request in requests:
-            to.write(json.dumps(request).encode() + b"\n")
-            to.flush()
-
-
-def read(of: IO[bytes], lines: queue.SimpleQueue[bytes]) -> None:
-    """Hand on every line, and an empty one at the end."""
-    for line in _lines(of):
-        lines.put(line)
-    lines.put(b"")
-
-
-def _lines(of: IO[bytes]) -> Iterator[bytes]:
-    with suppress(OSError, ValueError), of:
-        while line := of.readline(MAX_LINE_BYTES + 1):
-            if line.strip():
-                yield line
-
-
-def keep(of: IO[bytes], complaint: deque[bytes]) -> None:
-    """Keep the last lines."""
-    with suppress(OSError, ValueError), of:
-        while line := of.readline(1 << 10):
-            complaint.append(line)
-
-
-def kill(process: subprocess.Popen[bytes]) -> None:
-    """End it with all that it started."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)

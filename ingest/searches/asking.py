@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import polars as pl
 
+from ingest.json_command import CrashError, JsonCommand, NoAnswerError, NonsenseError, Request, Started
 from ingest.runs.formats.answers import parsed
 from ingest.runs.items import ItemPart
-from ingest.searches.conversation import Conversation, CrashError, NonsenseError, TimeOutError
-from ingest.searches.pool_folders import PoolFolders
+from ingest.searches.pool_folders import pool_folders
 from ingest.searches.search import Search
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
@@ -26,6 +28,9 @@ _TIME_OUTS = 2
 
 _IN_VAIN = 10
 """After so many pools without any answer at all there will be none."""
+
+_WAIT_AT_THE_END = 2
+"""Seconds that a program has for what it writes when it knows that it is asked no more."""
 
 Track = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
 """Shows how many of the pools are done."""
@@ -51,7 +56,7 @@ class Asked:
     query_seconds: list[float] = field(default_factory=list)
     n_silences: int = 0
     together: bool = False
-    unwritten: Sequence[str] = ()
+    unwritten: list[str] = field(default_factory=list)
 
 
 def items_of(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
@@ -89,14 +94,14 @@ def ask(
         GoldspanError: The program wrote what is no answer, or answered nothing at all.
     """
     asked = Asked()
-    folders = PoolFolders(lake, task.benchmark, answers.parent)
+    folders = pool_folders(lake, task.benchmark, answers.parent, items["pool_id"], asked.unwritten)
     counts = items.group_by("pool_id", maintain_order=True).len()
     first = counts.select("pool_id", pl.col("len").cum_sum() - pl.col("len"), n="len")
     place = {pool_id: (start, n) for pool_id, start, n in first.iter_rows()}
-    with Conversation(search.command) as talk, answers.open("w", encoding="utf-8") as out:
-        for pool_id, folder in track(folders.each(items["pool_id"]), len(place)):
+    with closing(Conversation(search.command)) as talk, answers.open("w", encoding="utf-8") as out:
+        for pool_id, folder in track(folders, len(place)):
             rows = items.slice(*place[pool_id])
-            requests = [_request(task, folder, *row) for row in rows.select(_ASKED).iter_rows()]
+            requests = _requests(task, folder, rows)
             failed: list[str] = []
             for answer in _answers(talk, search.what, requests, asked):
                 if (error := parsed(answer).error) is not None:
@@ -108,7 +113,6 @@ def ask(
                 say(f"failed in pool {asked.failures[-1]}")
             if not asked.n_answered and (asked.together or len(asked.failures) == _IN_VAIN):
                 break
-    asked.unwritten = folders.unwritten
     if not asked.n_answered:
         hint = "A line in, a line out; what is for people goes to standard error. README: A program of your own."
         message = f"the program answered none of {counted(items.height, 'item')}"
@@ -116,14 +120,10 @@ def ask(
     return asked
 
 
-_ASKED = ("item_id", "text", "pool_id", "target_path")
-
-
-def _request(
-    task: Task, folder: Path, item_id: str, text: str, pool_id: str, target_path: str | None
-) -> dict[str, object]:
-    request = {"id": item_id, "query": text, "pool": pool_id, "files": str(folder), "k": task.depth or RESULTS}
-    return {**request, "without": target_path} if task.without_own_file else request
+def _requests(task: Task, folder: Path, rows: pl.DataFrame) -> list[Mapping[str, object]]:
+    asked = rows.select(id="item_id", query="text", pool="pool_id", without="target_path")
+    asked = asked if task.without_own_file else asked.drop("without")
+    return [{**row, "files": str(folder), "k": task.depth or RESULTS} for row in asked.iter_rows(named=True)]
 
 
 def _answers(
@@ -140,7 +140,12 @@ def _answers(
             continue
         try:
             answer, seconds = talk.ask(request)
-        except TimeOutError as error:
+        except NonsenseError as error:
+            raise _no_answer(what, request, str(error)) from error
+        except CrashError as error:
+            given_up = f"not asked, after a crash in its pool: {error}"
+            found.append({"id": request["id"], "error": str(error)})
+        except NoAnswerError as error:
             time_outs += 1
             asked.n_silences += not talk.has_answered
             if asked.n_silences == _TIME_OUTS and not talk.has_answered:
@@ -149,15 +154,10 @@ def _answers(
                 return _all_at_once(talk, what, requests)
             given_up = f"not asked, after {time_outs} time-outs in its pool" if time_outs == _TIME_OUTS else ""
             found.append({"id": request["id"], "error": str(error)})
-        except CrashError as error:
-            given_up = f"not asked, after a crash in its pool: {error}"
-            found.append({"id": request["id"], "error": str(error)})
-        except NonsenseError as error:
-            raise _no_answer(what, request, str(error)) from error
         else:
             is_first = not found and len(requests) > 1
             (asked.first_seconds if is_first else asked.query_seconds).append(seconds)
-            found.append(_checked(what, request, answer.said))
+            found.append(_checked(what, request, answer))
     return found
 
 
@@ -185,3 +185,37 @@ def _no_answer(what: str, request: Mapping[str, object], why: str) -> GoldspanEr
     message = f"the answer to item {request['id']}: {why}"
     hint = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
     return GoldspanError(message, where=what, hint=hint, code=Exit.INVALID)
+
+
+class Conversation:
+    """A command that is asked one thing after the other, started when it is first asked and again after it failed.
+
+    Attributes:
+        has_answered: Whether it ever did.
+    """
+
+    def __init__(self, command: JsonCommand) -> None:
+        self.command, self.has_answered = command, False
+        self._program: Started | None = None
+
+    def ask(self, request: Request) -> tuple[Mapping[str, object], float]:
+        """The answer to a request, and how many seconds it took from the sending of it.
+
+        Raises:
+            NoAnswerError: There is none.
+        """
+        program = self._program = self._program or Started(self.command)
+        asked = time.perf_counter()
+        program.send([request])
+        try:
+            answer = program.answer({str(request["id"])})
+        except NoAnswerError:
+            self._program = None
+            raise
+        self.has_answered = True
+        return answer, time.perf_counter() - asked
+
+    def close(self) -> None:
+        """End the command."""
+        if self._program is not None:
+            self._program.close(_WAIT_AT_THE_END)

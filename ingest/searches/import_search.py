@@ -29,13 +29,7 @@ from lake.text import counted
 
 @dataclass(frozen=True)
 class Asking:
-    """How a program is asked.
-
-    Attributes:
-        search: The program.
-        limit: At most so many items of each part.
-        again: Whether it is asked again though its answers are there.
-    """
+    """A program, at most how many items of each part it is asked, and whether again though its answers are there."""
 
     search: Search
     limit: int | None = None
@@ -45,7 +39,7 @@ class Asking:
 def import_search(
     lake: Lake, wanted: Wanted, asking: Asking, *, write: bool, track: Track, say: Callable[[str], None]
 ) -> Imported:
-    """Ask a program every item and, if that is wanted, store what it answers as a run.
+    """Ask a program every item and store what it answers as a run.
 
     Args:
         lake: Whose lock the caller holds where something is written.

@@ -14,49 +14,42 @@ _AT_ONCE_BYTES = 64_000_000
 """So much text is held at a time; a larger pool is held by itself."""
 
 
-class PoolFolders:
-    """One folder for each pool, there while the pool is searched.
+def pool_folders(
+    lake: Lake, benchmark: str, root: Path, pool_ids: pl.Series, unwritten: list[str]
+) -> Iterator[tuple[str, Path]]:
+    """Every pool with a folder of its files, which is deleted when the next one is taken; the pools sorted.
 
     Args:
         lake: Where the files are.
         benchmark: Whose.
         root: The folder that they are made in.
-
-    Attributes:
-        unwritten: Files whose path is none that can be written here, such as `pool: ../a.py`.
+        pool_ids: The pools.
+        unwritten: Files go here whose path is none that can be written here, such as `pool: ../a.py`.
     """
+    for number, (pool_id, files) in enumerate(_pools(lake, benchmark, pool_ids)):
+        folder = root / f"pool-{number}"
+        folder.mkdir()
+        unwritten += [f"{pool_id}: {path}" for path, text in files.iter_rows() if not written(folder, path, text)]
+        try:
+            yield pool_id, folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
 
-    def __init__(self, lake: Lake, benchmark: str, root: Path) -> None:
-        self.lake, self.benchmark, self.root = lake, benchmark, root
-        self.unwritten: list[str] = []
 
-    def each(self, pool_ids: pl.Series) -> Iterator[tuple[str, Path]]:
-        """Every pool with its folder, which is deleted when the next one is taken; the pools sorted."""
-        for number, (pool_id, files) in enumerate(self._pools(pool_ids)):
-            folder = self.root / f"pool-{number}"
-            folder.mkdir()
-            for path, text in files.iter_rows():
-                if not written(folder, path, text):
-                    self.unwritten.append(f"{pool_id}: {path}")
-            try:
-                yield pool_id, folder
-            finally:
-                shutil.rmtree(folder, ignore_errors=True)
-
-    def _pools(self, pool_ids: pl.Series) -> Iterator[tuple[str, pl.DataFrame]]:
-        """Every pool with path and text of its files, read several pools at a time."""
-        wanted = pool_ids.unique().to_frame("pool_id").lazy()
-        files = self.lake.scan("files", benchmark=self.benchmark).select("pool_id", "path", "sha256")
-        blobs = self.lake.scan("blobs")
-        sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
-        of_pool = sized.group_by("pool_id").agg(n_bytes=pl.col("n_bytes").sum()).sort("pool_id")
-        batch = pl.col("n_bytes").cum_sum() // _AT_ONCE_BYTES
-        for (_,), pools in of_pool.with_columns(batch=batch).collect().group_by("batch", maintain_order=True):
-            some = files.join(pools.lazy(), on="pool_id", how="semi")
-            texts = blobs.select("sha256", "text").join(some, on="sha256", how="semi")
-            found = some.join(texts, on="sha256").select("pool_id", "path", "text").sort("pool_id", "path").collect()
-            for (pool_id,), rows in found.group_by("pool_id", maintain_order=True):
-                yield str(pool_id), rows.select("path", "text")
+def _pools(lake: Lake, benchmark: str, pool_ids: pl.Series) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Every pool with path and text of its files, read several pools at a time."""
+    wanted = pool_ids.unique().to_frame("pool_id").lazy()
+    files = lake.scan("files", benchmark=benchmark).select("pool_id", "path", "sha256")
+    blobs = lake.scan("blobs")
+    sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
+    of_pool = sized.group_by("pool_id").agg(n_bytes=pl.col("n_bytes").sum()).sort("pool_id")
+    batch = pl.col("n_bytes").cum_sum() // _AT_ONCE_BYTES
+    for (_,), pools in of_pool.with_columns(batch=batch).collect().group_by("batch", maintain_order=True):
+        some = files.join(pools.lazy(), on="pool_id", how="semi")
+        texts = blobs.select("sha256", "text").join(some, on="sha256", how="semi")
+        found = some.join(texts, on="sha256").select("pool_id", "path", "text").sort("pool_id", "path").collect()
+        for (pool_id,), rows in found.group_by("pool_id", maintain_order=True):
+            yield str(pool_id), rows.select("path", "text")
 
 
 def written(folder: Path, path: str, text: str) -> bool:
