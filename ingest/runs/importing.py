@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -52,6 +52,7 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
     check_system(lake, wanted.benchmark, wanted.system)
     found = found_in(input_file, wanted.format, rejects)
     importer = found.importer
+    input_file = replace(input_file, unit=importer.unit)
     if wanted.chunker and importer.kind == "trajectory":
         message = f"--chunker {wanted.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
@@ -177,13 +178,11 @@ class Import:
             one.items.select(pl.col("item_id").cast(NAME), part=pl.lit(n, pl.Int64)) for n, one in enumerate(self.asked)
         )
         unknown = rows.join(of_part, on="item_id", how="anti")
-        positions = pl.format(f"{self.importer.unit} {{}}", "position")
+        positions = pl.format(f"{self.input_file.unit} {{}}", "position")
         unknown = unknown.select(pl.col("item_id").cast(pl.String), positions.alias("position"))
         self._refuse_unknown(unknown, rows.height, rejects, result)
         rows = rows.join(of_part, on="item_id", maintain_order="left")
-        rankings = Rankings(
-            self.lake, self.task, self.input_file, self.importer.unit, self.run_id, self.chunker,
-        )  # fmt: skip
+        rankings = Rankings(self.lake, self.task, self.input_file, self.run_id, self.chunker)
         for n in rows["part"].unique().sort():
             asked = self.asked[n]
             hits, run_items = rankings.part(asked, rows.filter(pl.col("part") == n).drop("part"), result.tally)
@@ -195,7 +194,7 @@ class Import:
         if (unknown := found.pop("", None)) is not None:
             holes = unknown.select(
                 pl.format("{}/{}#L{}", "repo", "path", pl.col("line") + 1).alias("item_id"),
-                pl.format(f"{self.importer.unit} {{}}", "position").alias("position"),
+                pl.format(f"{self.input_file.unit} {{}}", "position").alias("position"),
             )
             self._refuse_unknown(holes, rows.height, rejects, result)
         for asked in self.asked:

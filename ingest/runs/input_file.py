@@ -33,9 +33,11 @@ class InputFile:
 
     Attributes:
         path: Where it lies.
+        unit: What a position in it counts: lines, rows or entries.
     """
 
     path: Path
+    unit: str = "line"
 
     ZIP: ClassVar[tuple[bytes, ...]] = (b"PK\x03\x04", b"PK\x05\x06")
     """How a ZIP archive begins; the second is an empty one."""

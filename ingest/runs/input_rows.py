@@ -44,9 +44,7 @@ def kinds_of(names: Iterable[str]) -> pl.Schema:
     return pl.Schema((name, _KINDS.get(name, _NUMBERS_BESIDE.get(name, pl.String()))) for name in names)
 
 
-def refuse(
-    input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, unit: str = "line", hint: str = ""
-) -> None:
+def refuse(input_file: InputFile, rows: pl.DataFrame, what: str, *, shown: pl.Expr, hint: str = "") -> None:
     """Raise for some rows, if there are any: how many there are, what is wrong, and the first ones by their place.
 
     Args:
@@ -54,15 +52,14 @@ def refuse(
         rows: What is refused: `position` and what is shown.
         what: What is wrong with them, without how many there are.
         shown: A text per row, of any of its columns.
-        unit: What a position counts.
         hint: What to do.
     """
     if rows.is_empty():
         return
     first = rows.sort("position").head(MAX_EXAMPLES).cast({pl.Categorical: pl.String})
     texts = first.select("position", shown.cast(pl.String).alias("shown")).iter_rows()
-    examples = [f"{unit} {position}: {_printable(text)}" for position, text in texts]
-    raise input_file.wrong(what=f"{what}: {counted(rows.height, unit)}", examples=examples, hint=hint)
+    examples = [f"{input_file.unit} {position}: {_printable(text)}" for position, text in texts]
+    raise input_file.wrong(what=f"{what}: {counted(rows.height, input_file.unit)}", examples=examples, hint=hint)
 
 
 def _printable(text: object) -> str:
@@ -84,9 +81,7 @@ def numbers(input_file: InputFile, rows: pl.DataFrame, *names: str) -> pl.DataFr
     return rows
 
 
-def framed(
-    input_file: InputFile, rows: Sequence[Sequence[object]], names: Sequence[str], unit: str = "line"
-) -> pl.DataFrame:
+def framed(input_file: InputFile, rows: Sequence[Sequence[object]], names: Sequence[str]) -> pl.DataFrame:
     """Rows as a frame of some columns, `position` among them.
 
     Raises:
@@ -99,7 +94,8 @@ def framed(
         for row in rows:
             for value in row:
                 if isinstance(value, str) and value.encode(errors="replace").decode() != value:
-                    what = f"{unit} {row[place]}: {value[:60]!a} holds half a surrogate pair, which is no character"
+                    where = f"{input_file.unit} {row[place]}"
+                    what = f"{where}: {value[:60]!a} holds half a surrogate pair, which is no character"
                     raise input_file.wrong(what=what) from None
         raise
 
@@ -130,7 +126,7 @@ def gathered(input_file: InputFile, importer: Importer) -> pl.DataFrame:
         if n_rows > MAX_RUN_ROWS:
             hint = "Split it by items, and keep the best 100 or so of each list."
             raise input_file.wrong(what=f"it holds more than {MAX_RUN_ROWS:,} rows, the most of a run", hint=hint)
-        frames.append(_checked(input_file, importer, frame))
+        frames.append(_checked(input_file, frame))
     rows = pl.concat(frames) if frames else pl.DataFrame(schema=dict(RANKING))
     if rows.is_empty():
         raise input_file.wrong(what="the file holds no rows")
@@ -138,7 +134,7 @@ def gathered(input_file: InputFile, importer: Importer) -> pl.DataFrame:
     ranked = listed["rank"].is_not_null().sum()
     if 0 < ranked < listed.height:
         without = listed.filter(pl.col("rank").is_null())
-        refuse(input_file, without, "no rank, where other rows have one", shown=written(), unit=importer.unit)
+        refuse(input_file, without, "no rank, where other rows have one", shown=written())
     return rows
 
 
@@ -162,8 +158,7 @@ _MOST = 3.4028234663852886e38
 """The largest Float32."""
 
 
-def _checked(input_file: InputFile, importer: Importer, frame: pl.DataFrame) -> pl.DataFrame:
-    unit = importer.unit
+def _checked(input_file: InputFile, frame: pl.DataFrame) -> pl.DataFrame:
     if "document" in frame.columns:
         parsed = spans_of(frame.select(pl.col("document").unique()).drop_nulls())
         spans = frame.join(parsed, on="document", how="left", maintain_order="left", nulls_equal=False)
@@ -173,7 +168,7 @@ def _checked(input_file: InputFile, importer: Importer, frame: pl.DataFrame) -> 
         spans = faults_of(frame.rename({"path": "path_given"}).with_columns(_nulls(absent)))
         shown = pl.format("{}: {}", pl.col("path_given"), pl.col("fault"))
     faulty = spans.filter(pl.col("fault").is_not_null())
-    refuse(input_file, faulty, "a document that cannot be read", shown=shown, unit=unit, hint=HELP)
+    refuse(input_file, faulty, "a document that cannot be read", shown=shown, hint=HELP)
     rows = spans.with_columns(_nulls(set(RANKING) - set(spans.columns))).select(
         pl.col(name).cast(kind) for name, kind in RANKING.items()
     )
@@ -184,7 +179,7 @@ def _checked(input_file: InputFile, importer: Importer, frame: pl.DataFrame) -> 
         (listed & rank.is_null() & score.is_null(), "neither rank nor score", written()),
         (rank < 0, "a rank below 0", rank),
     ):
-        refuse(input_file, rows.filter(is_so), what, shown=shown, unit=unit)
+        refuse(input_file, rows.filter(is_so), what, shown=shown)
     return rows
 
 

@@ -31,7 +31,6 @@ class Rankings:
         lake: Where items, files and contents are.
         task: What is answered.
         input_file: The file.
-        unit: What its positions count.
         run_id: The run it becomes.
         chunker: What cut the documents, where that is known.
     """
@@ -39,7 +38,6 @@ class Rankings:
     lake: Lake
     task: Task
     input_file: InputFile
-    unit: str
     run_id: str
     chunker: str | None
 
@@ -61,7 +59,7 @@ class Rankings:
         rows = rows.join(names.drop("pool_id"), on="item_id", maintain_order="left")
         listed = rows["item"].unique()
         tally.n_unscorable -= len(listed)
-        check_revision(self.lake, self.task, self.input_file, self.unit, asked, rows)
+        check_revision(self.lake, self.task, self.input_file, asked, rows)
         failed = rows.filter(pl.col("error").is_not_null()).select("item", "error")
         ranked = self._ranked(
             rows.filter(pl.col("path_given").is_not_null()).drop("query_sha256", "error", "gold"), tally
@@ -84,16 +82,16 @@ class Rankings:
         before = [pl.col(name).shift(1).alias(f"{name}_before") for name in ("rank", "score", "position")]
         if has_ranks:
             pairs = ordered.with_columns(*before, same=same).filter("same")
-            unit = self.unit
+            unit = pl.lit(self.input_file.unit)
             twice = pairs.filter(pl.col("rank") == pl.col("rank_before"))
-            shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", pl.lit(unit), "position_before")
+            shown = pl.format("item {} has rank {} at {} {} too", "item_id", "rank", unit, "position_before")
             hint = "Ranks order a list; leave the rank out and the score does."
-            refuse(self.input_file, twice, "a rank that stands twice in a list", shown=shown, unit=unit, hint=hint)
+            refuse(self.input_file, twice, "a rank that stands twice in a list", shown=shown, hint=hint)
             rising = pairs.filter(pl.col("score") > pl.col("score_before"))
             shown = pl.format("item {}: rank {} scores {}, rank {} ({} {}) {}", "item_id", "rank", "score",
-                              "rank_before", pl.lit(unit), "position_before", "score_before")  # fmt: skip
+                              "rank_before", unit, "position_before", "score_before")  # fmt: skip
             hint = "The better rank is to have the higher score. Leave the ranks out, or the scores."
-            refuse(self.input_file, rising, "ranks and scores that disagree", shown=shown, unit=unit, hint=hint)
+            refuse(self.input_file, rising, "ranks and scores that disagree", shown=shown, hint=hint)
         # Counted from the first row of the item: sorted, that is a running number less where its item starts.
         row = pl.int_range(pl.len(), dtype=pl.Int64)
         final = row - pl.when(same.fill_null(value=False)).then(None).otherwise(row).forward_fill() + 1
@@ -113,7 +111,7 @@ class Rankings:
         beyond = found.filter(end > last + 1)
         said = pl.format("item {}: {} ends past line {}, the file's last", "item_id", written(), last)
         hint = "Is this the same revision of the files, and are lines counted as the format says?"
-        refuse(self.input_file, beyond, "a range beyond the file", shown=said, unit=self.unit, hint=hint)
+        refuse(self.input_file, beyond, "a range beyond the file", shown=said, hint=hint)
         tally.n_clamped += found.filter(end > last).height
         clamped = found.with_columns(
             line_start=pl.min_horizontal(pl.col("line_start").fill_null(pl.when(last >= 0).then(0)), last),
@@ -156,9 +154,9 @@ class Rankings:
         again = twice.sort("position").with_columns(first=first).filter(pl.col("position") > pl.col("first"))
         # A list may hold a document twice within one entry of its file.
         again = again if again.height else twice.with_columns(first="position")
-        shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(self.unit), "first")
+        shown = pl.format("item {}: {} as in {} {}", "item_id", written(), pl.lit(self.input_file.unit), "first")
         hint = "A list names a chunk once; by path and lines, whatever the path is written like."
-        refuse(self.input_file, again, "a document that stands twice in a list", shown=shown, unit=self.unit, hint=hint)
+        refuse(self.input_file, again, "a document that stands twice in a list", shown=shown, hint=hint)
 
     def _numbered(self, rows: pl.DataFrame, tally: Tally) -> pl.DataFrame:
         """The number of the chunk that each span is, where the chunker is known."""

@@ -14,16 +14,13 @@ _CANDIDATE = "candidate"
 """The gold rule whose spans say which candidate is right."""
 
 
-def check_revision(
-    lake: Lake, task: Task, input_file: InputFile, unit: str, part: ItemPart, rows: pl.DataFrame
-) -> None:
+def check_revision(lake: Lake, task: Task, input_file: InputFile, part: ItemPart, rows: pl.DataFrame) -> None:
     """Compare the queries' hashes and the right candidates that a file names, where it does, with the items'.
 
     Args:
         lake: Where the items' gold is.
         task: What is answered.
         input_file: The file.
-        unit: What its positions count.
         part: The items.
         rows: The file's rows about them.
 
@@ -39,7 +36,7 @@ def check_revision(
         other = other.filter(pl.col("query_sha256").str.to_lowercase() != pl.col("wanted"))
         shown = pl.format("item {}: {}, here {}", "item_id", "query_sha256", "wanted")
         what = "made for another query: its sha256 is not the item's"
-        refuse(input_file, other, what, shown=shown, unit=unit, hint=hint)
+        refuse(input_file, other, what, shown=shown, hint=hint)
     judged = told.filter(pl.col("gold").is_not_null()).unique("item_id", keep="first", maintain_order=True)
     if judged.height:
         gold = lake.scan_part("gold_spans", part.part, benchmark=task.benchmark).filter(pl.col("gold") == _CANDIDATE)
@@ -47,4 +44,4 @@ def check_revision(
         other = judged.join(right, on="item_id", maintain_order="left").filter(pl.col("gold") != pl.col("wanted"))
         shown = pl.format("item {}: candidate {} is right, here {}", "item_id", "gold", "wanted")
         what = "made of other rows: the right candidate is not the item's"
-        refuse(input_file, other, what, shown=shown, unit=unit, hint=hint)
+        refuse(input_file, other, what, shown=shown, hint=hint)

@@ -39,10 +39,10 @@ def read(input_file: InputFile) -> Iterator[pl.DataFrame]:
         scores = ((document, _number(input_file, position, item_id, document, value)) for document, value in pairs)
         rows += [(position, item_id, *one) for one in scores] or [(position, item_id, None, None)]
         if len(rows) >= ROWS_AT_ONCE:
-            yield framed(input_file, rows, _COLUMNS, "entry")
+            yield framed(input_file, rows, _COLUMNS)
             rows.clear()
     if rows:
-        yield framed(input_file, rows, _COLUMNS, "entry")
+        yield framed(input_file, rows, _COLUMNS)
 
 
 _COLUMNS = ("position", "item_id", "document", "score")
