@@ -86,7 +86,7 @@ def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> li
 
     Args:
         piece: What to open.
-        before: Non-whitespace characters before each line, as `_lines.cumulative` gives.
+        before: Non-whitespace characters before each line, as `lines.cumulative` gives.
         once: Stop at the nodes' own children, even if that leaves the piece whole. Else open on until it falls apart.
     """
     nodes: Sequence[Node] = piece.nodes

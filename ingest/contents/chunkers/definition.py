@@ -8,8 +8,8 @@ from itertools import pairwise
 from tree_sitter import Node
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers._lines import cumulative, pack
 from ingest.contents.chunkers._tree import Piece, is_annotation, open_piece, parse
+from ingest.contents.chunkers.lines import cumulative, pack
 from ingest.contents.syntax_trees import GRAMMARS
 
 MAX_CLASS = 1500

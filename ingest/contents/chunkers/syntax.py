@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
-from ingest.contents.chunkers._lines import cumulative, pack
 from ingest.contents.chunkers._tree import BODIES, Piece, open_piece, parse
+from ingest.contents.chunkers.lines import cumulative, pack
 from ingest.contents.syntax_trees import GRAMMARS
 
 

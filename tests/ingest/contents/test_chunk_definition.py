@@ -6,7 +6,7 @@ import pytest
 
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunkers.definition import MAX_CLASS, definition
-from ingest.contents.chunkers.fixed_nws import fixed_nws
+from ingest.contents.chunkers.lines import fixed_nws
 
 
 def is_cut_into(language: str, *parts: str) -> bool:

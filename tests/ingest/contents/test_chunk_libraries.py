@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ingest.contents import chunking
-from ingest.contents.chunkers import Chunker, Cut, Document, Unit, chonkie_code, llamaindex_code
-from ingest.contents.chunkers._library import by_texts, placed
+from ingest.contents.chunkers import Chunker, Cut, Document, Unit, libraries
+from ingest.contents.chunkers.libraries import by_texts, placed
 from ingest.contents.chunking import absence, chunk_blobs, chunkers, resolve_chunkers
 from lake.declarations import CHUNKER_SETS, Resolved
 from lake.errors import Exit, GoldspanError
@@ -39,9 +39,8 @@ PROGRAM = st.lists(
 
 def library_texts(name: str, text: str) -> list[str]:
     """What the library itself gives."""
-    if name.startswith("chonkie-code"):
-        return [one.text for one in chonkie_code._chunker("python", 60).chunk(text)]
-    return list(llamaindex_code._splitter("python", 60).split_text(text))
+    splitter = libraries._chonkie_code if name.startswith("chonkie-code") else libraries._llamaindex_code
+    return list(splitter("python", 60)(text))
 
 
 def test_six_are_known_and_none_is_imported_before_it_cuts() -> None:
@@ -50,7 +49,7 @@ def test_six_are_known_and_none_is_imported_before_it_cuts() -> None:
     ]  # fmt: skip
     asked = "import sys; from ingest.contents.chunking import chunkers; chunkers(); print(*sys.modules)"
     imported = set(subprocess.check_output([sys.executable, "-c", asked], cwd=ROOT, text=True).split())
-    assert "ingest.contents.chunkers.astchunk" in imported
+    assert "ingest.contents.chunkers.libraries" in imported
     assert not {"astchunk", "chonkie", "langchain_text_splitters", "llama_index"} & imported
 
 

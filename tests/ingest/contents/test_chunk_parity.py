@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from ingest.contents.chunkers import Document
-from ingest.contents.chunkers.fixed_nws import fixed_nws
+from ingest.contents.chunkers.lines import fixed_nws
 from lake.text import decode
 
 DATA = Path(__file__).parents[3] / "../shared/data/repoeval"

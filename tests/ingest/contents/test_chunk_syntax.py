@@ -10,7 +10,7 @@ from tree_sitter_language_pack import get_parser
 
 import ingest.contents.syntax_trees as tree
 from ingest.contents.chunkers import Cut, Document
-from ingest.contents.chunkers.fixed_nws import fixed_nws
+from ingest.contents.chunkers.lines import fixed_nws
 from ingest.contents.chunkers.syntax import syntax
 
 

@@ -1,0 +1,190 @@
+"""The chunkers of other libraries: the texts that each gives are found in the file, else its lines are packed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import cache, partial
+from typing import Protocol
+
+from tree_sitter import Node, Parser
+
+from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
+from ingest.contents.chunkers.lines import fixed_nws
+from ingest.contents.syntax_trees import GRAMMARS
+
+Split = Callable[[str], Iterable[str]]
+"""A text → the texts of its chunks."""
+
+NOT_KNOWN = "language not known"
+AST_LANGUAGES = ("csharp", "java", "python", "typescript")
+
+
+class Window(Protocol):
+    """A node as astchunk keeps it."""
+
+    node: Node
+
+
+class Builder(Protocol):
+    """What of astchunk cuts files of one language."""
+
+    parser: Parser
+
+    def assign_tree_to_windows(self, code: str, root_node: Node) -> Iterable[list[Window]]: ...  # noqa: D102
+
+
+def astchunk(document: Document, n: int) -> Cut:
+    """At most `n` non-whitespace characters each, where a node can be opened; as `fixed-nws-<n>` in other languages.
+
+    A chunk is the bytes from its first node to the end of its last, as its own line numbers have it; what is too large
+    and has no parts, a long comment say, is left out of its text there, and here only where no chunk lies around it.
+    """
+    language = "typescript" if document.language == "tsx" else document.language
+    if language not in AST_LANGUAGES:
+        return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)
+    builder = _ast_builder(language, n)
+    root = builder.parser.parse(document.text.encode()).root_node
+    windows = builder.assign_tree_to_windows(document.text, root)
+    ranges = [(window[0].node.start_byte, window[-1].node.end_byte) for window in windows]
+    return Cut([one for one in ranges if one[0] < one[1]], unit="bytes")
+
+
+def by_texts(document: Document, n: int, split: Split) -> Cut:
+    """What a library splits a text into; as `fixed-nws-<n>`, and why, where it gives up."""
+    try:
+        return Cut(placed(document.text, split(document.text)), unit="characters")
+    except ImportError:
+        # No oddity of the file.
+        raise
+    except Exception as error:
+        # Whatever a library raises of an odd file.
+        return fixed_nws(document, n, f"{type(error).__name__}: {error}"[:100])
+
+
+def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
+    """The characters that chunks hold, each looked for behind the one before it.
+
+    Raises:
+        ValueError: One is no part of the text there.
+    """
+    spans: list[LineRange] = []
+    end = 0
+    for chunk in filter(None, chunks):
+        start = text.find(chunk, end)
+        if start < 0:
+            message = f"chunk {len(spans)} is no part of the file"
+            raise ValueError(message)
+        end = start + len(chunk)
+        spans.append((start, end))
+    return spans
+
+
+def by_language(document: Document, n: int, splitter: Callable[[str, int], Split]) -> Cut:
+    """What a library splits code of a language into, where the language is known."""
+    if not document.language:
+        return fixed_nws(document, n, NOT_KNOWN)
+    return by_texts(document, n, lambda text: splitter(document.language, n)(text))
+
+
+def by_size(document: Document, n: int, splitter: Callable[[int], Split]) -> Cut:
+    """What a library splits any text into."""
+    return by_texts(document, n, lambda text: splitter(n)(text))
+
+
+@cache
+def _ast_builder(language: str, n: int) -> Builder:
+    from astchunk import ASTChunkBuilder
+
+    builder: Builder = ASTChunkBuilder(max_chunk_size=n, language=language, metadata_template="none")
+    return builder
+
+
+@cache
+def _chonkie_code(language: str, n: int) -> Split:
+    from chonkie.chunker import code
+    from tree_sitter_language_pack import get_parser
+
+    # It imports what it needs when it is made, the model that guesses languages too, where none is to be guessed.
+    code.get_parser = get_parser
+    without_guessing = type("CodeChunker", (code.CodeChunker,), {"_import_dependencies": lambda self: None})
+    chunker = without_guessing(chunk_size=n, language=language)
+    return lambda text: [one.text for one in chunker.chunk(text)]
+
+
+@cache
+def _chonkie(name: str, n: int) -> Split:
+    import chonkie
+
+    chunker = getattr(chonkie, name)(chunk_size=n)
+    return lambda text: [one.text for one in chunker.chunk(text)]
+
+
+@cache
+def _langchain_code(language: str, n: int) -> Split:
+    from langchain_text_splitters import Language, RecursiveCharacterTextSplitter
+
+    known = Language({"javascript": "js", "typescript": "ts", "tsx": "ts"}.get(language, language))
+    split: Split = RecursiveCharacterTextSplitter.from_language(known, chunk_size=n, chunk_overlap=0).split_text
+    return split
+
+
+@cache
+def _llamaindex_code(language: str, n: int) -> Split:
+    from llama_index.core.node_parser import CodeSplitter
+
+    # Characters are counted; without a tokenizer it would load one.
+    split: Split = CodeSplitter(language=language, max_chars=n, tokenizer=str.split).split_text
+    return split
+
+
+# With what it imports and does not ask for.
+_of_chonkie = partial(Chunker, library="chonkie", also=("requests", "tokenizers", "tqdm", "typing-extensions"))
+
+ASTCHUNK = Chunker(
+    name="astchunk-<n>",
+    title="astchunk, n characters",
+    meaning="Splits what exceeds n non-whitespace characters along the syntax tree and merges small neighbours.",
+    chunk=astchunk,
+    grammars=tuple(f"tree-sitter-{name}" for name in ("c-sharp", "java", "python", "typescript")),
+    library="astchunk",
+    source="cAST (Zhang et al., 2025), arXiv:2506.15655, by its authors' program; its n there is 1,800.",
+)
+CHONKIE_CODE = _of_chonkie(
+    name="chonkie-code-<n>",
+    title="Chonkie, code, n characters",
+    meaning="Groups the syntax tree's nodes up to n characters, opening those that are larger.",
+    chunk=partial(by_language, splitter=_chonkie_code),
+    grammars=GRAMMARS,
+    source="chonkie's CodeChunker, told the language; its own n is 2,048.",
+)
+CHONKIE_RECURSIVE = _of_chonkie(
+    name="chonkie-recursive-<n>",
+    title="Chonkie, recursive, n characters",
+    meaning="Cuts what exceeds n characters at blank lines, then at lines, marks and blanks.",
+    chunk=partial(by_size, splitter=partial(_chonkie, "RecursiveChunker")),
+    source="chonkie's RecursiveChunker with its own rules; its own n is 2,048.",
+)
+CHONKIE_TOKEN = _of_chonkie(
+    name="chonkie-token-<n>",
+    title="Chonkie, tokens, n characters",
+    meaning="Cuts after every n characters, inside a line or a word if need be.",
+    chunk=partial(by_size, splitter=partial(_chonkie, "TokenChunker")),
+    source="chonkie's TokenChunker with its own tokenizer, which is characters; its own n is 2,048.",
+)
+LANGCHAIN_CODE = Chunker(
+    name="langchain-code-<n>",
+    title="LangChain, code, n characters",
+    meaning="Cuts what exceeds n characters before classes and functions, then at blank lines, lines and blanks.",
+    chunk=partial(by_language, splitter=_langchain_code),
+    library="langchain-text-splitters",
+    source="LangChain's RecursiveCharacterTextSplitter for the file's language, without overlap; its own n is 4,000.",
+)
+LLAMAINDEX_CODE = Chunker(
+    name="llamaindex-code-<n>",
+    title="LlamaIndex, code, n characters",
+    meaning="Joins the syntax tree's nodes up to n characters, opening those that are larger.",
+    chunk=partial(by_language, splitter=_llamaindex_code),
+    grammars=GRAMMARS,
+    library="llama-index-core",
+    source="LlamaIndex's CodeSplitter; its own n is 1,500.",
+)

@@ -1,0 +1,72 @@
+"""Whole lines: packed up to a size, which is also what other chunkers fall back on, or all of a file's at once."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
+
+
+def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
+    """Non-whitespace characters before each line and, last, in all: one more number than there are lines."""
+    totals: list[int] = np.cumsum(n_nws).tolist()
+    return [0, *totals]
+
+
+def pack(before: Sequence[int], start: int, end: int, n: int) -> list[LineRange]:
+    """Lines `[start, end)` packed greedily into ranges of at most `n` characters; a longer line is its own range.
+
+    Args:
+        before: What `cumulative` gives.
+        start: The first line.
+        end: One past the last line.
+        n: Non-whitespace characters a range may hold.
+    """
+    ranges = []
+    while start < end:
+        full = bisect_right(before, before[start] + n, start + 1, end + 1) - 1
+        stop = max(full, start + 1)
+        ranges.append((start, stop))
+        start = stop
+    return ranges
+
+
+def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
+    """Packs lines greedily until one more would exceed `n` non-whitespace characters (UTF-16 units above U+0020).
+
+    A partition of the file: blank lines weigh nothing and so end the chunk before them. A single line over `n` is a
+    chunk of its own. An empty file has no chunk.
+
+    Args:
+        document: The file.
+        n: How many.
+        why: Why another chunker falls back on this.
+    """
+    return Cut(pack(cumulative(document.n_nws), 0, len(document.lines), n), why)
+
+
+def whole_file(document: Document) -> Cut:
+    """The file as one chunk; an empty file has none."""
+    n_lines = len(document.lines)
+    return Cut([(0, n_lines)] if n_lines else [])
+
+
+FIXED_NWS = Chunker(
+    name="fixed-nws-<n>",
+    title="Fixed size, n characters",
+    meaning="Packs whole lines until one more would exceed n non-whitespace characters.",
+    chunk=fixed_nws,
+    source="The `fixed` chunker of the published code-chunk evaluation, at n = 1800.",
+    defaults=("fixed-nws-1500", "fixed-nws-800"),
+)
+WHOLE_FILE = Chunker(
+    name="whole-file",
+    title="Whole file",
+    meaning="Leaves each file whole: what retrieval by file gives.",
+    chunk=whole_file,
+    defaults=("whole-file",),
+)
