@@ -10,9 +10,8 @@ import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
-from ingest.contents.chunking import absence
-from ingest.contents.chunking import chunkers as known_chunkers
-from ingest.contents.own_chunkers import given_before, wanted_chunkers
+from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
+from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
 from ingest.outcome import Ingested, outcome_of
 from ingest.pipeline import ingest as ingest_benchmark

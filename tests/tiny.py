@@ -14,7 +14,7 @@ from unittest.mock import patch
 
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
-from ingest.contents.chunking import resolve_chunkers
+from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.open_source import open_source
 from ingest.outcome import Ingested
 from ingest.pipeline import ingest

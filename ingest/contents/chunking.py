@@ -1,94 +1,26 @@
-"""Cutting many contents at once: chunkers by name, and their answers, checked, as rows of the table `chunks`."""
+"""Cutting many contents at once: the answers of a chunker, checked and measured, as rows of the table `chunks`."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-import ingest.contents.chunkers
-from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
+from ingest.contents.chunkers import Chunker, Cut, Document, Unit
 from ingest.contents.chunks_by_command import cut_by_command
-from ingest.contents.offsets import Integers, Lines, Offsets
-from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.declarations import Resolved
+from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
 
-
-@cache
-def chunkers() -> dict[str, Chunker]:
-    """Every declared chunker by name, in the order of the names."""
-    return discover(ingest.contents.chunkers, Chunker)
-
-
-def default_chunkers() -> list[str]:
-    """The concrete names that run when none are asked for."""
-    return [name for chunker in chunkers().values() for name in chunker.defaults]
-
-
-def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
-    """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for.
-
-    Raises:
-        GoldspanError: A name is unknown ("did you mean"), or its numbers make no sense.
-    """
-    each = [one for name in names for one in CHUNKER_SETS.get(name, (name,))]
-    wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
-    return [_resolve(name) for name in wanted]
-
-
-def _resolve(name: str) -> Resolved[Chunker]:
-    kind, known = "chunker", chunkers()
-    try:
-        found = resolve(kind, name, known)
-    except GoldspanError:
-        raise unknown_name(kind, name, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
-    if why := absence(found.declaration):
-        message = f"chunker {name!r} cannot cut here: {why}"
-        raise GoldspanError(message, hint=INSTALL, code=Exit.MISSING)
-    check = found.declaration.check
-    wrong = check(**found.parameters) if check else ""
-    if wrong:
-        message = f"chunker {name!r}: {wrong}"
-        raise GoldspanError(message, code=Exit.USAGE)
-    return found
-
-
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-
-
-def name_fault(name: str) -> str:
-    """Why a chunker made elsewhere cannot be called so, or an empty string."""
-    if _NAME.fullmatch(name) is None:
-        return "is to be letters, digits, dots, dashes and underscores, at most 80"
-    with suppress(GoldspanError):
-        if name not in CHUNKER_SETS:
-            resolve("chunker", CHUNKER_ALIASES.get(name, name), chunkers())
-        return "is a chunker of Goldspan's own"
-    return ""
-
-
-INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
-
-
-@cache
-def absence(chunker: Chunker) -> str:
-    """What a chunker wants that is not installed, or an empty string."""
-    for package in (chunker.library, *chunker.also):
-        try:
-            _ = package and version(package)
-        except PackageNotFoundError:
-            return f"{package} is not installed"
-    return ""
+Integers = npt.NDArray[np.int64]
+# There may be three for every character of a batch.
+Counts = npt.NDArray[np.int32]
 
 
 @dataclass(frozen=True)
@@ -113,6 +45,35 @@ class Chunked:
         return rejects.frame("ingest")
 
 
+class Places(NamedTuple):
+    """What lies before each place at which a content may be cut, the last of which is its end.
+
+    Attributes:
+        line: Ends of lines.
+        byte: Bytes of its UTF-8.
+        nws: Non-whitespace characters, as :func:`lake.text.n_nws_per_line` counts them.
+    """
+
+    line: Counts
+    byte: Counts
+    nws: Counts
+
+    @classmethod
+    def between_characters(cls, text: str) -> Places:
+        """Those of a text that is cut anywhere."""
+        points = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), "<u4")
+        is_pair = points > 0xFFFF
+        n_bytes = 1 + (points > 0x7F).astype(np.int32) + (points > 0x7FF) + is_pair
+        n_nws = (points > ord(" ")).astype(np.int32) + is_pair
+        return cls(_before(points == ord("\n")), _before(n_bytes), _before(n_nws))
+
+
+def _before(counts: npt.NDArray[np.generic]) -> Counts:
+    before = np.zeros(len(counts) + 1, np.int32)
+    np.cumsum(counts, dtype=np.int32, out=before[1:])
+    return before
+
+
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     """Cuts contents and measures the chunks.
 
@@ -127,64 +88,58 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     """
     name, sha256 = chunker.name, blobs["sha256"]
     cuts: list[Cut] = []
-    n_nws: list[Integers] = []
-    inside: dict[int, Offsets] = {}
-    texts = blobs.select("text", "language").iter_rows()
-    documents = (Document(text, language) for text, language in texts)
-    for number, (document, cut) in enumerate(_cut_all(chunker, documents, sha256)):
-        cuts.append(_checked(cut, name, sha256[number]))
-        n_nws.append(document.n_nws)
-        if cuts[-1].unit != "lines":
-            inside[number] = Offsets.of(document.text)
-    lines = Lines.of(blobs, n_nws)
-    n_chunks = np.array([len(cut.ranges) for cut in cuts], np.int64)
+    places: list[Places] = []
+    pairs: list[Integers] = []
+    for content, bounds, (document, answer) in zip(sha256, _line_bounds(blobs), _cut_all(chunker, blobs), strict=True):
+        try:
+            cuts.append(_checked(answer))
+            places.append(_places(document, cuts[-1].unit, bounds, content))
+            pairs.append(_pairs(cuts[-1], places[-1]))
+        except ValueError as error:
+            raise _invalid(name, content, str(error)) from error
+    n_chunks, n_places = _lengths(pairs), _lengths([one.byte for one in places])
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
-    first_row = np.cumsum(n_chunks) - n_chunks
-    given = _pairs(name, sha256, blob_no, [one for cut in cuts for one in cut.ranges])
-    rows_of = {number: slice(first_row[number], first_row[number] + n_chunks[number]) for number in inside}
-    n_units = lines.n.copy()
-    for number, offsets in inside.items():
-        n_units[number] = len(offsets.byte) - 1
-        if cuts[number].unit == "bytes":
-            given[rows_of[number]] = _at_bytes(offsets, given[rows_of[number]], name, sha256[number])
-    _check_ranges(name, sha256, n_units, [cut.unit for cut in cuts], blob_no, *given.T)
-    spans = lines.spans(blob_no, given, {number: (rows_of[number], inside[number]) for number in inside})
-    nws_start, nws_end = spans.pop("nws_start"), spans.pop("nws_end")
+    given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
+    _check_ranges(name, sha256, n_places - 1, [cut.unit for cut in cuts], blob_no, *given.T)
+    at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
+    byte, nws = (_joined([getattr(one, what) for one in places])[at] for what in ("byte", "nws"))
+    n_nws = np.array([one.nws[-1] for one in places], np.int64)
+    line = _joined([one.line for one in places])
     frame = pl.DataFrame(
         {
             "chunker": pl.repeat(name, len(blob_no), dtype=pl.String, eager=True),
             "sha256": sha256.gather(blob_no),
-            "chunk_no": np.arange(len(blob_no)) - np.repeat(first_row, n_chunks),
-            **spans,
-            "n_nws": nws_end - nws_start,
+            "chunk_no": np.arange(len(blob_no)) - np.repeat(np.cumsum(n_chunks) - n_chunks, n_chunks),
+            "line_start": line[at[:, 0]],
+            "line_end": line[at[:, 1] - 1] + 1,
+            "byte_start": byte[:, 0],
+            "byte_end": byte[:, 1],
+            "n_nws": nws[:, 1] - nws[:, 0],
         },
         schema=table("chunks").columns,
     )
-    # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
-    covered_to = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), nws_end)))[:-1]
-    added = np.maximum(0, nws_end - np.maximum(nws_start, covered_to))
     status = {
         "chunker": [name] * blobs.height,
         "sha256": sha256,
         "n_chunks": n_chunks,
         "fell_back": [cut.fell_back or None for cut in cuts],
         "failed": [cut.failed or None for cut in cuts],
-        "n_nws": [int(counts.sum()) for counts in n_nws],
-        "n_covered": np.bincount(blob_no, added, blobs.height).astype(np.int64),
+        "n_nws": n_nws,
+        # Chunks come in the order of their starts, and what the texts hold is counted on from one to the next.
+        "n_covered": np.bincount(blob_no, _added(nws + (np.cumsum(n_nws) - n_nws)[blob_no][:, None]), blobs.height),
     }
     return Chunked(frame, pl.DataFrame(status, schema=table("chunk_status").columns))
 
 
-def _cut_all(
-    chunker: Resolved[Chunker], documents: Iterator[Document], sha256: pl.Series
-) -> Iterator[tuple[Document, object]]:
+def _cut_all(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Iterator[tuple[Document, object]]:
     """Each document with the chunker's answer to it."""
+    documents = (Document(text, language) for text, language in blobs.select("text", "language").iter_rows())
     command = chunker.declaration.command
-    if command is not None:
+    if command is None:
+        yield from ((document, cut_document(chunker, document)) for document in documents)
+    else:
         every = list(documents)
-        yield from zip(every, cut_by_command(command, every, sha256.to_list()), strict=True)
-    for document in documents:
-        yield document, cut_document(chunker, document)
+        yield from zip(every, cut_by_command(command, every, blobs["sha256"].to_list()), strict=True)
 
 
 def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
@@ -196,47 +151,70 @@ def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
         return Cut([], failed=f"{type(error).__name__}: {error}")
 
 
-def _checked(cut: object, chunker: str, sha256: str) -> Cut:
-    if not isinstance(cut, Cut):
-        raise _invalid(chunker, sha256, f"answered a {type(cut).__name__}, not a Cut")
-    ranges: object = cut.ranges
-    if not isinstance(ranges, list):
-        raise _invalid(chunker, sha256, f"answered a {type(ranges).__name__} of ranges, not a list")
+def _line_bounds(blobs: pl.DataFrame) -> list[Counts]:
+    """Where the lines of each blob start and its last one ends, in bytes."""
+    size = pl.col("text").str.len_bytes().cast(pl.Int64)
+    bounds = blobs.select(byte=pl.concat_list("line_starts", size).cast(pl.List(pl.Int32)))["byte"]
+    every: Counts = bounds.explode().to_numpy()
+    return np.split(every, bounds.list.len().cum_sum().to_list())[:-1]
+
+
+def _places(document: Document, unit: Unit, bounds: Counts, sha256: str) -> Places:
+    if unit != "lines":
+        return Places.between_characters(document.text)
+    nws = _before(document.n_nws)
+    if len(bounds) != len(nws):
+        message = f"blob {sha256} says it has {len(bounds) - 1} lines, its text has {len(nws) - 1}"
+        raise GoldspanError(message, where="blobs", hint="Ingest it again.", code=Exit.INVALID)
+    return Places(np.arange(len(nws), dtype=np.int32), bounds, nws)
+
+
+def _checked(cut: object) -> Cut:
+    """An answer that is a cut, of ranges of a known unit.
+
+    Raises:
+        ValueError: It is none.
+    """
+    ranges: object = cut.ranges if isinstance(cut, Cut) else None
+    if not isinstance(cut, Cut) or not isinstance(ranges, list):
+        what = (
+            f"{type(ranges).__name__} of ranges, not a list"
+            if isinstance(cut, Cut)
+            else f"{type(cut).__name__}, not a Cut"
+        )
+        message = f"answered a {what}"
+        raise ValueError(message)
     if cut.unit not in get_args(Unit):
-        raise _invalid(chunker, sha256, f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}")
+        message = f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}"
+        raise ValueError(message)
     return cut
 
 
-def _at_bytes(offsets: Offsets, given: Integers, chunker: str, sha256: str) -> Integers:
-    characters = offsets.at_bytes(given)
-    bad = np.flatnonzero((characters < 0).any(axis=1))
-    if bad.size:
-        start, end = given[bad[0]]
-        raise _invalid(chunker, sha256, f"answered the bytes [{start}, {end}): outside the file or inside a character")
-    return characters
+def _pairs(cut: Cut, places: Places) -> Integers:
+    """A cut's ranges as two columns: of lines, or of characters.
 
-
-def _pairs(chunker: str, sha256: pl.Series, blob_no: Integers, ranges: list[LineRange]) -> Integers:
-    """The ranges as two columns of whole numbers; looks at them one by one only where that fails."""
-    if not ranges:
+    Raises:
+        ValueError: They are no pairs of whole numbers, or bytes that are no character's first.
+    """
+    if not cut.ranges:
         return np.zeros((0, 2), np.int64)
     try:
-        pairs = np.array(ranges)
+        pairs = np.array(cut.ranges)
     except ValueError:
         # They are of different lengths.
         pairs = np.array([])
-    if pairs.dtype.kind == "i" and pairs.shape == (len(ranges), 2):
-        return pairs.astype(np.int64)
-    bad = next(i for i, given in enumerate(ranges) if not _is_pair(given))
-    raise _invalid(chunker, str(sha256[int(blob_no[bad])]), f"answered {ranges[bad]!r}, not a pair of whole numbers")
-
-
-def _is_pair(given: object) -> bool:
-    return isinstance(given, tuple) and [_is_line(line) for line in given] == [True, True]
-
-
-def _is_line(line: object) -> bool:
-    return isinstance(line, (int, np.integer)) and not isinstance(line, bool) and abs(int(line)) < 1 << 63
+    if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
+        message = f"answered {cut.ranges!r:.80}, not pairs of whole numbers"
+        raise ValueError(message)
+    if cut.unit != "bytes":
+        return pairs.astype(np.int64, copy=False)
+    characters = np.searchsorted(places.byte, pairs).clip(0, len(places.byte) - 1)
+    bad = np.flatnonzero((places.byte[characters] != pairs).any(axis=1))
+    if bad.size:
+        start, end = pairs[bad[0]]
+        message = f"answered the bytes [{start}, {end}): outside the file or inside a character"
+        raise ValueError(message)
+    return characters
 
 
 def _check_ranges(
@@ -257,12 +235,11 @@ def _check_ranges(
     bad = np.flatnonzero(outside | empty | disordered)
     if bad.size:
         at = bad[0]
-        number = int(blob_no[at])
-        unit = "lines" if units[number] == "lines" else "characters"
+        unit = "lines" if units[blob_no[at]] == "lines" else "characters"
         without = f"without a {unit[:-1]}"
         what = "outside the file" if outside[at] else without if empty[at] else "twice or out of order"
         message = f"answered the {unit} [{start[at]}, {end[at]}) of {n[at]}: {what}"
-        raise _invalid(chunker, str(sha256[number]), message)
+        raise _invalid(chunker, sha256[int(blob_no[at])], message)
 
 
 def _invalid(chunker: str, sha256: str, what: str) -> GoldspanError:
@@ -272,3 +249,19 @@ def _invalid(chunker: str, sha256: str, what: str) -> GoldspanError:
         hint="Ranges are 0-based, half-open, inside the file, in its order and each there once; mend the chunker.",
         code=Exit.INVALID,
     )
+
+
+def _lengths(arrays: Sequence[npt.NDArray[np.generic]]) -> Integers:
+    return np.array([len(one) for one in arrays], np.int64)
+
+
+def _joined(arrays: Sequence[Counts]) -> Counts:
+    return np.concatenate([np.zeros(0, np.int32), *arrays], dtype=np.int32)
+
+
+def _added(nws: Integers) -> Integers:
+    """How many characters each chunk holds behind the end of all before it."""
+    start, end = nws.T
+    covered_to: Integers = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
+    added: Integers = np.maximum(0, end - np.maximum(start, covered_to))
+    return added

@@ -9,9 +9,9 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker
+from ingest.contents.chunkers_by_name import COMMAND
 from ingest.contents.chunking import chunk_blobs
 from ingest.contents.cuts_ahead import CutsAhead, reads_trees
-from ingest.contents.own_chunkers import COMMAND
 from ingest.outcome import Ingested
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint

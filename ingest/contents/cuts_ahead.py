@@ -9,7 +9,8 @@ import numpy as np
 import polars as pl
 
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunking import cut_document, resolve_chunkers
+from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.chunking import cut_document
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 

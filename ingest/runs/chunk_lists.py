@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.contents.chunking import name_fault
+from ingest.contents.chunkers_by_name import name_fault
 from ingest.runs.chunk_rows import SCOPES, read_rows
 from ingest.runs.documents import written
 from ingest.runs.imported_runs import ImportedRun, count_rows, counts_in

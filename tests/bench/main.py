@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from ingest.contents.chunking import default_chunkers
+from ingest.contents.chunkers_by_name import default_chunkers
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import STAGES, Job, Parts
 from tests.bench._measure import ChildError, Measured

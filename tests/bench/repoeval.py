@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from evaluate.retrievers import retrievers
-from ingest.contents.chunking import default_chunkers
+from ingest.contents.chunkers_by_name import default_chunkers
 from tests.bench import Bench, Row, Settings, Target
 from tests.bench._job import Job
 from tests.bench._measure import ChildError

@@ -13,10 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.contents import chunking
+from ingest.contents import chunkers_by_name
 from ingest.contents.chunkers import Chunker, Cut, Document, Unit, libraries
 from ingest.contents.chunkers.libraries import by_texts, placed
-from ingest.contents.chunking import absence, chunk_blobs, chunkers, resolve_chunkers
+from ingest.contents.chunkers_by_name import absence, chunkers, resolve_chunkers
+from ingest.contents.chunking import chunk_blobs
 from lake.declarations import CHUNKER_SETS, Resolved
 from lake.errors import Exit, GoldspanError
 from lake.text import LANGUAGES, decode, n_nws_per_line
@@ -47,7 +48,7 @@ def test_six_are_known_and_none_is_imported_before_it_cuts() -> None:
     assert [name.removesuffix("-<n>") for name in LIBRARIES] == [
         "astchunk", "chonkie-code", "chonkie-recursive", "chonkie-token", "langchain-code", "llamaindex-code",
     ]  # fmt: skip
-    asked = "import sys; from ingest.contents.chunking import chunkers; chunkers(); print(*sys.modules)"
+    asked = "import sys; from ingest.contents.chunkers_by_name import chunkers; chunkers(); print(*sys.modules)"
     imported = set(subprocess.check_output([sys.executable, "-c", asked], cwd=ROOT, text=True).split())
     assert "ingest.contents.chunkers.libraries" in imported
     assert not {"astchunk", "chonkie", "langchain_text_splitters", "llama_index"} & imported
@@ -139,7 +140,7 @@ def test_a_library_that_is_not_installed_is_one_error_with_the_command(
 
     absence.cache_clear()
     request.addfinalizer(absence.cache_clear)
-    monkeypatch.setattr(chunking, "version", found)
+    monkeypatch.setattr(chunkers_by_name, "version", found)
     missing = {"tqdm"}
     assert absence(chunkers()["chonkie-token-<n>"]) == "tqdm is not installed"
     missing = {"astchunk", "chonkie"}

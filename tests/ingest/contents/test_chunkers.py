@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.contents.chunkers import Document, LineRange
-from ingest.contents.chunking import resolve_chunkers
+from ingest.contents.chunkers_by_name import resolve_chunkers
 
 MARKS = ["\n", "\n", "\n", "\r\n", " ", "    ", "\t", "\ufeff", "\x00", "\x0c", "é", "\U0001f600", "(", ")", "}"]
 CODE = ["def f(x):", "return x", "class A:", "# note", "@deco", "if x:", "x = 1", '"""']

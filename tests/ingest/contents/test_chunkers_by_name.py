@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import ingest.contents.chunkers
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunking import Chunked, chunk_blobs, chunkers, default_chunkers, resolve_chunkers
+from ingest.contents.chunkers_by_name import chunkers, default_chunkers, resolve_chunkers
+from ingest.contents.chunking import Chunked, chunk_blobs
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of

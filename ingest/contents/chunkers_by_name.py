@@ -1,4 +1,4 @@
-"""Chunkers that are given by a command or a Python function: `NAME=COMMAND`, `NAME=module:function`."""
+"""Chunkers by name: those that are declared, and those given by a command or a Python function, `NAME=COMMAND`."""
 
 from __future__ import annotations
 
@@ -6,19 +6,88 @@ import importlib
 import json
 import re
 from collections.abc import Callable, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
+from importlib.metadata import PackageNotFoundError, version
 
+import ingest.contents.chunkers
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunking import default_chunkers, name_fault, resolve_chunkers
 from ingest.json_command import JsonCommand
-from lake.declarations import Resolved
-from lake.errors import Exit, GoldspanError
+from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
+from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 
 COMMAND = "command"
 """Where a chunker's row keeps what it was given by."""
 
 _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
+
+
+@cache
+def chunkers() -> dict[str, Chunker]:
+    """Every declared chunker by name, in the order of the names."""
+    return discover(ingest.contents.chunkers, Chunker)
+
+
+def default_chunkers() -> list[str]:
+    """The concrete names that run when none are asked for."""
+    return [name for chunker in chunkers().values() for name in chunker.defaults]
+
+
+def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
+    """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for.
+
+    Raises:
+        GoldspanError: A name is unknown ("did you mean"), or its numbers make no sense.
+    """
+    each = [one for name in names for one in CHUNKER_SETS.get(name, (name,))]
+    wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
+    return [_resolve(name) for name in wanted]
+
+
+def _resolve(name: str) -> Resolved[Chunker]:
+    kind, known = "chunker", chunkers()
+    try:
+        found = resolve(kind, name, known)
+    except GoldspanError:
+        raise unknown_name(kind, name, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
+    if why := absence(found.declaration):
+        message = f"chunker {name!r} cannot cut here: {why}"
+        raise GoldspanError(message, hint=INSTALL, code=Exit.MISSING)
+    check = found.declaration.check
+    wrong = check(**found.parameters) if check else ""
+    if wrong:
+        message = f"chunker {name!r}: {wrong}"
+        raise GoldspanError(message, code=Exit.USAGE)
+    return found
+
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+
+
+def name_fault(name: str) -> str:
+    """Why a chunker made elsewhere cannot be called so, or an empty string."""
+    if _NAME.fullmatch(name) is None:
+        return "is to be letters, digits, dots, dashes and underscores, at most 80"
+    with suppress(GoldspanError):
+        if name not in CHUNKER_SETS:
+            resolve("chunker", CHUNKER_ALIASES.get(name, name), chunkers())
+        return "is a chunker of Goldspan's own"
+    return ""
+
+
+INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
+
+
+@cache
+def absence(chunker: Chunker) -> str:
+    """What a chunker wants that is not installed, or an empty string."""
+    for package in (chunker.library, *chunker.also):
+        try:
+            _ = package and version(package)
+        except PackageNotFoundError:
+            return f"{package} is not installed"
+    return ""
 
 
 def wanted_chunkers(names: Sequence[str], given: Sequence[str], lake: Lake) -> list[Resolved[Chunker]]:
