@@ -15,7 +15,7 @@ from evaluate.retrievers import Retriever
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.loading import load_material, load_runs
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.run_scores import score_run
+from evaluate.score.scoring import score_run
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
 from lake.catalog.protocol import Protocol

@@ -27,7 +27,7 @@ from evaluate.rank.pools import (
 from evaluate.rank.ranking import Ranked, rank, together
 from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
-from evaluate.score.run_scores import score_run
+from evaluate.score.scoring import score_run
 from evaluate.selection import ItemPart
 from evaluate.systems import System
 from lake.catalog.cut_offs import CUT_OFFS

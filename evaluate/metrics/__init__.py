@@ -6,18 +6,9 @@ A metric is one decorated function in any module here: all are read when the pac
 import importlib
 import pkgutil
 
-from evaluate.metrics.declaration import (
-    Metric,
-    Ratio,
-    metric,
-    metric_named,
-    metrics,
-    metrics_of,
-    parse_metric,
-    undeclared_after,
-)
+from evaluate.metrics.declaration import Metric, Ratio, metric, metric_named, metrics, metrics_of, parse_metric
 
-__all__ = ["Metric", "Ratio", "metric", "metric_named", "metrics", "metrics_of", "parse_metric", "undeclared_after"]
+__all__ = ["Metric", "Ratio", "metric", "metric_named", "metrics", "metrics_of", "parse_metric"]
 
 for _module in sorted(one.name for one in pkgutil.iter_modules(__path__)):
     importlib.import_module(f"{__name__}.{_module}")

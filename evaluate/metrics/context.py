@@ -5,11 +5,12 @@ Lines are measured by the metrics of :mod:`evaluate.metrics.covered`, at budget 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
+from dataclasses import replace
 
 import polars as pl
 
-from evaluate.metrics.declaration import Direction, Micro, Ratio, metric
+from evaluate.metrics.declaration import Metric, Ratio, metric
 from lake.catalog.cut_offs import DEPTHS
 
 _ONE = pl.lit(1.0)
@@ -20,97 +21,59 @@ _OF = {
     "editloc": "edited lines",
     "line": "lines",
 }
-_FINAL = "; at k, what a ranking's first k results hold"
-
-
-def gold(granularity: str) -> pl.Expr:
-    """How much gold there is."""
-    return pl.col(f"n_gold/{granularity}")
-
-
-def predicted(granularity: str, k: int) -> pl.Expr:
-    """How much the final context holds (k 0), or a ranking's first k results."""
-    return pl.col(f"n_pred/{granularity}@{k}")
-
-
-def hit(granularity: str, k: int) -> pl.Expr:
-    """How much of that is gold."""
-    return pl.col(f"n_hit/{granularity}@{k}")
-
-
-def _declare(
-    name: str,
-    at: Callable[[int], Ratio],
-    meaning: str,
-    *,
-    granularity: str,
-    ks: Sequence[int] = (0,),
-    direction: Direction = "higher",
-    micro: Micro = "ratio of sums",
-    is_of_steps: bool = False,
-) -> None:
-    at.__doc__ = meaning
-    metric(
-        name,
-        title=name.capitalize().replace("_", " ").replace(" f1", " F1").replace(" auc", " AUC"),
-        ks=ks,
-        granularity=granularity,
-        direction=direction,
-        micro=micro,
-        shape="gathered",
-        is_of_steps=is_of_steps,
-    )(at)
 
 
 def _declare_sets(granularity: str) -> None:
-    """Coverage, precision and F1 of a final context as a set."""
-    what, ks = _OF[granularity], (0,) if granularity == "editloc" else (0, *DEPTHS)
-    gold_one = "the lines that the gold patch edits" if granularity == "editloc" else f"the gold {what}"
-    held = "the lines that the run's patch edits" if granularity == "editloc" else f"the {what} in the final context"
-    more = "" if granularity == "editloc" else _FINAL
-    _declare(
-        f"{granularity}_coverage",
-        lambda k: Ratio(hit(granularity, k), gold(granularity)),
-        f"Share of {gold_one} that are among {held}{more}.",
-        granularity=granularity,
-        ks=ks,
-    )
-    _declare(
-        f"{granularity}_precision",
-        lambda k: Ratio(hit(granularity, k), predicted(granularity, k)),
-        f"Share of {held} that are among {gold_one}{more}.",
-        granularity=granularity,
-        ks=ks,
-    )
-    _declare(
-        f"{granularity}_f1",
-        lambda k: Ratio(2 * hit(granularity, k), gold(granularity) + predicted(granularity, k)),
-        f"Harmonic mean of coverage and precision of {what}{more}.",
-        granularity=granularity,
-        ks=ks,
-    )
+    """Coverage, precision and F1 of a final context as a set; of a ranking also of what its first k results hold."""
+    what, is_edit = _OF[granularity], granularity == "editloc"
+    gold = "the lines that the gold patch edits" if is_edit else f"the gold {what}"
+    held = "the lines that the run's patch edits" if is_edit else f"the {what} in the final context"
+    more = "" if is_edit else "; at k, what a ranking's first k results hold"
+
+    def sizes(k: int) -> Iterator[pl.Expr]:
+        names = (f"n_hit/{granularity}@{k}", f"n_gold/{granularity}", f"n_pred/{granularity}@{k}")
+        return map(pl.col, names)
+
+    def coverage(k: int) -> Ratio:
+        n_hit, n_gold, _ = sizes(k)
+        return Ratio(n_hit, n_gold)
+
+    def precision(k: int) -> Ratio:
+        n_hit, _, n_pred = sizes(k)
+        return Ratio(n_hit, n_pred)
+
+    def f1(k: int) -> Ratio:
+        n_hit, n_gold, n_pred = sizes(k)
+        return Ratio(2 * n_hit, n_gold + n_pred)
+
+    for name, at, meaning in (
+        ("coverage", coverage, f"Share of {gold} that are among {held}{more}."),
+        ("precision", precision, f"Share of {held} that are among {gold}{more}."),
+        ("F1", f1, f"Harmonic mean of coverage and precision of {what}{more}."),
+    ):
+        _declared(granularity, name, meaning, ks=(0,) if is_edit else (0, *DEPTHS))(at)
 
 
 def _declare_trajectory(granularity: str) -> None:
     """What a run's way was worth."""
     what = _OF[granularity]
-    _declare(
-        f"{granularity}_auc",
-        lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE),
-        f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher.",
+    n_seen, n_union = pl.col(f"n_seen/{granularity}"), pl.col(f"n_union/{granularity}")
+    auc = f"Mean over the steps of the share of the gold {what} that had been seen by then: the earlier, the higher."
+    declared = replace(_declared(granularity, "AUC", auc), micro="undefined", is_of_steps=True)
+    declared(lambda k: Ratio(pl.col(f"auc/{granularity}"), _ONE))
+    again = f"Share of the {what} seen in all steps that an earlier step had seen already."
+    declared = replace(_declared(granularity, "redundancy", again), direction="lower", is_of_steps=True)
+    declared(lambda k: Ratio(n_seen - n_union, n_seen))
+
+
+def _declared(granularity: str, name: str, meaning: str, ks: tuple[int, ...] = (0,)) -> Metric:
+    return Metric(
+        f"{granularity}_{name.lower()}",
+        title=f"{granularity.capitalize()} {name}",
+        ks=ks,
+        meaning=meaning,
         granularity=granularity,
-        micro="undefined",
-        is_of_steps=True,
-    )
-    _declare(
-        f"{granularity}_redundancy",
-        lambda k: Ratio(
-            pl.col(f"n_seen/{granularity}") - pl.col(f"n_union/{granularity}"), pl.col(f"n_seen/{granularity}")
-        ),
-        f"Share of the {what} seen in all steps that an earlier step had seen already.",
-        granularity=granularity,
-        direction="lower",
-        is_of_steps=True,
+        shape="gathered",
     )
 
 
@@ -132,5 +95,4 @@ for _granularity in ("file", "symbol", "span", "line"):
 )
 def n_steps(k: int) -> Ratio:
     """How many steps a run took; of a ranking, how many of its results are taken as steps."""
-    del k
     return Ratio(pl.col("n_steps"), _ONE)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.metrics.columns import at_budget, at_depth
-from evaluate.metrics.declaration import Ratio, metric
+from evaluate.metrics.declaration import Ratio, metric, size_at
 from lake.catalog.cut_offs import BUDGETS
 
 _N_GOLD = pl.col("n_gold")
@@ -18,13 +17,13 @@ def line_coverage(k: int) -> Ratio:
     The ranking is walked from the top, every line counts once, and the last chunk is cut at the end of the last line
     that fits. Of a gathered context at k 0 all of it counts.
     """
-    return Ratio(pl.col(at_budget("n_both", k)), _N_GOLD)
+    return Ratio(pl.col(size_at("n_both", "budget", k)), _N_GOLD)
 
 
 @metric("line_precision", title="Line precision", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
 def line_precision(k: int) -> Ratio:
     """Share of the lines returned for k non-whitespace characters that are gold; 0 where nothing is returned."""
-    return Ratio(pl.col(at_budget("n_both", k)), pl.col(at_budget("n_returned", k)))
+    return Ratio(pl.col(size_at("n_both", "budget", k)), pl.col(size_at("n_returned", "budget", k)))
 
 
 @metric("line_f1", title="Line F1", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
@@ -33,10 +32,10 @@ def line_f1(k: int) -> Ratio:
 
     Twice the lines in both over the lines of either side added up; chunks of any size and overlap compare by it.
     """
-    return Ratio(2 * pl.col(at_budget("n_both", k)), _N_GOLD + pl.col(at_budget("n_returned", k)))
+    return Ratio(2 * pl.col(size_at("n_both", "budget", k)), _N_GOLD + pl.col(size_at("n_returned", "budget", k)))
 
 
 @metric("self_share", title="Self share", ks=(5, 10), direction="neither", shape="covered")
 def self_share(k: int) -> Ratio:
     """Share of the lines of the first k results that lie in the query's own text: the prompt, found again."""
-    return Ratio(pl.col(at_depth("n_own", k)), pl.col(at_depth("n_returned", k)))
+    return Ratio(pl.col(size_at("n_own", "results", k)), pl.col(size_at("n_returned", "results", k)))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -52,28 +51,50 @@ class Ratio:
         return frozenset((*self.numerator.meta.root_names(), *self.denominator.meta.root_names()))
 
 
-@dataclass(frozen=True)
+Formula = Callable[[int], Ratio]
+"""What a metric is at each cut-off."""
+
+
+@dataclass(frozen=True, kw_only=True)
 class Metric:
-    """A declared metric; `meaning` is the function's docstring and the metric's text on the page.
+    """A metric, declared by calling this with the function from k to its ratio: `@metric("recall", title=…, ks=(5,))`.
 
     `k` 0 means the whole list. `is_absent_null`: an item without any relevant hit has no value, where others have 0.
     `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0. `is_of_steps`: it describes
-    the steps of a run, which protocols that average answers as ratios of sums average over items.
+    the steps of a run, which protocols that average answers as ratios of sums average over items. `meaning` is its text
+    on the page: the function's docstring, unless it is given.
     """
 
-    name: str
+    name: str = field(kw_only=False)
     title: str
-    meaning: str
-    granularity: str
-    direction: Direction
-    micro: Micro
-    shape: Shape
-    cut: Cut
     ks: tuple[int, ...]
-    at: Callable[[int], Ratio] = field(compare=False)
+    meaning: str = ""
+    granularity: str = "chunk"
+    direction: Direction = "higher"
+    micro: Micro = "ratio of sums"
+    shape: Shape = "ranked"
+    cut: Cut = "results"
     is_absent_null: bool = False
     is_undefined_null: bool = False
     is_of_steps: bool = False
+    at: Formula = field(default=lambda k: Ratio(pl.lit(k), pl.lit(0)), compare=False)
+
+    def __call__(self, at: Formula) -> Formula:
+        """Declare it.
+
+        Raises:
+            GoldspanError: The name is taken, or the function has no docstring.
+        """
+        meaning = self.meaning or " ".join((inspect.getdoc(at) or "").split())
+        if not meaning:
+            message = f"metric {self.name!r} has no docstring, which is its text on the page"
+            raise GoldspanError(message, where=at.__module__)
+        if self.name in _METRICS:
+            message = f"metric {self.name!r} is declared twice"
+            where = f"{_METRICS[self.name].at.__module__} and {at.__module__}"
+            raise GoldspanError(message, where=where, hint="Give one of them another name.")
+        _METRICS[self.name] = replace(self, meaning=meaning, at=at)
+        return at
 
     @property
     def stores_sums(self) -> bool:
@@ -96,44 +117,15 @@ class Metric:
         return self.shape == "ranked" and self.reads <= {"rank", "n_relevant"}
 
 
+metric = Metric
 _METRICS: dict[str, Metric] = {}
 _ALIAS = re.compile(r"(?P<name>[a-z][a-z0-9_]*?)(?:(?:@|_at_)(?P<k>[0-9]+))?", re.IGNORECASE)
+_SIGNS: Mapping[Cut, str] = {"budget": "@", "lines": "@lines", "results": "@top"}
 
 
-def metric(
-    name: str,
-    *,
-    title: str,
-    ks: Sequence[int],
-    granularity: str = "chunk",
-    direction: Direction = "higher",
-    micro: Micro = "ratio of sums",
-    shape: Shape = "ranked",
-    cut: Cut = "results",
-    is_absent_null: bool = False,
-    is_undefined_null: bool = False,
-    is_of_steps: bool = False,
-) -> Callable[[Callable[[int], Ratio]], Callable[[int], Ratio]]:
-    """Declare a metric: decorate the function from k to its ratio; the docstring says what the number means.
-
-    Raises:
-        GoldspanError: The name is taken, or the function has no docstring.
-    """
-
-    def declare(at: Callable[[int], Ratio]) -> Callable[[int], Ratio]:
-        meaning = " ".join((inspect.getdoc(at) or "").split())
-        if not meaning:
-            message = f"metric {name!r} has no docstring, which is its text on the page"
-            raise GoldspanError(message, where=at.__module__)
-        if name in _METRICS:
-            message = f"metric {name!r} is declared twice"
-            where = f"{_METRICS[name].at.__module__} and {at.__module__}"
-            raise GoldspanError(message, where=where, hint="Give one of them another name.")
-        flags = (is_absent_null, is_undefined_null, is_of_steps)
-        _METRICS[name] = Metric(name, title, meaning, granularity, direction, micro, shape, cut, tuple(ks), at, *flags)
-        return at
-
-    return declare
+def size_at(size: str, cut: Cut, k: int) -> str:
+    """The column of a size of a set of lines, up to a cut-off; a budget of 0 is no limit."""
+    return f"{size}{_SIGNS[cut]}{k}"
 
 
 def metrics() -> Mapping[str, Metric]:
@@ -192,14 +184,3 @@ def parse_metric(text: str) -> tuple[Metric, int]:
         message = f"metric {text!r} needs a cut-off"
         raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in found.ks)}.", code=Exit.USAGE)
     return found, int(k)
-
-
-@contextmanager
-def undeclared_after() -> Iterator[None]:
-    """Forget, on leaving, the metrics declared inside: for tests and trials."""
-    before = dict(_METRICS)
-    try:
-        yield
-    finally:
-        _METRICS.clear()
-        _METRICS.update(before)

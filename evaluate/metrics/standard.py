@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.metrics.columns import at_lines
-from evaluate.metrics.declaration import Ratio, metric
+from evaluate.metrics.declaration import Ratio, metric, size_at
 from evaluate.metrics.ranked import discount, hits_within, within
 from lake.exact import exact_sum
 
@@ -28,7 +27,6 @@ def average_precision(k: int) -> Ratio:
 @metric("r_precision", title="R-precision", ks=(0,), micro="ratio of sums")
 def r_precision(k: int) -> Ratio:
     """Precision among the first R results, R being how many relevant chunks the pool has; 0 where it has none."""
-    del k
     return Ratio((pl.col("rank") <= _N_RELEVANT).sum(), _N_RELEVANT)
 
 
@@ -93,19 +91,19 @@ def file_mrr(k: int) -> Ratio:
 @metric("lines_coverage", title="Coverage", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
 def lines_coverage(k: int) -> Ratio:
     """Share of the gold lines that are among the first k different lines returned, blank ones counted."""
-    return Ratio(pl.col(at_lines("n_both", k)), _N_GOLD)
+    return Ratio(pl.col(size_at("n_both", "lines", k)), _N_GOLD)
 
 
 @metric("lines_precision", title="Precision", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
 def lines_precision(k: int) -> Ratio:
     """Gold lines among the first k different lines returned, over k, even when fewer were returned."""
-    return Ratio(pl.col(at_lines("n_both", k)), pl.lit(k))
+    return Ratio(pl.col(size_at("n_both", "lines", k)), pl.lit(k))
 
 
 @metric("lines_f1", title="F1", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
 def lines_f1(k: int) -> Ratio:
     """Harmonic mean of coverage and precision at k lines: twice the lines in both, over the gold lines and k."""
-    return Ratio(2 * pl.col(at_lines("n_both", k)), _N_GOLD + k)
+    return Ratio(2 * pl.col(size_at("n_both", "lines", k)), _N_GOLD + k)
 
 
 @metric(
@@ -113,4 +111,4 @@ def lines_f1(k: int) -> Ratio:
 )
 def lines_efficiency(k: int) -> Ratio:
     """Share of the first k different lines returned that are gold, over as many as were returned; 0 for none."""
-    return Ratio(pl.col(at_lines("n_both", k)), pl.col(at_lines("n_returned", k)))
+    return Ratio(pl.col(size_at("n_both", "lines", k)), pl.col(size_at("n_returned", "lines", k)))

@@ -11,64 +11,35 @@ import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.metrics.standard import PERSISTENCE
-from evaluate.score.contexts.closed import has_closed_form
-from evaluate.score.metric_inputs import judged_items
+from evaluate.score.conformance import sealed
+from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import SCORE_COLUMNS, Requested, applied, label, lengthen
-from evaluate.score.random_orders import N_ORDERS, mean_of_orders
-from evaluate.score.scoring import sealed
-from lake.catalog.protocol import Protocol
-from lake.lines import LineAxis
-from lake.relevance import RELEVANCE
+from evaluate.score.random_orders import mean_of_orders
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
-Expectation = Callable[["Draw", int], tuple[Floats, Floats]]
-"""(draw, k) → expected numerator and expected denominator, per item; their ratio is the expected value."""
+Amount = Callable[["Draw", int], Floats]
+"""(draw, k) → what is expected, per item."""
 
 
-def expected_random(
-    protocol: Protocol,
-    *,
-    run_id: str,
-    items: pl.LazyFrame,
-    gold: pl.LazyFrame,
-    pool: pl.LazyFrame,
-    axis: LineAxis | None = None,
-    relevance: pl.LazyFrame | None = None,
-) -> pl.LazyFrame:
+def expected_random(basis: Basis, run_id: str) -> pl.LazyFrame:
     """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`, sorted by its key.
 
     Metrics of lists of files have no row: what they expect is not worked out.
 
     Args:
-        protocol: The rules.
+        basis: The rules, and what the items are.
         run_id: The run these stand for.
-        items: The scorable items, as for :func:`evaluate.score.scoring.score`.
-        gold: item_id, path, line_start, line_end, of the protocol's gold rule.
-        pool: pool_id, path, chunk_no, line_start, line_end: the chunks each pool holds.
-        axis: The lines of the pools' files, for protocols that measure sets of lines.
-        relevance: As for :func:`evaluate.score.scoring.score`.
     """
-    spans = RELEVANCE[protocol.relevance].gold_of(gold)
-    judged = judged_items(protocol, items, spans, pool, relevance)
-    exact = [(metric, k) for metric, k in metrics_of(protocol) if _form_of(metric)]
-    drawn = [(one, k) for one, k in metrics_of(protocol) if not _form_of(one) and one.shape != "filed"]
+    requested = metrics_of(basis.protocol)
+    exact = [(metric, k) for metric, k in requested if _form_of(metric)]
+    drawn = [(metric, k) for metric, k in requested if not _form_of(metric) and metric.shape != "filed"]
     measured = [pl.LazyFrame(schema={name: table("scores").columns[name] for name in SCORE_COLUMNS})]
     if exact:
-        closed = _closed(items, judged, pool, exact).lazy()
-        measured.append(lengthen(applied(closed, protocol, exact), exact))
+        measured.append(lengthen(applied(_closed(basis, exact).lazy(), basis.protocol, exact), exact))
     if drawn:
-        orders = mean_of_orders(
-            protocol, drawn, items=items, spans=spans, judged=judged, pool=pool, axis=axis, relevance=relevance
-        )
-        measured.append(lengthen(orders, drawn))
-    return sealed(pl.concat(measured), protocol, run_id)
-
-
-def how_expected(metric: str, k: int = 0) -> str:
-    """How the number of the random order was found, for its label."""
-    is_closed = metric in _FORMS or has_closed_form(metric_named(metric), k)
-    return "closed form" if is_closed else f"mean of {N_ORDERS} seeded orders"
+        measured.append(lengthen(mean_of_orders(basis, drawn), drawn))
+    return sealed(pl.concat(measured), basis.protocol, run_id)
 
 
 @dataclass(frozen=True)
@@ -91,6 +62,10 @@ class Draw:
     best: Floats
     boundary: Floats
 
+    def drawn(self, k: int) -> Floats:
+        """How many chunks the first k are; of k 0 all."""
+        return np.minimum(self.n, k) if k else self.n
+
     def none_of(self, special: Floats, k: int) -> Floats:
         """The chance that none of so many special chunks is among the first k: C(n − special, k) / C(n, k)."""
         chance = np.ones(np.broadcast(self.n, special).shape)
@@ -101,155 +76,104 @@ class Draw:
 
     def share_of_discounts(self, k: int) -> Floats:
         """The sum of 1 / log2(rank + 1) over the first k ranks that the pool fills, divided by the pool's size."""
-        sums = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))))
-        return _over(sums[np.minimum(self.n, k).astype(np.int64)], self.n)
+        return _over(_up_to(1 / np.log2(np.arange(2, k + 2)), self.drawn(k)), self.n)
+
+
+def _one(draw: Draw, k: int) -> Floats:
+    return np.ones_like(draw.n)
+
+
+def _relevant(draw: Draw, k: int) -> Floats:
+    return draw.n_relevant
 
 
 def _hits(draw: Draw, k: int) -> Floats:
-    return _over(np.minimum(draw.n, k) * draw.n_relevant, draw.n)
+    return _over(draw.drawn(k) * draw.n_relevant, draw.n)
 
 
-def _precision(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return _hits(draw, k), np.full_like(draw.n, k)
+def _any_hit(draw: Draw, k: int) -> Floats:
+    return 1 - draw.none_of(draw.n_relevant, k) if k else _is_any_relevant(draw, k)
 
 
-def _recall(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return _hits(draw, k), draw.n_relevant
+def _is_any_relevant(draw: Draw, k: int) -> Floats:
+    return (draw.n_relevant > 0).astype(np.float64)
 
 
-def _hit(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return 1 - draw.none_of(draw.n_relevant, k), np.ones_like(draw.n)
-
-
-def _mrr(draw: Draw, k: int) -> tuple[Floats, Floats]:
+def _reciprocal_rank(draw: Draw, k: int) -> Floats:
     none = [draw.none_of(draw.n_relevant, rank) for rank in range(k + 1)]
-    return np.sum([(none[rank - 1] - none[rank]) / rank for rank in range(1, k + 1)], axis=0), np.ones_like(draw.n)
+    mean: Floats = np.sum([(none[rank - 1] - none[rank]) / rank for rank in range(1, k + 1)], axis=0)
+    return mean
 
 
-def _f1(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return 2 * _hits(draw, k), draw.n_relevant + k
-
-
-def _map(draw: Draw, k: int) -> tuple[Floats, Floats]:
+def _precisions(draw: Draw, k: int) -> Floats:
     # A relevant result at rank r has there before it its share of the r - 1 others.
-    n_ranks = np.minimum(draw.n, k) if k else draw.n
-    harmonic = np.concatenate(([0.0], np.cumsum(1 / np.arange(1, n_ranks.max(initial=0) + 1))))[
-        n_ranks.astype(np.int64)
-    ]
+    n_ranks = draw.drawn(k)
+    harmonic = _up_to(1 / np.arange(1, n_ranks.max(initial=0) + 1), n_ranks)
     others = _over(draw.n_relevant - 1, draw.n - 1)
-    return _over(draw.n_relevant, draw.n) * (harmonic + (n_ranks - harmonic) * others), draw.n_relevant
+    return _over(draw.n_relevant, draw.n) * (harmonic + (n_ranks - harmonic) * others)
 
 
-def _r_precision(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    del k
-    return _over(draw.n_relevant**2, draw.n), draw.n_relevant
+def _ideal(draw: Draw, k: int) -> Floats:
+    return _up_to(1 / np.log2(np.arange(2, k + 2)), np.minimum(draw.n_relevant, k))
 
 
-def _rbp(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** np.minimum(draw.n, k)), np.ones_like(draw.n)
-
-
-def _judged(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return np.minimum(draw.n, k), np.minimum(draw.n, k)
-
-
-def _ndcg(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    sums = np.concatenate(([0.0], np.cumsum(1 / np.log2(np.arange(2, k + 2)))))
-    return draw.n_relevant * draw.share_of_discounts(k), sums[np.minimum(draw.n_relevant, k).astype(np.int64)]
-
-
-def _iou(draw: Draw, k: int) -> tuple[Floats, Floats]:
+def _best_gain(draw: Draw, k: int) -> Floats:
     # The best is the j-th of all when it is drawn and none of the j − 1 before it is.
     across = replace(draw, n=draw.n[:, None], n_relevant=draw.n_relevant[:, None])
     places = np.arange(draw.gains.shape[1], dtype=np.float64)[None, :]
     is_best = across.none_of(places, k) - across.none_of(places + 1, k)
-    return (draw.gains * is_best).sum(axis=1), np.ones_like(draw.n)
+    best: Floats = (draw.gains * is_best).sum(axis=1)
+    return best
 
 
-def _ndcg_iou(draw: Draw, k: int) -> tuple[Floats, Floats]:
+def _ideal_of_gains(draw: Draw, k: int) -> Floats:
     best = draw.gains[:, :k]
-    ideal = (best / np.log2(np.arange(2, best.shape[1] + 2))).sum(axis=1)
-    return draw.gains.sum(axis=1) * draw.share_of_discounts(k), ideal
+    ideal: Floats = (best / np.log2(np.arange(2, best.shape[1] + 2))).sum(axis=1)
+    return ideal
 
 
-def _correct(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return _hit(draw, k) if k else ((draw.n_relevant > 0).astype(np.float64), np.ones_like(draw.n))
-
-
-def _found_rank(draw: Draw, k: int) -> tuple[Floats, Floats]:
+FORMS: Mapping[str, tuple[Amount, Amount]] = {
+    "precision": (_hits, lambda draw, k: np.full_like(draw.n, k)),
+    "recall": (_hits, _relevant),
+    "hit": (_any_hit, _one),
+    "accuracy": (_any_hit, _one),
+    "mrr": (_reciprocal_rank, _one),
+    "ndcg": (lambda draw, k: draw.n_relevant * draw.share_of_discounts(k), _ideal),
+    "iou": (_best_gain, _one),
+    "ndcg_iou": (lambda draw, k: draw.gains.sum(axis=1) * draw.share_of_discounts(k), _ideal_of_gains),
+    "success": (_any_hit, _one),
+    "f1": (lambda draw, k: 2 * _hits(draw, k), lambda draw, k: draw.n_relevant + k),
+    "map": (_precisions, _relevant),
+    "r_precision": (lambda draw, k: _over(draw.n_relevant**2, draw.n), _relevant),
+    "rbp": (lambda draw, k: _over(draw.n_relevant, draw.n) * (1 - PERSISTENCE ** draw.drawn(k)), _one),
+    "judged": (Draw.drawn, Draw.drawn),
+    "correct": (_any_hit, _one),
     # The relevant cut the others into gaps of equal expected length; none relevant is no value. It has no cut-off.
-    return np.where(draw.n_relevant > k, (draw.n + 1) / (draw.n_relevant + 1), np.nan), np.ones_like(draw.n)
-
-
-def _best_similarity(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    "found_rank": (lambda draw, k: np.where(draw.n_relevant > k, (draw.n + 1) / (draw.n_relevant + 1), np.nan), _one),
     # Within k it is that of the relevant alone, which are all that is like gold where gold is lines.
-    return _iou(draw, k) if k else (draw.best, np.ones_like(draw.n))
-
-
-def _reachable(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    del k
-    return (draw.n_relevant > 0).astype(np.float64), np.ones_like(draw.n)
-
-
-def _accuracy_reachable(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    return _hit(draw, k)[0], _reachable(draw, k)[0]
-
-
-def _boundary_similarity(draw: Draw, k: int) -> tuple[Floats, Floats]:
-    del k
-    return draw.boundary, np.ones_like(draw.n)
-
-
-def _non_gold_share(draw: Draw, k: int) -> tuple[Floats, Floats]:
+    "best_similarity": (lambda draw, k: _best_gain(draw, k) if k else draw.best, _one),
+    "reachable": (_is_any_relevant, _one),
+    "accuracy_reachable": (_any_hit, _is_any_relevant),
+    "boundary_similarity": (lambda draw, k: draw.boundary, _one),
     # Whichever relevant chunks are drawn, each is as likely to be any of them: where there is a share, its expectation
     # is that of the whole pool, however many are drawn.
-    return _over(np.minimum(draw.n, k) * draw.n_elsewhere, draw.n), _hits(draw, k)
-
-
-CLOSED_FORMS: Mapping[str, Expectation] = {
-    "precision": _precision,
-    "recall": _recall,
-    "hit": _hit,
-    "accuracy": _hit,
-    "mrr": _mrr,
-    "ndcg": _ndcg,
-    "iou": _iou,
-    "ndcg_iou": _ndcg_iou,
-    "success": _hit,
-    "f1": _f1,
-    "map": _map,
-    "r_precision": _r_precision,
-    "rbp": _rbp,
-    "judged": _judged,
-    "correct": _correct,
-    "found_rank": _found_rank,
-    "best_similarity": _best_similarity,
+    "non_gold_share": (lambda draw, k: _over(draw.drawn(k) * draw.n_elsewhere, draw.n), _hits),
 }
-"""Metrics whose expectation needs no drawing (the hypergeometric distribution); the others are ratios of two drawn
-numbers, unions, or capped."""
-
-BESIDE: Mapping[str, Expectation] = {
-    "reachable": _reachable,
-    "accuracy_reachable": _accuracy_reachable,
-    "boundary_similarity": _boundary_similarity,
-    "non_gold_share": _non_gold_share,
-}
-"""Metrics that stand beside others and may have no value; their expectation needs no drawing either."""
-
-_FORMS = {**CLOSED_FORMS, **BESIDE}
+"""Metric → expected numerator and denominator, whose ratio is the expected value, where that needs no drawing (the
+hypergeometric distribution); the others are ratios of two drawn numbers, unions, or capped."""
 
 
-def _form_of(metric: Metric) -> Expectation | None:
+def _form_of(metric: Metric) -> tuple[Amount, Amount] | None:
     """The closed form of what a metric computes, which under judgements in grades is another's of that kind."""
-    return next((form for name, form in _FORMS.items() if metric_named(name).at is metric.at), None)
+    return next((form for name, form in FORMS.items() if metric_named(name).at is metric.at), None)
 
 
-def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, requested: Requested) -> pl.DataFrame:
-    sizes = pool.group_by("pool_id").agg(pl.len().cast(pl.Int64).alias("n"))
+def _closed(basis: Basis, requested: Requested) -> pl.DataFrame:
+    sizes = basis.pool.group_by("pool_id").agg(n=pl.len().cast(pl.Int64))
     known = (
-        items.select("item_id", "pool_id")
+        basis.items.select("item_id", "pool_id")
         .join(sizes, on="pool_id", how="left", maintain_order="left")
-        .join(judged, on="item_id", how="left", maintain_order="left")
+        .join(basis.judged, on="item_id", how="left", maintain_order="left")
         .with_columns(pl.col("n").fill_null(0))
         .collect()
     )
@@ -262,10 +186,16 @@ def _closed(items: pl.LazyFrame, judged: pl.LazyFrame, pool: pl.LazyFrame, reque
     columns: dict[str, Floats] = {}
     for metric, k, form in ((metric, k, form) for metric, k in requested if (form := _form_of(metric))):
         name = label(metric, k)
-        numerator, denominator = form(draw, k)
+        numerator, denominator = (amount(draw, k) for amount in form)
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
     return known.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns.items())
+
+
+def _up_to(amounts: Floats, n: Floats) -> Floats:
+    """The sum of the first so many amounts."""
+    sums: Floats = np.concatenate(([0.0], np.cumsum(amounts)))[n.astype(np.int64)]
+    return sums
 
 
 def _over(numerator: Floats, denominator: Floats, undefined: float = 0.0) -> Floats:

@@ -7,65 +7,32 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import json
+from pathlib import Path
 
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.score.completions import COMPLETION
-from evaluate.score.contexts import conformance as contexts
+from evaluate.score.contexts.gathered import Material, Runs
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.coverage import OWN_TEXT
+from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_run
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError, unknown_name
 from lake.fingerprint import canonical_json, sha256_of
 from lake.lines import LineAxis
 from lake.relevance import RELEVANCE
+from lake.tables import table
 
 _WORDS = ("title", "meaning", "place")
 """What a protocol says about itself to people; mending a sentence changes no rule."""
 
-_AT = {"first": 1, "fifth": 5, "sixth": 6, "tenth": 10, "eleventh": 11}
-"""Items whose first relevant hit stands at that rank, on either side of every cut-off."""
-_SPANS = ["item_id", "path", "line_start", "line_end"]
-_GOLD = [
-    ("plain", "a.py", 10, 30),
-    ("overlapping", "a.py", 10, 30),
-    ("overlapping", "a.py", 20, 45),
-    ("overlapping", "a.py", 90, 95),
-    ("overlapping", "b.py", 0, 5),
-    ("adjacent", "b.py", 40, 50),
-    ("adjacent", "b.py", 50, 60),
-    ("nothing returned", "a.py", 0, 10),
-    ("nothing relevant", "elsewhere.py", 0, 10),
-    ("deep", "b.py", 0, 200),
-    ("one line", "a.py", 59, 60),
-    ("past the end", "a.py", 115, 130),
-    ("spent to the last character", "c.py", 8, 33),
-    ("short list", "a.py", 0, 12),
-    ("as long as a cut-off", "a.py", 0, 12),
-    ("only chunk", "d.py", 2, 6),
-    ("empty gold", "a.py", 8, 8),
-    ("empty gold", "b.py", 30, 34),
-    *((item, "a.py", 0, 12) for item in _AT),
-]
-_TARGET = "    total = 0\n\n    for one in many:\n        total += one\n    return total\n"
-_ANSWERS = (
-    _TARGET,
-    "total = 0\nfor one in many:\n\n  total += one\nreturn total\nprint(total)\n",
-    "    total = 1\n    for one in many:\n        total += one\n    return total\n",
-    "    return sum(many)\n",
-    "",
-    None,
-)
-_FILES = {"a.py": 120, "b.py": 200, "c.py": 40, "d.py": 10}
-_ITEMS = sorted({item for item, *_ in _GOLD} | {"no gold"})
-_N_HITS = 15
-_STEPS = (7, 3)
-"""Two walks over the pool's chunks: hits in an order that is neither good nor bad."""
-_LEVELS = ("easy", "hard")
-_ALIKE = (0.0, 0.35, 0.7, 0.6999999999999999, 1.0, 0.5, 0.9)
-"""Similarities on either side of a threshold and on it."""
+
+def sealed(measured: pl.LazyFrame, protocol: Protocol, run_id: str) -> pl.LazyFrame:
+    """Measured values as rows of table `scores`, sorted by its key, under the run's name and the protocol's seal."""
+    seal = {"run_id": run_id, "protocol": protocol.name, "protocol_hash": protocol_hash(protocol)}
+    rows = measured.with_columns(pl.lit(value).alias(name) for name, value in seal.items())
+    return rows.select(*table("scores").columns).sort("item_id", "granularity", "metric", "k")
 
 
 def check_rules(protocol: Protocol) -> None:
@@ -102,115 +69,52 @@ def protocol_hash(protocol: Protocol) -> str:
     if protocol.context is None:
         # Rankings alone are not read as contexts; saying so would say nothing new.
         del rules["context"]
-    scores = _scores(protocol) if protocol.context is None else _context_scores(protocol)
+    frames = _scores(protocol) if protocol.context is None else _context_scores(protocol)
+    scores = [[_digits(value) for value in row] for frame in frames for row in frame.iter_rows()]
     return sha256_of(canonical_json({"rules": rules, "scores": scores}).encode())
 
 
-def _context_scores(protocol: Protocol) -> list[list[str]]:
-    found = score_contexts(protocol, contexts.material(), contexts.runs())
+def _context_scores(protocol: Protocol) -> list[pl.DataFrame]:
+    found = score_contexts(protocol, *contexts())
     key = ["run_id", "item_id", "granularity"]
-    frames = [found.scores.sort(*key, "metric", "k"), found.steps.sort(*key, "step")]
-    return [[_digits(value) for value in row] for frame in frames for row in frame.iter_rows()]
+    return [found.scores.sort(*key, "metric", "k"), found.steps.sort(*key, "step")]
 
 
-def _scores(protocol: Protocol) -> list[list[str]]:
-    fixture = {"hits": _hits(), "items": _items(), "gold": _gold(), "pool": _pool(), "relevance": _relevance()}
-    scores = measure_run(protocol, axis=_axis(), completions=_completions(), **fixture).collect()
-    ordered = scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")
-    return [[_digits(value) for value in row] for row in ordered.iter_rows()]
+def _scores(protocol: Protocol) -> list[pl.DataFrame]:
+    frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
+    hits, completions = frames.pop("hits"), frames.pop("completions")
+    axis = LineAxis.of(frames.pop("lines").collect())
+    scores = measure_run(Basis(protocol, axis=axis, **frames), hits, completions).collect()
+    return [scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")]
+
+
+def contexts() -> tuple[Material, Runs]:
+    """A small world in which ContextBench's readings differ wherever they can.
+
+    Four files and six items, one of which nobody answers; an agent that does everything odd, one that never edits, and
+    rankings, one of them with an order for lines. Whole lines spend 8,000 characters to the last, and what comes next
+    may begin with a blank line.
+    """
+    frames = dict(_fixture("contexts"))
+    answered = {name: frames.pop(name) for name in ("run_items", "hits", "edits")}
+    names = answered["run_items"]["run_id"].unique(maintain_order=True).to_list()
+    return Material(**frames), Runs.of(names, **answered)
+
+
+@functools.cache
+def _fixture(kind: str) -> dict[str, pl.DataFrame]:
+    """The frames that `rankings` or `contexts` are sealed with.
+
+    Of the rankings an item is called by what it tries: its first relevant hit stands on either side of every cut-off,
+    gold overlaps, adjoins, is empty or lies elsewhere, whole lines (of 1,000 characters in c.py, a blank one after
+    8,000) spend a budget to the last, and similarities lie on either side of a threshold and on it.
+    """
+    tables: dict[str, dict[str, list[str]]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))[kind]
+    return {
+        name: pl.DataFrame(one["rows"], one["columns"], orient="row", infer_schema_length=None)
+        for name, one in tables.items()
+    }
 
 
 def _digits(value: object) -> str:
     return format(value, ".12g") if isinstance(value, float) else str(value)
-
-
-def _items() -> pl.LazyFrame:
-    """Items of two levels, whose own text is lines 15 to 25 of a.py, but for one that has none."""
-    own = [(None, None, None) if item == "no gold" else ("a.py", 15, 25) for item in _ITEMS]
-    rows = [
-        (item, "pool", _LEVELS[place % 2], *text, _TARGET)
-        for place, (item, text) in enumerate(zip(_ITEMS, own, strict=True))
-    ]
-    return pl.LazyFrame(rows, schema=["item_id", "pool_id", "level", *OWN_TEXT, "target_text"], orient="row")
-
-
-def _completions() -> pl.LazyFrame:
-    """Answers that are exact, exact but for blanks and what follows, near, shorter, empty and none."""
-    return pl.LazyFrame(list(zip(_ITEMS, _ANSWERS, strict=False)), schema=COMPLETION, orient="row")
-
-
-def _axis() -> LineAxis:
-    """Lines of 0 to 330 characters, some of them blank.
-
-    In c.py all but one have 1,000, so that whole lines spend a budget; the blank one follows 8,000, where gold starts.
-    """
-    rows = [("pool", path, [_n_nws(path, line) for line in range(n_lines)]) for path, n_lines in _FILES.items()]
-    return LineAxis.of(pl.DataFrame(rows, schema=["pool_id", "path", "n_nws"], orient="row"))
-
-
-def _n_nws(path: str, line: int) -> int:
-    if path == "c.py":
-        return 1_000 if line != 8 else 0
-    return 37 * line % 331 if line % 7 else 0
-
-
-def _gold() -> pl.LazyFrame:
-    grade = pl.int_range(pl.len(), dtype=pl.Int64) % 3 + 1
-    return pl.LazyFrame(_GOLD, schema=_SPANS, orient="row").with_columns(grade=grade)
-
-
-def _chunks() -> list[tuple[str, int, int, int]]:
-    """Windows of 20 lines every 10, so that neighbours overlap."""
-    return [
-        (path, number, start, min(start + 20, n_lines))
-        for path, n_lines in _FILES.items()
-        for number, start in enumerate(range(0, n_lines, 10))
-    ]
-
-
-def _pool() -> pl.LazyFrame:
-    chunks = pl.LazyFrame(_chunks(), schema=["path", "chunk_no", "line_start", "line_end"], orient="row")
-    return chunks.with_columns(pl.lit("pool").alias("pool_id"))
-
-
-def _relevance() -> pl.LazyFrame:
-    """Similarities of every chunk to every item's gold, the two kinds unlike; one item has none that is relevant."""
-    rows = [
-        (item, path, number, *(_alike(item, step * place + chunk) for step in _STEPS))
-        for place, item in enumerate(_ITEMS)
-        for chunk, (path, number, *_) in enumerate(_chunks())
-    ]
-    columns = ["item_id", "path", "chunk_no", "jaccard", "identifier_overlap"]
-    return pl.LazyFrame(rows, schema=columns, orient="row")
-
-
-def _alike(item: str, place: int) -> float:
-    if item == "only chunk":
-        # The last chunk there is lies alone in its file, and alone is relevant.
-        return _ALIKE[2] if place % len(_chunks()) == 0 else _ALIKE[1]
-    return _ALIKE[place % 2] if item == "nothing relevant" else _ALIKE[place * place % len(_ALIKE)]
-
-
-def _hits() -> pl.LazyFrame:
-    hits = [
-        (item, rank, *chunk)
-        for place, item in enumerate(_ITEMS)
-        if item != "nothing returned"
-        for rank, chunk in enumerate(_ranking(item, place), start=1)
-    ]
-    return pl.LazyFrame(hits, schema=["item_id", "rank", "path", "chunk_no", "line_start", "line_end"], orient="row")
-
-
-def _ranking(item: str, place: int) -> list[tuple[str, int, int, int]]:
-    chunks = _chunks()
-    if item == "short list":
-        return chunks[1:3]
-    if item == "as long as a cut-off":
-        return [next(chunk for chunk in chunks if chunk[0] == path) for path in ("c.py", "b.py", "a.py")]
-    if item == "spent to the last character":
-        return [chunk for chunk in chunks if chunk[0] == "c.py"]
-    if item in _AT:
-        # The gold lies in the first two chunks of a.py; the rest of that list comes from b.py.
-        before = [chunk for chunk in chunks if chunk[0] == "b.py"][: _AT[item] - 1]
-        return [*before, *chunks[:2]]
-    return [chunks[(_STEPS[place % 2] * rank + place) % len(chunks)] for rank in range(1, _N_HITS + 1)]

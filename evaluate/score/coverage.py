@@ -6,35 +6,18 @@ starts or ends; between two cuts all lines are alike, and each such piece belong
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from evaluate.metrics.columns import at_budget, at_depth, at_lines
+from evaluate.metrics.declaration import Cut, size_at
 from lake.lines import LineAxis, held_pieces
+
+CutOff = tuple[Cut, int]
+"""Where a ranking is cut off: what is counted, and how many of it."""
 
 OWN_TEXT = ("target_path", "query_line_start", "target_line")
 """Columns of `items`: the query's own text is the lines from query_line_start up to target_line of target_path."""
-
-
-class CutOffs(NamedTuple):
-    """Where rankings are cut off.
-
-    Attributes:
-        budgets: In non-whitespace characters; 0 is no limit.
-        n_lines: In different lines.
-        depths: In results.
-    """
-
-    budgets: tuple[int, ...] = ()
-    n_lines: tuple[int, ...] = ()
-    depths: tuple[int, ...] = ()
-
-    @property
-    def columns(self) -> list[str]:
-        """How many of a piece's lines each takes, as columns are called."""
-        kinds = zip((at_budget, at_lines, at_depth), self, strict=True)
-        return list(dict.fromkeys(at("", k) for at, ks in kinds for k in ks))
 
 
 SIZES = ("n_returned", "n_both", "n_own")
@@ -46,7 +29,7 @@ def line_sets(
     items: pl.LazyFrame,
     gold: pl.LazyFrame,
     axis: LineAxis,
-    cut_offs: CutOffs,
+    cut_offs: Sequence[CutOff],
 ) -> pl.LazyFrame:
     """How many lines each item has in its gold, returned, in both, and returned from the query's own text.
 
@@ -59,11 +42,11 @@ def line_sets(
         items: item_id, pool_id and the columns of OWN_TEXT, which may be null.
         gold: As :func:`lake.relevance.disjoint` gives it.
         axis: The lines of every file of the pools; a hit elsewhere has no lines, gold elsewhere stays in `n_gold`.
-        cut_offs: Where to cut.
+        cut_offs: Where to cut, each place once.
 
     Returns:
-        item_id, n_gold, and for every cut-off the SIZES under the names that `evaluate.metrics.columns` has,
-        all Int64; one row per item, in the items' order.
+        item_id, n_gold, and for every cut-off the SIZES as `size_at` names them, all Int64; one row per item, in the
+        items' order.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     known = numbered.select("item_id", "pool_id", "item")
@@ -74,7 +57,7 @@ def line_sets(
     ]
     spans = [axis.place(one).drop("item_id") for one in spans]
     walked = walk(pl.concat(spans, how="diagonal"), axis, cut_offs)
-    sizes = walked.group_by("item").agg(size for cut_off in cut_offs.columns for size in _sizes(cut_off))
+    sizes = walked.group_by("item").agg(size for cut_off in cut_offs for size in _sizes(*cut_off))
     return (
         numbered.select("item_id", "item")
         .join(count_gold(gold, known, axis), on="item_id", how="left", maintain_order="left")
@@ -84,7 +67,7 @@ def line_sets(
     )
 
 
-def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: CutOffs) -> pl.LazyFrame:
+def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
     Args:
@@ -93,19 +76,20 @@ def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: CutOffs) -> pl.LazyFrame
         cut_offs: Where to cut.
 
     Returns:
-        item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and under the `columns` of
-        the cut-offs how many of the piece's lines each takes from `start` on.
+        item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and of each cut-off under
+        `size_at("", …)` how many of the piece's lines it takes from `start` on.
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before), "in_gold", "in_own").sort("item", "rank", "start")
     spent = pl.col("n_nws").cum_sum().over("item") - pl.col("n_nws")
     priced = pieces.with_columns(n_nws=axis.n_nws()).with_columns(spent=spent)
     before = _N_LINES.cum_sum().over("item") - _N_LINES
-    return priced.with_columns(
-        **{at_budget("", budget): _paid_by(axis, budget) for budget in cut_offs.budgets},
-        **{at_lines("", n): (n - before).clip(0, _N_LINES) for n in cut_offs.n_lines},
-        **{at_depth("", k): _N_LINES * (pl.col("rank") <= k) for k in cut_offs.depths},
-    ).drop("spent")
+    takes: dict[Cut, Callable[[int], pl.Expr]] = {
+        "budget": lambda budget: _paid_by(axis, budget),
+        "lines": lambda n: (n - before).clip(0, _N_LINES),
+        "results": lambda k: _N_LINES * (pl.col("rank") <= k),
+    }
+    return priced.with_columns(takes[cut](k).alias(size_at("", cut, k)) for cut, k in cut_offs).drop("spent")
 
 
 def gold_as_spans(gold: pl.LazyFrame) -> pl.LazyFrame:
@@ -150,7 +134,7 @@ def _paid_by(axis: LineAxis, budget: int) -> pl.Expr:
     return pl.when(left >= 0).then(axis.n_lines_for(left)).otherwise(0)
 
 
-def _sizes(cut_off: str) -> list[pl.Expr]:
-    lines = pl.col(cut_off)
+def _sizes(cut: Cut, k: int) -> list[pl.Expr]:
+    lines = pl.col(size_at("", cut, k))
     sets = (lines, lines.filter("in_gold"), lines.filter("in_own"))
-    return [lines.sum().alias(f"{size}{cut_off}") for size, lines in zip(SIZES, sets, strict=True)]
+    return [lines.sum().alias(size_at(size, cut, k)) for size, lines in zip(SIZES, sets, strict=True)]

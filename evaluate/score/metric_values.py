@@ -8,12 +8,9 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.score.completions import COMPLETION, compared
-from evaluate.score.coverage import CutOffs, line_sets
-from evaluate.score.metric_inputs import applying, files_returned, judged_hits, judged_items, list_lengths
+from evaluate.score.coverage import CutOff, line_sets
+from evaluate.score.metric_inputs import Basis, files_returned, judged_hits, list_lengths
 from lake.catalog.protocol import Protocol
-from lake.errors import GoldspanError
-from lake.lines import LineAxis
-from lake.relevance import RELEVANCE, Evidence, disjoint
 
 Requested = Sequence[tuple[Metric, int]]
 
@@ -24,11 +21,16 @@ BY_HITS = ("ranked", "found", "pooled")
 """The shapes that are read over relevant hits and item columns."""
 
 _OF_THE_POOL = frozenset({"n_relevant", "gains", "shares", "boundary"})
-"""The item columns that metrics read and :func:`judged_items` finds in the whole pool."""
+"""The item columns that metrics read and `Basis.judged` finds in the whole pool."""
+
+
+def of_shape(requested: Requested, *shapes: str) -> Requested:
+    """Those of some metrics that are of some shapes."""
+    return [(metric, k) for metric, k in requested if metric.shape in shapes]
 
 
 def measure(
-    relevant: pl.LazyFrame, items: pl.LazyFrame, requested: Requested, *, key: str | Sequence[str] = "item_id"
+    relevant: pl.LazyFrame, items: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)
 ) -> pl.LazyFrame:
     """Numerators, denominators and values of ranked metrics, one row per item in the items' order.
 
@@ -45,12 +47,12 @@ def measure(
     """
     depths = [k for _, k in requested]
     kinds = (("ranked", "filed"), ("found", "listed"), ("pooled",))
-    ranked, found, pooled = ([one for one in requested if one[0].shape in kind] for kind in kinds)
+    ranked, found, pooled = (of_shape(requested, *kind) for kind in kinds)
     # Where only relevant hits are read, a plain comparison can be pushed down to the file that holds the ranks.
     rank = pl.col("rank").fill_null(0) if found else pl.col("rank")
     seen = relevant if 0 in depths else relevant.filter(rank <= max(depths, default=0))
     if any("n_relevant" in metric.at(k).numerator.meta.root_names() for metric, k in ranked):
-        seen = seen.join(items.select([*([key] if isinstance(key, str) else key), "n_relevant"]), on=key)
+        seen = seen.join(items.select(*key, "n_relevant"), on=key)
     counted = seen.group_by(key).agg(*_numerators([*ranked, *found]), *_denominators(found))
     without = [f"{label(metric, k)}/n" for metric, k in [*ranked, *found] if not metric.is_absent_null]
     without += [f"{label(metric, k)}/d" for metric, k in found]
@@ -91,61 +93,38 @@ def lengthen(wide: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
     return pl.concat(found.select(_score(metric, k)) for metric, k in requested)
 
 
-def measure_run(
-    protocol: Protocol,
-    *,
-    hits: pl.LazyFrame,
-    items: pl.LazyFrame,
-    gold: pl.LazyFrame,
-    pool: pl.LazyFrame,
-    axis: LineAxis | None,
-    completions: pl.LazyFrame | None = None,
-    relevance: pl.LazyFrame | None = None,
-) -> pl.LazyFrame:
+def measure_run(basis: Basis, hits: pl.LazyFrame, completions: pl.LazyFrame | None = None) -> pl.LazyFrame:
     """Everything a protocol measures of one run, one row per item, metric and cut-off, unsorted.
 
     Args:
-        protocol: Whose relevance rule and metrics.
-        hits: item_id, rank, path, and line_start, line_end or chunk_no, as the relevance rule asks.
-        items: item_id, pool_id, the columns the protocol's `applies` names, for metrics of line sets also OWN_TEXT;
-            every item that must have a score.
-        gold: item_id, path, line_start, line_end, of the protocol's gold rule.
-        pool: pool_id, path, chunk_no, line_start, line_end: the chunks a pool holds.
-        axis: The lines of the pools' files; needed by metrics of line sets alone.
-        completions: item_id, completion; read by metrics of completions alone, for which items carry `target_text`.
-        relevance: item_id, path, chunk_no, jaccard, identifier_overlap of every chunk of the items' pools; read by
-            rules of similarity alone.
+        basis: The rules, and what the items are.
+        hits: item_id, rank (from 1), path, and line_start, line_end or chunk_no, as the relevance rule asks.
+        completions: item_id, completion; read by metrics of completions alone.
 
     Raises:
         GoldspanError: The protocol measures sets of lines and there is no axis, or similarity and there is none.
     """
-    by_hits = [one for one in metrics_of(protocol) if one[0].shape in BY_HITS]
-    covered = [one for one in metrics_of(protocol) if one[0].shape == "covered"]
-    completed = [one for one in metrics_of(protocol) if one[0].shape == "completed"]
-    rule, lines = RELEVANCE[protocol.relevance], disjoint(gold)
-    measured = []
+    protocol, requested, measured = basis.protocol, metrics_of(basis.protocol), []
+    covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     # Before anything is computed.
-    files = required(axis, protocol) if covered else None
-    spans = lines if rule.by_lines else rule.gold_of(gold)
-    if by_hits:
-        known = items.select("item_id", *applying(protocol))
+    axis = basis.files if covered else None
+    if by_hits := of_shape(requested, *BY_HITS):
+        known = basis.items.select("item_id", *basis.applying)
         if any(reads_pool(metric, k) for metric, k in by_hits):
-            known = judged_items(protocol, items, spans, pool, relevance)
-        relevant = rule.hits(hits, Evidence(items, spans, pool, relevance, protocol.threshold))
-        wide = measure(relevant, known, by_hits)
+            known = basis.judged
+        wide = measure(basis.rule.hits(hits, basis.evidence), known, by_hits)
         if protocol.full_lists:
-            wide = _without_short_lists(wide, by_hits, list_lengths(hits, items, pool))
+            wide = _without_short_lists(wide, by_hits, list_lengths(hits, basis))
         measured.append(lengthen(applied(wide, protocol, by_hits), by_hits))
     for shape, frames in (("filed", files_returned), ("listed", judged_hits)):
-        if of_shape := [one for one in metrics_of(protocol) if one[0].shape == shape]:
-            wide = measure(*frames(hits, items, spans, pool), of_shape)
-            measured.append(lengthen(wide, of_shape))
-    if files is not None:
-        sets = line_sets(hits=hits, items=items, gold=lines, axis=files, cut_offs=cut_offs_of(covered))
+        if listed := of_shape(requested, shape):
+            measured.append(lengthen(measure(*frames(hits, basis), listed), listed))
+    if axis is not None:
+        sets = line_sets(hits=hits, items=basis.items, gold=basis.lines, axis=axis, cut_offs=cut_offs_of(covered))
         measured.append(lengthen(measure_sets(sets, covered), covered))
     if completed:
         said = pl.LazyFrame(schema=COMPLETION) if completions is None else completions
-        measured.append(lengthen(measure_sets(compared(items, said), completed), completed))
+        measured.append(lengthen(measure_sets(compared(basis.items, said), completed), completed))
     return pl.concat(measured)
 
 
@@ -177,22 +156,9 @@ def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lengths: pl.L
     )
 
 
-def cut_offs_of(covered: Requested) -> CutOffs:
-    """Where some metrics of line sets are cut off, each place once."""
-    cuts = ("budget", "lines", "results")
-    return CutOffs(*(tuple(dict.fromkeys(k for metric, k in covered if metric.cut == cut)) for cut in cuts))
-
-
-def required(axis: LineAxis | None, protocol: Protocol) -> LineAxis:
-    """The axis.
-
-    Raises:
-        GoldspanError: There is none.
-    """
-    if axis is None:
-        message = f"{protocol.name} measures sets of lines and was given no files"
-        raise GoldspanError(message, hint="Pass axis=LineAxis.of(lines).")
-    return axis
+def cut_offs_of(requested: Requested) -> list[CutOff]:
+    """Where some metrics cut lists off, each place once."""
+    return list(dict.fromkeys((metric.cut, k) for metric, k in requested))
 
 
 def reads_pool(metric: Metric, k: int) -> bool:

@@ -8,84 +8,59 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from evaluate.score.coverage import CutOffs, count_gold, gold_as_spans, own_text, walk
-from evaluate.score.metric_values import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, required
-from lake.catalog.protocol import Protocol
+from evaluate.metrics.declaration import size_at
+from evaluate.score.coverage import CutOff, count_gold, gold_as_spans, own_text, walk
+from evaluate.score.metric_inputs import Basis
+from evaluate.score.metric_values import BY_HITS, Requested, cut_offs_of, label, measure, measure_sets, of_shape
 from lake.exact import exact_sum
 from lake.fingerprint import sha256_of
 from lake.lines import LineAxis
-from lake.relevance import CHUNK, RELEVANCE, Evidence
+from lake.relevance import CHUNK
 
 N_ORDERS = 100
 
 
-def mean_of_orders(
-    protocol: Protocol,
-    requested: Requested,
-    *,
-    items: pl.LazyFrame,
-    spans: pl.LazyFrame,
-    judged: pl.LazyFrame,
-    pool: pl.LazyFrame,
-    axis: LineAxis | None,
-    relevance: pl.LazyFrame | None = None,
-) -> pl.LazyFrame:
+def mean_of_orders(basis: Basis, requested: Requested) -> pl.LazyFrame:
     """Means over N_ORDERS orders of numerators, denominators and values, in the columns :func:`measure` gives.
 
     The orders belong to the pool: items that search one pool are asked about the same ones. An item's mean is as true
     as with orders of its own, and a pool is walked once for all its items.
-
-    Args:
-        protocol: Whose relevance rule.
-        requested: The metrics and cut-offs.
-        items: item_id, pool_id, for metrics of line sets also OWN_TEXT.
-        spans: Their gold, as :meth:`lake.relevance.Rule.gold_of` gives it; for line sets disjoint.
-        judged: As :func:`evaluate.score.metric_values.judged_items` gives it.
-        pool: pool_id, path, chunk_no, line_start, line_end.
-        axis: The lines of the pools' files; needed by metrics of line sets alone.
-        relevance: As for :func:`evaluate.score.metric_values.measure_run`.
     """
-    ranked = [(metric, k) for metric, k in requested if metric.shape in BY_HITS]
-    covered = [(metric, k) for metric, k in requested if metric.shape == "covered"]
-    cuts = cut_offs_of(covered)
-    n_results = max([k for _, k in ranked] + [*cuts.depths], default=0)
-    heads = draw(pool, axis, budgets=cuts.budgets, n_lines=cuts.n_lines, n_results=n_results).lazy()
-    orders = pl.LazyFrame({"order": range(N_ORDERS)})
-    asked = items.select("item_id", "pool_id").join(orders, how="cross")
+    ranked, covered = of_shape(requested, *BY_HITS), of_shape(requested, "covered")
+    heads = draw(basis.pool, basis.axis, cut_offs_of([*ranked, *covered])).lazy()
+    items = basis.items.select("item_id", "pool_id")
+    asked = items.join(pl.LazyFrame({"order": range(N_ORDERS)}), how="cross")
     measured = asked.select(_ASKED)
     if ranked:
-        evidence = Evidence(items, spans, pool, relevance, protocol.threshold)
-        relevant = RELEVANCE[protocol.relevance].pool(evidence).filter(pl.col("iou").is_not_null())
-        shown = {"rank", *(name for metric, _ in ranked for name in metric.reads)} & {"iou", "share"}
-        in_pool = relevant.select(*CHUNK, *sorted(shown)).join(items.select("item_id", "pool_id"), on="item_id")
-        hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", *sorted(shown))
-        known = measured.join(judged, on="item_id", how="left")
+        relevant = basis.rule.pool(basis.evidence).filter(pl.col("iou").is_not_null())
+        shown = sorted({name for metric, _ in ranked for name in metric.reads} & {"iou", "share"})
+        in_pool = relevant.select(*CHUNK, *shown).join(items, on="item_id")
+        hits = in_pool.join(heads, on=["pool_id", "path", "chunk_no"]).select(*_ASKED, "rank", *shown)
+        known = measured.join(basis.judged, on="item_id", how="left")
         measured = measured.join(measure(hits, known, ranked, key=_ASKED).select(*_ASKED, *_columns(ranked)), on=_ASKED)
     if covered:
-        sets = _line_sets(asked, items, heads, spans, required(axis, protocol), cuts)
+        sets = _line_sets(basis, asked, heads, cut_offs_of(covered))
         measured = measured.join(measure_sets(sets, covered).select(*_ASKED, *_columns(covered)), on=_ASKED)
     means = [(exact_sum(pl.col(name)) / N_ORDERS).alias(name) for name in _columns(requested)]
     return measured.group_by("item_id").agg(means)
 
 
-def draw(
-    pool: pl.LazyFrame, axis: LineAxis | None, *, budgets: Sequence[int], n_results: int, n_lines: Sequence[int] = ()
-) -> pl.DataFrame:
+def draw(pool: pl.LazyFrame, axis: LineAxis | None, cut_offs: Sequence[CutOff]) -> pl.DataFrame:
     """The heads of N_ORDERS random orders of each pool: its columns, `order` (from 0) and `rank` (from 1).
 
-    A head holds `n_results` results, and as many more as surely spend the largest budgets.
+    A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets.
 
     Args:
         pool: pool_id, path, chunk_no, line_start, line_end.
         axis: The lines of the pools' files; needed for budgets.
-        budgets: Cut-offs in non-whitespace characters; 0 is no limit.
-        n_results: The deepest cut-off in results.
-        n_lines: Cut-offs in different lines.
+        cut_offs: Where the orders are to be cut; a budget of 0 is no limit.
     """
+    budgets, lines, results = ([k for cut, k in cut_offs if cut == kind] for kind in ("budget", "lines", "results"))
+    n_results = max(results, default=0)
     chunks = pool.select(_CHUNK).sort("pool_id", "path", "chunk_no").collect()
     n_nws = np.zeros(chunks.height, np.int64) if axis is None else _n_nws(chunks, axis)
     n_of = (chunks["line_end"] - chunks["line_start"]).to_numpy()
-    most, most_lines = np.inf if 0 in budgets else max(budgets, default=-1), max(n_lines, default=-1)
+    most, most_lines = np.inf if 0 in budgets else max(budgets, default=-1), max(lines, default=-1)
     heads = [chunks.clear().with_columns(order=pl.lit(0, pl.Int64), rank=pl.lit(0, pl.Int64))]
     first = 0
     for (pool_id,), of_pool in chunks.group_by("pool_id", maintain_order=True):
@@ -148,49 +123,40 @@ def _most_at_once(chunks: pl.DataFrame) -> int:
     return max(1, int((begun - over).max(initial=0)))
 
 
-def _line_sets(
-    asked: pl.LazyFrame,
-    items: pl.LazyFrame,
-    heads: pl.LazyFrame,
-    spans: pl.LazyFrame,
-    axis: LineAxis,
-    cuts: CutOffs,
-) -> pl.LazyFrame:
+def _line_sets(basis: Basis, asked: pl.LazyFrame, heads: pl.LazyFrame, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The sizes that `line_sets` gives, for every item and order: item_id, order and its columns."""
-    pools = items.select("pool_id").unique().sort("pool_id").with_row_index("pool")
+    axis, known = basis.files, basis.items.select("item_id", "pool_id")
+    pools = known.select("pool_id").unique().sort("pool_id").with_row_index("pool")
     walk_no = pl.col("pool").cast(pl.Int64) * N_ORDERS + pl.col("order")
     hits = axis.place(heads.join(pools, on="pool_id").with_columns(item=walk_no).drop("chunk_no", "pool", "order"))
-    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, cuts)
-    cut_offs = cuts.columns
-    returned = pieces.group_by("item").agg(pl.col(cut_off).sum().alias(f"n_returned{cut_off}") for cut_off in cut_offs)
-    known = items.select("item_id", "pool_id")
-    marked = {
-        "n_both": gold_as_spans(spans).join(known, on="item_id"),
-        "n_own": own_text(items),
-    }
+    pieces = walk(hits.with_columns(in_gold=False, in_own=False), axis, cut_offs)
+    returned = pieces.group_by("item").agg(
+        pl.col(size_at("", *cut)).sum().alias(size_at("n_returned", *cut)) for cut in cut_offs
+    )
     sets = asked.join(pools, on="pool_id").with_columns(item=walk_no).join(returned, on="item", how="left")
+    marked = {"n_both": gold_as_spans(basis.lines).join(known, on="item_id"), "n_own": own_text(basis.items)}
     for size, marks in marked.items():
         sets = sets.join(_shared(pieces, axis, marks, size, cut_offs), on=["item_id", "item"], how="left")
     return (
-        sets.join(count_gold(spans, known, axis), on="item_id", how="left")
+        sets.join(count_gold(basis.lines, known, axis), on="item_id", how="left")
         .drop("pool_id", "pool", "item")
         .with_columns(pl.exclude(_ASKED).fill_null(0))
     )
 
 
 def _shared(
-    pieces: pl.LazyFrame, axis: LineAxis, marks: pl.LazyFrame, size: str, cut_offs: Sequence[str]
+    pieces: pl.LazyFrame, axis: LineAxis, marks: pl.LazyFrame, size: str, cut_offs: Sequence[CutOff]
 ) -> pl.LazyFrame:
     """How many of an item's marked lines each walk of its pool returns: item_id, item (the walk), sizes by cut-off."""
     marked = axis.place(marks).select("item_id", axis.file_at("start"), mark_start="start", mark_end="end")
+    first = pl.max_horizontal("mark_start", "start")
     lines = {
-        cut_off: pl.min_horizontal("mark_end", pl.col("start") + pl.col(cut_off))
-        - pl.max_horizontal("mark_start", "start")
-        for cut_off in cut_offs
+        size_at(size, *cut): pl.min_horizontal("mark_end", pl.col("start") + pl.col(size_at("", *cut))) - first
+        for cut in cut_offs
     }
     return (
         pieces.with_columns(axis.file_at("start"))
         .join(marked, on="file")
         .group_by("item_id", "item")
-        .agg(shared.clip(0).sum().alias(f"{size}{cut_off}") for cut_off, shared in lines.items())
+        .agg(shared.clip(0).sum().alias(name) for name, shared in lines.items())
     )

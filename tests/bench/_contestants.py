@@ -53,10 +53,12 @@ def pytrec_eval_trec(folder: str, output: str) -> dict[str, object]:
 
 
 def _goldspan(ranking: Path, judgements: Path, output: str) -> dict[str, object]:
-    from evaluate.score.scoring import score_judged
+    from evaluate.metrics import parse_metric
+    from evaluate.score.judgements import score_graded
 
     watch = Stopwatch()
-    score_judged(pl.scan_parquet(ranking), pl.scan_parquet(judgements), METRICS).sink_parquet(output)
+    qrels = pl.scan_parquet(judgements).with_columns(grade=pl.lit(1))
+    score_graded(pl.scan_parquet(ranking), qrels, [parse_metric(name) for name in METRICS]).sink_parquet(output)
     return watch.read()
 
 

@@ -34,7 +34,7 @@ METRIC = '''"""How many of the first k are relevant."""
 import polars as pl
 
 from evaluate.metrics import Ratio, metric
-from evaluate.metrics.columns import at_budget
+from evaluate.metrics.declaration import size_at
 from evaluate.metrics.ranked import hits_within
 
 
@@ -47,7 +47,7 @@ def n_hits(k: int) -> Ratio:
 @metric("line_jaccard", title="Line Jaccard", ks=(8_000,), granularity="line", shape="covered", cut="budget")
 def line_jaccard(k: int) -> Ratio:
     """Gold lines returned over lines that are gold or returned, within k non-whitespace characters."""
-    both, returned = (pl.col(at_budget(name, k)) for name in ("n_both", "n_returned"))
+    both, returned = (pl.col(size_at(name, "budget", k)) for name in ("n_both", "n_returned"))
     return Ratio(both, pl.col("n_gold") + returned - both)
 '''
 

@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 from evaluate.results.trec.files import QRELS, RUN, fault, rows_of
 from evaluate.results.trec.measures import Measure
-from evaluate.score.scoring import score_graded
+from evaluate.score.judgements import score_graded
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
 from lake.text import counted

@@ -14,6 +14,7 @@ from evaluate.score.contexts.gathered import N_RANKED_STEPS, RANKING, Material, 
 from evaluate.score.contexts.gathering import RANKED_BUDGET
 from evaluate.score.contexts.loading import load_material
 from evaluate.score.contexts.scoring import rules_of, score_contexts
+from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
@@ -70,11 +71,10 @@ def _orders(
 ) -> Runs:
     """The heads of the orders of each pool, each order as a run of its own: its number and the run it is one of."""
     cuts = [(metric, k) for protocol in protocols for metric, k in metrics_of(protocol)]
-    budgets = sorted({RANKED_BUDGET, *(k for metric, k in cuts if metric.cut == "budget" and k)})
+    budgets = {RANKED_BUDGET, *(k for metric, k in cuts if metric.cut == "budget" and k)}
+    cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), *(("budget", k) for k in sorted(budgets))]
     heads = [
-        draw(of_run.lazy(), axis, budgets=budgets, n_results=N_RANKED_STEPS).with_columns(
-            run_id=pl.format("{} {}", "order", pl.lit(run_id))
-        )
+        draw(of_run.lazy(), axis, cut_offs).with_columns(run_id=pl.format("{} {}", "order", pl.lit(run_id)))
         for (run_id,), of_run in pools.group_by("run_id", maintain_order=True)
     ]
     hits = asked.described.select("item_id", "pool_id").join(pl.concat(heads), on="pool_id")

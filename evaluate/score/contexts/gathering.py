@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from evaluate.metrics.columns import at_budget, at_lines
+from evaluate.metrics.declaration import size_at
 from evaluate.score.contexts.budgets import within
 from evaluate.score.contexts.definitions import Definitions
 from evaluate.score.contexts.extents import Files, Rows, joined, rows_of
@@ -72,7 +72,7 @@ def gather(
     cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
     paid = within(ends, files, sorted(cut_at), item, ground.n_items) if cut_at else {}
     taken = within(ends, files, n_lines, item, ground.n_items, in_lines=True) if n_lines else {}
-    cut = {at_budget("", k): paid[k] for k in budgets} | {at_lines("", k): taken[k] for k in n_lines}
+    cut = {size_at("", "budget", k): paid[k] for k in budgets} | {size_at("", "lines", k): taken[k] for k in n_lines}
     final = ends.where(~is_ranking[ends.walk])
     if is_ranking.any():
         ranked = paid[RANKED_BUDGET]

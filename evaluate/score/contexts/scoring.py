@@ -10,7 +10,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
-from evaluate.metrics.columns import at_budget, at_lines
+from evaluate.metrics.declaration import size_at
 from evaluate.score.contexts.edits import edited
 from evaluate.score.contexts.gathered import Material, Runs
 from evaluate.score.contexts.gathering import Gathered, gather
@@ -80,7 +80,7 @@ def _wide(gathered: Gathered, edits: pl.DataFrame, rules: ContextRules, depths: 
         columns[f"n_union/{granularity}"] = _after(gathered, steps.n_cumulative, 0)
         columns[f"auc/{granularity}"] = _auc(gathered, granularity, rules)
     columns["n_gold"] = gathered.finals["line"].n_gold
-    for cut_off, size in {at_budget("", 0): gathered.finals["line"], **gathered.at_budget}.items():
+    for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.at_budget}.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
     n_gold = edits["n_gold"].to_numpy() if rules.edits == "gold patch" else gathered.finals["line"].n_gold
     columns["n_gold/editloc"] = n_gold
@@ -169,7 +169,7 @@ def _ruled(value: Floats, metric: Metric, k: int, wide: pl.DataFrame, rules: Con
             return np.where(wide["has_edits"].to_numpy(), value, np.nan)
         return np.where(wide["has_edits"].to_numpy() & (n_gold > 0), value, np.nan)
     if what == "precision":
-        of_lines = (at_lines if metric.cut == "lines" else at_budget)("n_returned", k)
+        of_lines = size_at("n_returned", metric.cut, k)
         returned = of_lines if granularity == "line" else f"n_pred/{granularity}@{k}"
         # Published sizes may be less than none, where ranges are reversed.
         value = np.where(wide[returned].to_numpy() <= 0, rules.empty_prediction, value)

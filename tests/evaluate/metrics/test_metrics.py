@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rapidfuzz.distance import Levenshtein
 
-from evaluate.metrics import Ratio, metric, metric_named, metrics, parse_metric, undeclared_after
+from evaluate.metrics import Ratio, declaration, metric, metric_named, metrics, parse_metric
 from evaluate.score.completions import compared
-from evaluate.score.scoring import score_judged
+from evaluate.score.judgements import score_graded
 from lake.errors import GoldspanError
 
 RANKED = ["precision@5", "precision@10", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "hit@5", "hit@10", "mrr"]
@@ -36,11 +36,15 @@ Qrels = dict[str, dict[str, int]]
 
 
 def values(ranked: list[tuple[str, str, int]], qrels: list[tuple[str, str]], names: list[str]) -> pl.DataFrame:
-    return score_judged(
-        pl.LazyFrame(ranked, schema={"query": pl.String, "document": pl.String, "rank": pl.Int64}, orient="row"),
-        pl.LazyFrame(qrels, schema={"query": pl.String, "document": pl.String}, orient="row"),
-        names,
-    ).collect()
+    schema = {"query": pl.String, "document": pl.String, "rank": pl.Int64}
+    return judged(pl.LazyFrame(ranked, schema=schema, orient="row"), qrels, names)
+
+
+def judged(ranked: pl.LazyFrame, qrels: list[tuple[str, str]], names: list[str]) -> pl.DataFrame:
+    grades = [(*one, 1) for one in qrels]
+    schema = {"query": pl.String, "document": pl.String, "grade": pl.Int64}
+    judgements = pl.LazyFrame(grades, schema=schema, orient="row")
+    return score_graded(ranked, judgements, [parse_metric(name) for name in names]).collect()
 
 
 def test_three_queries_by_hand() -> None:
@@ -114,16 +118,15 @@ def test_every_ranked_metric_is_trec_evals(run: Run, qrels: Qrels) -> None:
     rows = [(query, document, score) for query, scores in run.items() for document, score in scores.items()]
     schema = {"query": pl.String, "document": pl.String, "score": pl.Float64}
     scored = pl.LazyFrame(rows, schema=schema, orient="row")
-    judged = [(query, document) for query, documents in qrels.items() for document in documents]
-    judgements = pl.LazyFrame(judged, schema={"query": pl.String, "document": pl.String}, orient="row")
-    ours = score_judged(scored, judgements, RANKED).collect()
+    relevant = [(query, document) for query, documents in qrels.items() for document in documents]
+    ours = judged(scored, relevant, RANKED)
     # Written out, trec_eval's order gives the same from stored ranks.
     in_order = (
         scored.with_columns(pl.col("score").cast(pl.Float32))
         .sort("query", "score", "document", descending=[False, True, True])
         .with_columns(rank=pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query"))
     )
-    assert score_judged(in_order, judgements, RANKED).collect().equals(ours)
+    assert judged(in_order, relevant, RANKED).equals(ours)
     theirs = pytrec_eval.RelevanceEvaluator(qrels, {"P", "recall", "ndcg_cut", "success", "recip_rank"}).evaluate(run)
     for row in ours.to_dicts():
         expected = theirs.get(row["query"], {})
@@ -144,7 +147,7 @@ def test_a_name_twice_is_refused() -> None:
         """Again."""
         return Ratio(pl.lit(k), pl.lit(k))
 
-    with undeclared_after(), pytest.raises(GoldspanError, match="metric 'recall' is declared twice"):
+    with pytest.raises(GoldspanError, match="metric 'recall' is declared twice"):
         metric("recall", title="Again", ks=(5,))(again)
 
 
@@ -152,7 +155,7 @@ def test_a_metric_without_docstring_is_refused() -> None:
     def silent(k: int) -> Ratio:
         return Ratio(pl.lit(k), pl.lit(k))
 
-    with undeclared_after(), pytest.raises(GoldspanError, match="'silent' has no docstring"):
+    with pytest.raises(GoldspanError, match="'silent' has no docstring"):
         metric("silent", title="Silent", ks=(5,))(silent)
 
 
@@ -183,15 +186,14 @@ def test_every_white_space_and_line_end_of_python_is_known() -> None:
     assert found["is_exact"].all()
 
 
-def test_metrics_declared_for_a_trial_are_forgotten() -> None:
+def test_a_declared_metric_means_what_its_docstring_says(monkeypatch: pytest.MonkeyPatch) -> None:
     def trial(k: int) -> Ratio:
         """Try."""
         return Ratio(pl.lit(k), pl.lit(k))
 
-    with undeclared_after():
-        metric("trial", title="Trial", ks=(5,))(trial)
-        assert "trial" in metrics()
-    assert "trial" not in metrics()
+    monkeypatch.setattr(declaration, "_METRICS", dict(declaration._METRICS))
+    metric("trial", title="Trial", ks=(5,))(trial)
+    assert metric_named("trial").meaning == "Try."
 
 
 @pytest.mark.parametrize(

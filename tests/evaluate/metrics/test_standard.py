@@ -12,8 +12,10 @@ import pytrec_eval
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.metrics import metrics
-from evaluate.score.scoring import score, score_judged
+from evaluate.metrics import metrics, parse_metric
+from evaluate.score.judgements import score_graded
+from evaluate.score.metric_inputs import Basis
+from evaluate.score.scoring import score
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
@@ -31,10 +33,9 @@ def by_rank(ranking: Sequence[str], gold: Sequence[str]) -> dict[str, float]:
     rows = [("q", document, rank) for rank, document in enumerate(ranking, start=1)]
     names = ["map", "r_precision", *(f"{name}@{k}" for name in BY_RANK for k in KS)]
     schema = {"query": pl.String, "document": pl.String, "rank": pl.Int64}
-    qrels = pl.LazyFrame({"query": ["q"] * len(gold), "document": list(gold)})
-    return (
-        score_judged(pl.LazyFrame(rows, schema, orient="row"), qrels, names).collect().drop("query").row(0, named=True)
-    )
+    qrels = pl.LazyFrame({"query": ["q"] * len(gold), "document": list(gold), "grade": [1] * len(gold)})
+    ranked, requested = pl.LazyFrame(rows, schema, orient="row"), [parse_metric(name) for name in names]
+    return score_graded(ranked, qrels, requested).collect().drop("query").row(0, named=True)
 
 
 def plain(ranking: Sequence[str], gold: Sequence[str], k: int) -> dict[str, float]:
@@ -88,14 +89,8 @@ def by_lines(
         primary=Primary("judged", ks[0], "chunk", "macro"),
     )
     files = [("repo", path, [1] * 20) for path in ("a.py", "b.py", "c.py")]
-    scores = score(
+    basis = Basis(
         protocol,
-        run_id="run",
-        hits=pl.LazyFrame(
-            [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)],
-            {"item_id": pl.String, "rank": pl.Int64, **SPAN},
-            orient="row",
-        ),
         items=pl.LazyFrame({"item_id": ["x"], "pool_id": ["repo"]}).with_columns(
             target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)
         ),
@@ -106,7 +101,10 @@ def by_lines(
             orient="row",
         ),
         axis=LineAxis.of(pl.DataFrame(files, ["pool_id", "path", "n_nws"], orient="row")),
-    ).collect()
+    )
+    hits = [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)]
+    ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
+    scores = score(basis, run_id="run", hits=ranked).collect()
     return {f"{metric}@{k}": value for metric, k, value in scores.select("metric", "k", "value").iter_rows()}
 
 

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
-from evaluate.score.chance import expected_random, how_expected
+from evaluate.score.chance import FORMS, expected_random
 from evaluate.score.conformance import check_rules, protocol_hash
+from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import reads_pool
 from evaluate.score.scoring import score
 from lake.catalog.protocol import Protocol
@@ -91,7 +92,7 @@ def hits_of(items: Mapping[str, Asked]) -> pl.LazyFrame:
 
 
 def scored(protocol: Protocol, items: Mapping[str, Asked]) -> pl.DataFrame:
-    scores = score(protocol, run_id="run", hits=hits_of(items), axis=None, **frames(items)).collect()
+    scores = score(Basis(protocol, axis=None, **frames(items)), run_id="run", hits=hits_of(items)).collect()
     table("scores").checked(scores)
     assert scores.equals(scores.sort(table("scores").key))
     assert scores.height == len(items) * len(metrics_of(protocol))
@@ -134,7 +135,7 @@ def test_accuracy_at_five_applies_to_hard_items_alone() -> None:
     numbers = ("value", "numerator", "denominator")
     for scores in (
         scored(OFFICIAL, items),
-        expected_random(OFFICIAL, run_id="random", axis=None, **frames(items)).collect(),
+        expected_random(Basis(OFFICIAL, axis=None, **frames(items)), "random").collect(),
     ):
         assert scores.filter(at_5, item_id="easy").select(numbers).row(0) == (None, None, None)
         assert scores.filter(at_5, item_id="hard").select(numbers).row(0) != (None, None, None)
@@ -157,7 +158,7 @@ def test_a_list_shorter_than_k_scores_nothing_at_k() -> None:
 def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
     pool = whole(10)
     known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")
-    found = values(score(OFFICIAL, run_id="run", hits=hits, axis=None, **known).collect())
+    found = values(score(Basis(OFFICIAL, axis=None, **known), run_id="run", hits=hits).collect())
     assert found["accuracy", 1] == 1
 
 
@@ -202,7 +203,7 @@ def test_similarity_that_nobody_measured_is_asked_for() -> None:
     given_all = frames({"x": Asked(whole(3), [])})
     del given_all["relevance"]
     with pytest.raises(GoldspanError, match="relevance by jaccard needs the similarity of every chunk"):
-        score(CHUNKING, run_id="run", hits=hits_of({}), axis=None, **given_all)
+        score(Basis(CHUNKING, axis=None, **given_all), run_id="run", hits=hits_of({}))
 
 
 def test_the_rules_are_under_the_seal() -> None:
@@ -307,7 +308,7 @@ def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold
     orders = {f"order {place}": Asked(pool, order, gold, level) for place, order in enumerate(permutations(pool))}
     for protocol in (OFFICIAL, CHUNKING, IDENTIFIER):
         known = frames({"x": Asked(pool, [], gold, level)})
-        chance = expected_random(protocol, run_id="random", axis=None, **known).collect()
+        chance = expected_random(Basis(protocol, axis=None, **known), "random").collect()
         table("scores").checked(chance)
         theirs, ours = means(scored(protocol, orders)), means(chance)
         assert ours.keys() == theirs.keys()
@@ -318,4 +319,4 @@ def test_the_random_order_scores_the_mean_of_every_order(pool: list[Chunk], gold
 
 def test_every_number_of_the_random_order_is_in_closed_form() -> None:
     named = {metric.name for protocol in (OFFICIAL, CHUNKING, IDENTIFIER) for metric, _ in metrics_of(protocol)}
-    assert {how_expected(name) for name in named} == {"closed form"}
+    assert named <= set(FORMS)

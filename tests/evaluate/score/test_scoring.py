@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
 from evaluate.score.conformance import protocol_hash
+from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
@@ -38,10 +39,9 @@ def scored(
     span = {"path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
     ranking = [(item, rank, *hit) for item, found in hits.items() for rank, hit in enumerate(found, start=1)]
     chunks = [(name, number, *chunk) for name, held in pool.items() for number, chunk in enumerate(held)]
-    return score(
+    ranked = pl.LazyFrame(ranking, {"item_id": pl.String, "rank": pl.Int64, **span}, orient="row")
+    basis = Basis(
         CHUNKING,
-        run_id="run",
-        hits=pl.LazyFrame(ranking, {"item_id": pl.String, "rank": pl.Int64, **span}, orient="row"),
         items=pl.LazyFrame(
             list(items.items()), {"item_id": pl.String, "pool_id": pl.String}, orient="row"
         ).with_columns(target_path=pl.lit("a.py"), query_line_start=pl.lit(0), target_line=pl.lit(1)),
@@ -52,7 +52,8 @@ def scored(
         ),
         pool=pl.LazyFrame(chunks, {"pool_id": pl.String, "chunk_no": pl.Int64, **span}, orient="row"),
         axis=NO_FILES,
-    ).collect()
+    )
+    return score(basis, run_id="run", hits=ranked).collect()
 
 
 def value(scores: pl.DataFrame, item: str, metric: str, k: int) -> tuple[float, float | None, float | None]:
@@ -168,7 +169,10 @@ import polars as pl
 from evaluate.statistics.means import aggregate
 from lake.lines import LineAxis
 from lake.catalog.protocols import protocol_named
-from evaluate.score.scoring import score, score_judged
+from evaluate.metrics import parse_metric
+from evaluate.score.judgements import score_graded
+from evaluate.score.metric_inputs import Basis
+from evaluate.score.scoring import score
 assert pl.thread_pool_size() == int(sys.argv[1])
 draw = random.Random(0)
 items = [f"i{number:04}" for number in range(700)]
@@ -187,12 +191,12 @@ about = pl.LazyFrame({"item_id": items}).with_columns(
 rules = protocol_named("repoeval@chunking-v1")
 n_nws = [draw.randrange(70) for _ in range(410)]
 axis = LineAxis.of(pl.DataFrame({"pool_id": ["repo"], "path": ["a.py"], "n_nws": [n_nws]}))
-scores = score(rules, run_id="r", hits=hits, items=about, gold=gold, pool=pool, axis=axis).collect()
+scores = score(Basis(rules, about, gold, pool, axis), run_id="r", hits=hits).collect()
 ranked = pl.LazyFrame([(str(q), str(d), r) for q in range(3000) for r, d in enumerate(draw.sample(range(30), 12), 1)],
                       schema=["query", "document", "rank"], orient="row")
-qrels = [(str(q), str(d)) for q in range(3000) for d in range(9)]
-qrels = pl.LazyFrame(qrels, schema=["query", "document"], orient="row")
-judged = score_judged(ranked, qrels, ["ndcg@10", "precision@5", "mrr"]).collect()
+qrels = [(str(q), str(d), 1) for q in range(3000) for d in range(9)]
+qrels = pl.LazyFrame(qrels, schema=["query", "document", "grade"], orient="row")
+judged = score_graded(ranked, qrels, [parse_metric(name) for name in ("ndcg@10", "precision@5", "mrr")]).collect()
 for frame in (scores, aggregate(scores.lazy(), about).collect(), judged):
     written = io.BytesIO()
     frame.write_parquet(written)

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metric_named
-from evaluate.score.coverage import OWN_TEXT, CutOffs, line_sets
-from evaluate.score.metric_inputs import judged_items
+from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
+from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import measure
 from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
@@ -60,7 +60,11 @@ def sizes(
 ) -> dict[str, int]:
     spans = disjoint(spans_of(gold))
     axis = axis_of(files)
-    cut_offs = CutOffs(tuple(budgets), tuple(n_lines), tuple(depths))
+    cut_offs: list[CutOff] = [
+        *(("budget", k) for k in budgets),
+        *(("lines", k) for k in n_lines),
+        *(("results", k) for k in depths),
+    ]
     found = line_sets(hits=spans_of(hits), items=one_item(own), gold=spans, axis=axis, cut_offs=cut_offs).collect()
     assert found["item_id"].to_list() == ["x"]
     return found.drop("item_id").row(0, named=True)
@@ -160,17 +164,16 @@ def test_sizes_are_those_of_sets_of_lines(
 def test_line_metrics_of_a_run_by_hand() -> None:
     # Ten characters a line: 8,000 pay for 800 lines, 2,000 for 200, 32,000 for all 1,000.
     files = {"a.py": [10] * 1_000}
-    scores = score(
+    basis = Basis(
         CHUNKING,
-        run_id="run",
-        hits=spans_of([("a.py", 0, 1_000)]),
         items=one_item(("a.py", 0, 100)),
         gold=spans_of([("a.py", 100, 300)]).drop("rank"),
         pool=pl.LazyFrame(
             [("repo", "a.py", 0, 0, 1_000)], ["pool_id", "path", "chunk_no", *list(SPAN)[1:]], orient="row"
         ),
         axis=axis_of(files),
-    ).collect()
+    )
+    scores = score(basis, run_id="run", hits=spans_of([("a.py", 0, 1_000)])).collect()
 
     def numbers(metric: str, k: int) -> tuple[float, float, float]:
         return scores.filter(metric=metric, k=k).select("value", "numerator", "denominator").row(0)
@@ -187,7 +190,7 @@ def test_line_metrics_of_a_run_by_hand() -> None:
 def test_a_protocol_of_line_sets_asks_for_the_files() -> None:
     empty = spans_of([])
     with pytest.raises(GoldspanError, match="was given no files"):
-        score(CHUNKING, run_id="run", hits=empty, items=one_item(None), gold=empty, pool=empty)
+        score(Basis(CHUNKING, one_item(None), gold=empty, pool=empty), run_id="run", hits=empty)
 
 
 def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: int) -> dict[str, float]:
@@ -196,9 +199,8 @@ def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: 
         {"pool_id": pl.String, "chunk_no": pl.Int64, **SPAN},
         orient="row",
     )
-    spans = disjoint(spans_of(gold))
     requested = [(metric_named(name), k) for name in ("ndcg_iou", "dcg_iou", "iou")]
-    judged = judged_items(CHUNKING, one_item(None), spans, chunks)
+    judged = Basis(CHUNKING, one_item(None), spans_of(gold), chunks).judged
     gains = [alike(hit, gold) for hit in hits]
     relevant = pl.LazyFrame(
         [("x", rank, gain) for rank, gain in enumerate(gains, start=1) if gain > 0],

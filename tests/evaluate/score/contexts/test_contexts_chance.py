@@ -11,7 +11,6 @@ import polars as pl
 import pytest
 
 from evaluate.metrics import metrics_of
-from evaluate.score.chance import how_expected
 from evaluate.score.contexts.closed import expected_coverage, has_closed_form
 from evaluate.score.contexts.gathered import RANKING, Material, Runs
 from evaluate.score.contexts.scoring import rules_of
@@ -92,10 +91,8 @@ def test_coverage_in_closed_form_is_within_the_error_of_drawn_orders() -> None:
     assert both["error"].min() > 0  # type: ignore[operator] # a float
 
 
-def test_a_label_says_which_numbers_of_contexts_need_no_drawing() -> None:
+def test_which_numbers_of_contexts_need_no_drawing() -> None:
     exact = {(metric.name, k) for metric, k in metrics_of(CONTEXTS) if has_closed_form(metric, k)}
     assert exact == {(f"{of}_coverage", k) for of in ("file", "symbol", "span") for k in (5, 10, 20)} | {
         (f"{of}_auc", 0) for of in ("file", "symbol", "span", "line")
     }
-    assert {how_expected(*one) for one in exact} == {"closed form"}
-    assert how_expected("file_coverage") == how_expected("file_f1", 5) == "mean of 100 seeded orders"

@@ -6,8 +6,7 @@ import dataclasses
 
 import pytest
 
-from evaluate.score.conformance import protocol_hash
-from evaluate.score.contexts import conformance
+from evaluate.score.conformance import contexts, protocol_hash
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.context_rules import DOCS, OFFICIAL, ContextRules
@@ -20,7 +19,7 @@ RULES = [field.name for field in dataclasses.fields(ContextRules) if field.name 
 
 def under(rules: ContextRules) -> Scored:
     protocol = dataclasses.replace(CONTEXTS, context=rules)
-    return score_contexts(protocol, conformance.material(), conformance.runs())
+    return score_contexts(protocol, *contexts())
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -46,7 +45,7 @@ def test_only_contextbench_is_read_as_contexts() -> None:
 
 def test_the_fixture_gives_both_rankings_and_agents_numbers_and_gaps() -> None:
     scores = under(DOCS).scores
-    for run in conformance.runs().names:
+    for run in contexts()[1].names:
         values = scores.filter(run_id=run)["value"]
         assert 0 < values.null_count() < len(values)
         assert values.n_unique() > 10

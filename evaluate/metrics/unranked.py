@@ -1,4 +1,4 @@
-"""Metrics of a pool: what its chunks allow, whatever ranks them."""
+"""Metrics that read no ranking: what a pool allows, and RepoCoder's of a completion against the lines it stands for."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ _ONE = pl.lit(1.0)
 @metric("reachable", title="Reachable", ks=(0,), granularity="item", micro="equals macro", shape="pooled")
 def reachable(k: int) -> Ratio:
     """Whether any chunk of the pool is relevant: 1 or 0. Cutting alone decides; no ranking can do better."""
-    del k
     return Ratio(pl.col("n_relevant") > 0, _ONE)
 
 
@@ -30,5 +29,16 @@ def boundary_similarity(k: int) -> Ratio:
 
     It needs no ranking. No value where the pool does not hold the snippet as a candidate.
     """
-    del k
     return Ratio(pl.col("boundary"), pl.col("boundary").is_not_null())
+
+
+@metric("em", title="Exact match", ks=(0,), granularity="completion", micro="equals macro", shape="completed")
+def em(k: int) -> Ratio:
+    """Whether the completion says exactly the target's lines: stripped, without blanks, cut to as many."""
+    return Ratio(pl.col("is_exact"), _ONE)
+
+
+@metric("es", title="Edit similarity", ks=(0,), granularity="completion", micro="undefined", shape="completed")
+def es(k: int) -> Ratio:
+    """One minus the edit distance over the longer length, of the same lines joined by newlines; 0 for no answer."""
+    return Ratio(pl.col("similarity"), _ONE)
