@@ -10,7 +10,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.json_values import line_of, object_of, text_of
 from ingest.runs.trajectories.sessions import Session
-from ingest.runs.trajectories.shell_paths import joined
+from ingest.runs.trajectories.shell_files import joined
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.tool_calls import Reading, ToolCall, arguments_of
 from ingest.runs.trajectories.tool_events import reading_of_call

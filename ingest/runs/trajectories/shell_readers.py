@@ -1,4 +1,4 @@
-"""Which lines of which files the commands that print files print: `cat`, `head`, `sed -n`, `git show`, PowerShell's."""
+"""Which lines of which files the commands that print files print: `cat`, `head`, `sed -n`, `git show`."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from ingest.runs.trajectories.trajectory import View
 
 Window = tuple[int, int | None]
 """First and last line, from 1; None for all lines from the first on."""
+Flags = Sequence[tuple[str, str]]
+"""The flags of a command, each with its value, empty where it has none."""
+Words = Sequence[str]
 
 WHOLE: tuple[Window, ...] = ((1, None),)
-
+_DIFFS = ("diff", "show", "log", "stash", "whatchanged", "format-patch")
+_COUNT = re.compile(r"(?:-n|--lines=|-)?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
     r"(?P<print>\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?:>=?|==)[0-9]+\{exit\})?"
 )
-_DIFFS = ("diff", "show", "log", "stash", "whatchanged", "format-patch")
-_VALUES_OF_FILTERS = r"-[tkdfcsSTonw]|--[a-z-]+"
 _PERL = re.compile(r"printif(?:\$\.>=)?([0-9]+)(?:\.\.|(?:&&|and)\$\.<=)([0-9]+);?")
-_COUNT = re.compile(r"(?:-n|--lines=|-)?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Printed:
     """
 
     windows: tuple[Window, ...] | None
-    files: tuple[str, ...]
+    files: Words
     last: int | None = None
 
     def of(self, view: View) -> list[View]:
@@ -56,19 +57,33 @@ class Printed:
         return [one for one in shown if one.end is None or one.start is None or one.start <= one.end]
 
 
-def printed_by(words: Sequence[str]) -> Printed | None:
+def printed_by(words: Words) -> Printed | None:
     """What a command shows of the files it names, or of its input; None for a command that is none of those known."""
-    name = words[0].rpartition("/")[2] if words else ""
-    return _KNOWN[name](words[1:]) if name in _KNOWN else None
+    name, rest = verb_of(words)
+    if name not in _READERS:
+        return None
+    reader, with_value = _READERS[name]
+    return reader(*options_of(rest, with_value))
 
 
-def operands_of(words: Sequence[str], with_value: str = "") -> tuple[str, ...]:
-    """The words that are no flags, nor the values of any; the arguments are as for :func:`options_of`."""
-    return options_of(words, with_value)[1]
+def is_diff(words: Words) -> bool:
+    """Whether a command prints diffs, or may."""
+    name, _ = verb_of(words)
+    return name == "diff" or (name in {f"git {verb}" for verb in _DIFFS} and printed_by(words) is None)
 
 
-def options_of(words: Sequence[str], with_value: str = "") -> tuple[list[tuple[str, str]], tuple[str, ...]]:
-    """The flags, each with its value, empty where it has none, and the words that are none.
+def numbers_lines(words: Words) -> bool:
+    """Whether a command that prints files prints the numbers of all their lines."""
+    flags = [word for word in words[1:] if word.startswith("-")]
+    if words[0] == "nl":
+        return "-ba" in flags or "--body-numbering=a" in flags or ("-b", "a") in pairwise(words)
+    return words[0] in ("cat", "bat", "batcat") and any(
+        flag == "--number" or ("n" in flag and flag[1:].isalpha()) for flag in flags
+    )
+
+
+def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
+    """The flags of a command, each with its value, and the words that are none.
 
     Args:
         words: What follows a command's name.
@@ -89,39 +104,72 @@ def options_of(words: Sequence[str], with_value: str = "") -> tuple[list[tuple[s
     return flags, tuple(operands)
 
 
-def _all(words: Sequence[str]) -> Printed:
-    return Printed(WHOLE, tuple(word for word in operands_of(words) if word[:1] != "+"))
+def verb_of(words: Words) -> tuple[str, Words]:
+    """A command's name without its folder, git's with its verb (`git show`), and the words that follow."""
+    name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
+    if name != "git":
+        return name, rest
+    verb = git_options(rest)[1]
+    return f"git {verb[0]}" if verb else name, verb[1:]
 
 
-def _nl(words: Sequence[str]) -> Printed:
-    return Printed(WHOLE, operands_of(words, "-[bdfhilnsvw]"))
+def git_options(words: Words) -> tuple[str, Words]:
+    """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
+    folder = ""
+    while words and words[0].startswith("-"):
+        has_value = words[0] in ("-C", "-c")
+        folder = words[1] if words[0] == "-C" and len(words) > 1 else folder
+        words = words[1 + has_value :]
+    return folder, words
 
 
-def _bat(words: Sequence[str]) -> Printed:
-    flags, files = options_of(words, "-[rlH]|--line-range|--language|--style|--color|--paging")
+def _whole(flags: Flags, files: Words) -> Printed:
+    # `less +12`, `+/text`, `+G` say where to begin.
+    return Printed(WHOLE, [file for file in files if not re.match(r"\+(?:[0-9]|/|G)", file)])
+
+
+def _changed(flags: Flags, files: Words) -> Printed:
+    """What a command that changes, orders or picks lines makes of its files: they are named, their lines are not."""
+    return Printed(None, files)
+
+
+def _jq(flags: Flags, operands: Words) -> Printed:
+    return Printed(None, operands[1:])
+
+
+def _bat(flags: Flags, files: Words) -> Printed:
     ranges = [value for flag, value in flags if flag in ("-r", "--line-range") and value]
-    found = [re.fullmatch(r"([0-9]+):([0-9]+)", one) for one in ranges]
-    known = [window for one in found if one is not None and (window := _window(one[1], one[2]))]
-    if not ranges:
-        return Printed(WHOLE, files)
-    return Printed(tuple(known) if len(known) == len(ranges) else None, files)
+    known = [_window(*found.groups()) for one in ranges if (found := re.fullmatch(r"([0-9]+):([0-9]+)", one))]
+    return Printed(_all_known(known, ranges) if ranges else WHOLE, files)
 
 
-def _head(words: Sequence[str]) -> Printed:
-    sign, n, files = _counted(words)
+def _blame(flags: Flags, files: Words) -> Printed:
+    ranges = [value or flag[2:] for flag, value in flags if flag.startswith("-L")]
+    found = [re.fullmatch(r"([0-9]+),(\+?)([0-9]+)", one) for one in ranges if one]
+    known = [_window(one[1], str(int(one[3]) - 1) if one[2] else one[3], one[2]) for one in found if one]
+    return Printed(_all_known(known, found) if ranges else WHOLE, files[-1:])
+
+
+def _shown(flags: Flags, operands: Words) -> Printed | None:
+    """What `git show` and `git cat-file` show of `REV:path`."""
+    files = [word.partition(":")[2] for word in operands if ":" in word]
+    return Printed(WHOLE, files) if files else None
+
+
+def _head(flags: Flags, operands: Words) -> Printed:
+    sign, n, files = _counted(flags, operands)
     return Printed(((1, n),) if n is not None and sign != "-" else None, files)
 
 
-def _tail(words: Sequence[str]) -> Printed:
-    sign, n, files = _counted(words)
-    if n is None:
-        return Printed(None, files)
-    return Printed(((max(n, 1), None),), files) if sign == "+" else Printed(None, files, last=n)
+def _tail(flags: Flags, operands: Words) -> Printed:
+    sign, n, files = _counted(flags, operands)
+    if n is not None and sign == "+":
+        return Printed(((max(n, 1), None),), files)
+    return Printed(None, files, last=n)
 
 
-def _counted(words: Sequence[str]) -> tuple[str, int | None, tuple[str, ...]]:
+def _counted(flags: Flags, operands: Words) -> tuple[str, int | None, Words]:
     """The sign and number of lines that `head` or `tail` is to show, 10 where it is not said, and the files."""
-    flags, operands = options_of(words, "-[cn]|--lines|--bytes")
     if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
         return "", None, operands
     counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
@@ -131,8 +179,7 @@ def _counted(words: Sequence[str]) -> tuple[str, int | None, tuple[str, ...]]:
     return (*(told[-1] if told else ("", 10)), files)
 
 
-def _sed(words: Sequence[str]) -> Printed | None:
-    flags, files = options_of(words, "--expression|-[nErsuz]*e")
+def _sed(flags: Flags, files: Words) -> Printed | None:
     if any(flag.startswith(("-i", "--in-place")) for flag, _ in flags):
         return None
     scripts = [value for flag, value in flags if flag == "--expression" or re.fullmatch("-[nErsuz]*e", flag)]
@@ -144,7 +191,7 @@ def _sed(words: Sequence[str]) -> Printed | None:
     return Printed(_sed_windows(pieces, is_quiet=is_quiet), files)
 
 
-def _sed_windows(pieces: Sequence[str], *, is_quiet: bool) -> tuple[Window, ...] | None:
+def _sed_windows(pieces: Words, *, is_quiet: bool) -> tuple[Window, ...] | None:
     if not is_quiet:
         quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
         last = line_of(quits[1]) if quits else None
@@ -163,76 +210,23 @@ def _sed_windows(pieces: Sequence[str], *, is_quiet: bool) -> tuple[Window, ...]
     return tuple(windows) or None
 
 
-def _awk(words: Sequence[str]) -> Printed:
-    script, *rest = operands_of(words, "-[Fv]") or ("",)
+def _awk(flags: Flags, operands: Words) -> Printed:
+    script, *files = operands or ("",)
     found = _AWK.fullmatch("".join(script.split()))
     if found is None or not any(found.group("start", "end", "print")):
-        return Printed(None, tuple(rest))
+        return Printed(None, files)
     window = _window(found["start"] or "1", found["end"] or (found["start"] if found["above"] == "==" else "$") or "$")
     if window is None:
-        return Printed(None, tuple(rest))
+        return Printed(None, files)
     first, last = window
-    first += found["above"] == ">"
-    return Printed(((first, last and last - (found["below"] == "<")),), tuple(rest))
+    return Printed(((first + (found["above"] == ">"), last and last - (found["below"] == "<")),), files)
 
 
-def _perl(words: Sequence[str]) -> Printed | None:
-    script, *files = operands_of([word for word in words if word not in ("-ne", "-n", "-e")]) or ("",)
-    found = _PERL.fullmatch("".join(script.split())) if any(word.startswith("-n") for word in words) else None
+def _perl(flags: Flags, operands: Words) -> Printed | None:
+    script, *files = operands or ("",)
+    found = _PERL.fullmatch("".join(script.split())) if any(flag.startswith("-n") for flag, _ in flags) else None
     window = _window(found[1], found[2]) if found else None
-    return Printed((window,), tuple(files)) if window else None
-
-
-def _git(words: Sequence[str]) -> Printed | None:
-    verb, *rest = without_git_options(words)[1] or ("",)
-    if verb in ("show", "cat-file"):
-        objects = [word.partition(":")[2] for word in operands_of(rest) if ":" in word]
-        return Printed(WHOLE, tuple(objects)) if objects else None
-    if verb == "blame":
-        flags, files = options_of(rest, "-L|--since|--date")
-        ranges = [value or flag[2:] for flag, value in flags if flag.startswith("-L")]
-        found = [re.fullmatch(r"([0-9]+),(\+?)([0-9]+)", one) for one in ranges if one]
-        windows = [_window(one[1], str(int(one[3]) - 1) if one[2] else one[3], one[2]) for one in found if one]
-        known = tuple(window for window in windows if window)
-        return Printed(known if len(known) == len(found) and ranges else None if ranges else WHOLE, files[-1:])
-    return None
-
-
-def without_git_options(words: Sequence[str]) -> tuple[str, Sequence[str]]:
-    """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
-    folder = ""
-    while words and words[0].startswith("-"):
-        has_value = words[0] in ("-C", "-c")
-        folder = words[1] if words[0] == "-C" and len(words) > 1 else folder
-        words = words[1 + has_value :]
-    return folder, words
-
-
-def is_diff(words: Sequence[str]) -> bool:
-    """Whether a command prints diffs, or may."""
-    if words[0] != "git":
-        return words[0] == "diff"
-    verb = without_git_options(words[1:])[1][:1]
-    return bool(verb) and verb[0] in _DIFFS and printed_by(words) is None
-
-
-def numbers_lines(words: Sequence[str]) -> bool:
-    """Whether a command that prints files prints the numbers of all their lines."""
-    flags = [word for word in words[1:] if word.startswith("-")]
-    if words[0] == "nl":
-        return "-ba" in flags or "--body-numbering=a" in flags or ("-b", "a") in pairwise(words)
-    return words[0] in ("cat", "bat", "batcat") and any(
-        flag == "--number" or ("n" in flag and flag[1:].isalpha()) for flag in flags
-    )
-
-
-def _anything(words: Sequence[str]) -> Printed:
-    """What a command that changes, orders or picks lines makes of its files: they are named, their lines are not."""
-    return Printed(None, operands_of(words, _VALUES_OF_FILTERS))
-
-
-def _jq(words: Sequence[str]) -> Printed:
-    return Printed(None, operands_of(words)[1:])
+    return Printed((window,), files) if window else None
 
 
 def _window(start: str, end: str, sign: str = "") -> Window | None:
@@ -244,16 +238,26 @@ def _window(start: str, end: str, sign: str = "") -> Window | None:
     return (first, last) if last is None or last <= MAX_LINE else None
 
 
-_KNOWN: Mapping[str, Callable[[Sequence[str]], Printed | None]] = {
-    **dict.fromkeys(("cat", "less", "more", "tac"), _all),
-    **dict.fromkeys(("sort", "uniq", "cut", "column", "rev", "iconv", "strings", "fold", "expand"), _anything),
-    **dict.fromkeys(("bat", "batcat"), _bat),
-    **dict.fromkeys(("awk", "gawk", "mawk"), _awk),
-    "nl": _nl,
-    "head": _head,
-    "tail": _tail,
-    "sed": _sed,
-    "git": _git,
-    "jq": _jq,
-    "perl": _perl,
+def _all_known(windows: Sequence[Window | None], asked: Sequence[object]) -> tuple[Window, ...] | None:
+    known = tuple(window for window in windows if window)
+    return known if len(known) == len(asked) else None
+
+
+_READERS: Mapping[str, tuple[Callable[[Flags, Words], Printed | None], str]] = {
+    **dict.fromkeys(("cat", "less", "more", "tac"), (_whole, "")),
+    **dict.fromkeys(
+        ("sort", "uniq", "cut", "column", "rev", "iconv", "strings", "fold", "expand"),
+        (_changed, r"-[tkdfcsSTonw]|--[a-z-]+"),
+    ),
+    **dict.fromkeys(("bat", "batcat"), (_bat, "-[rlH]|--line-range|--language|--style|--color|--paging")),
+    **dict.fromkeys(("awk", "gawk", "mawk"), (_awk, "-[Fv]")),
+    **dict.fromkeys(("git show", "git cat-file"), (_shown, "")),
+    "git blame": (_blame, "-L|--since|--date"),
+    "nl": (_whole, "-[bdfhilnsvw]"),
+    "head": (_head, "-[cn]|--lines|--bytes"),
+    "tail": (_tail, "-[cn]|--lines|--bytes"),
+    "sed": (_sed, "--expression|-[nErsuz]*e"),
+    "jq": (_jq, ""),
+    "perl": (_perl, ""),
 }
+"""By the command's name: what reads its flags and operands, and which flags have a value."""

@@ -16,7 +16,7 @@ the text that was printed, whether it failed, the folder it ran in.
 | `git show REV:f`, `git cat-file -p REV:f`, `git blame [-L A,B]` | the file, or those lines |
 | `git diff`, `git show`, `git log -p`, `git stash show -p`, `diff -u` | the lines in the hunks of the output |
 | `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with the files that `echo` or `ls` names, or a search lists |
-| `Get-Content`, `type`, `Select-Object`, `Select-String`, `findstr` | as above, see `powershell_commands` |
+| `Get-Content`, `type`, `Select-Object`, `Select-String`, `findstr` | as above, see `powershell_lines` |
 | `ls`, `find`, `tree`, `wc`, `file`, `stat`, everything else | nothing |
 
 What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After
@@ -32,26 +32,33 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ingest.runs.trajectories.numbered_output import hunks_in, numbers_in
-from ingest.runs.trajectories.powershell_commands import is_powershell, powershell_pipelines_of
-from ingest.runs.trajectories.search_output import joined_lines, views_in
-from ingest.runs.trajectories.shell_commands import Command, Pipeline, pipelines_of
-from ingest.runs.trajectories.shell_failures import Failures
-from ingest.runs.trajectories.shell_files import PATCHERS, patched_in, unrolled, written_by
-from ingest.runs.trajectories.shell_paths import is_below, is_path, joined
+from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline, pipelines_of
+from ingest.runs.trajectories.powershell_lines import is_powershell, powershell_pipelines_of
+from ingest.runs.trajectories.shell_files import (
+    PATCHERS,
+    Search,
+    is_below,
+    is_path,
+    joined,
+    patched_in,
+    search_of,
+    unrolled,
+    written_by,
+)
+from ingest.runs.trajectories.shell_output import Failures, hunks_in, joined_lines, numbers_in, views_in
 from ingest.runs.trajectories.shell_readers import (
     Printed,
+    git_options,
     is_diff,
     numbers_lines,
-    operands_of,
+    options_of,
     printed_by,
-    without_git_options,
 )
-from ingest.runs.trajectories.shell_searches import FILTERS, Search, passes_on, search_of
-from ingest.runs.trajectories.shell_words import UNKNOWN
 from ingest.runs.trajectories.tool_calls import Reading
 from ingest.runs.trajectories.trajectory import View
 
+_FILTERS = ("jq", "tr", "column", "sort", "fold", "expand", "tee", "rev", "iconv", "cut", "uniq", "less", "more")
+"""Commands that print all that they read, changed or in another order."""
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
     *_MOVES, "mkdir", "rm", "cp", "mv", "touch", "export", "set", "source", ".", "true", ":", "sleep", "chmod",
@@ -70,19 +77,15 @@ _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 def reading_of_command(
     command: str | Sequence[str], output: str | None = None, *, failed: bool = False, folder: str = ""
 ) -> Reading:
-    """What a command line showed of files, in its order, and where it left the terminal.
+    """What a command line, or a command given as words, showed of files, in its order, and where it left the terminal.
 
     Args:
-        command: A line, or the words of one command.
+        command: What was run.
         output: What it printed; None where it is not known, and it counts as having printed what it was to print.
         failed: Whether it ended with an error. A single command that failed to read shows nothing; of several, what
             follows the one that must have failed, and files that the output says could not be read.
         folder: Where it runs, empty where it is not known: what relative paths are joined to, as is what `cd` in the
             line names. A caller whose terminal lives on gives the folder of the reading before.
-
-    Returns:
-        The views, each once; `reads` where a command in it reads files; `folder` after it; `edited` for the files it
-        writes to; `unread` for what it was to show and could not be told.
     """
     is_windows = is_powershell(command, folder)
     pipelines = powershell_pipelines_of(command) if is_windows else pipelines_of(command)
@@ -90,17 +93,15 @@ def reading_of_command(
         return Reading(reads=True, folder=folder, unread=("command too long to be read",))
     line = _Line(None if output is None else _MARKS.sub("", output).replace("\r", ""), failed, folder)
     line.read(pipelines)
+    source = command if isinstance(command, str) else "\n".join(command)
     scripts = [one.commands[0].name for one in pipelines if _INTERPRETER.fullmatch(one.commands[0].name)]
-    if scripts and output and _OPENS.search(command if isinstance(command, str) else "\n".join(command)):
+    if scripts and output and _OPENS.search(source):
         line.unread.append(f"script of {scripts[0]} that opens files")
     if not failed and any(one.name in PATCHERS for pipeline in pipelines for one in pipeline.commands):
-        source = command if isinstance(command, str) else "\n".join(command)
         line.edited += [joined(folder, path) for path in patched_in(source)]
     views = (replace(view, path=view.path.replace("\\", "/")) if is_windows else view for view in line.views)
-    return Reading(
-        tuple(dict.fromkeys(views)), line.reads, line.folder_of(()), tuple(line.unread),
-        tuple(dict.fromkeys(line.edited)),
-    )  # fmt: skip
+    edited = tuple(dict.fromkeys(line.edited))
+    return Reading(tuple(dict.fromkeys(views)), line.reads, line.folder_of(()), tuple(line.unread), edited)
 
 
 @dataclass
@@ -121,12 +122,12 @@ class _Line:
     only: str = ""
     listed: dict[tuple[str, bool], list[View]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.failures = Failures(self.output or "")
+    @cached_property
+    def failures(self) -> Failures:
+        return Failures(self.output or "")
 
     @cached_property
     def hunks(self) -> list[View]:
-        """The lines that the diffs of the output show."""
         return hunks_in(self.output or "")
 
     def folder_of(self, scope: tuple[int, ...]) -> str:
@@ -184,12 +185,12 @@ class _Line:
         is_told = self.output is None or self.output.strip() or (views and self._is_empty(pipeline, views))
         if first.name not in self.failures.missing and is_told:
             is_rooted = first.name == "git" and search_of(first.words) is None and "blame" not in first.words
-            folder = without_git_options(first.words[1:])[0] if is_rooted else folder
+            folder = git_options(first.words[1:])[0] if is_rooted else folder
             self.views += [replace(view, path=joined(folder, view.path)) for view in views]
 
     def _move(self, scope: tuple[int, ...], command: Command) -> None:
         folder = self.folder_of(scope)
-        targets = operands_of(command.words[1:]) or ("~",)
+        targets = options_of(command.words[1:])[1] or ("~",)
         if command.name == "popd" or command.words[1:] == ["-"]:
             self.folders[scope] = self.before.pop() if self.before else folder
         elif UNKNOWN not in targets[0] and not self.failures.refuse(targets[0]):
@@ -205,7 +206,7 @@ class _Line:
         if _is_hidden(pipeline) or not first.words:
             return False, ()
         searches = [search_of(command.words) for command in pipeline.commands]
-        if any(search and search.is_silent for search in searches) or not all(map(passes_on, rest)):
+        if any(search and search.is_silent for search in searches) or not all(map(_passes_on, rest)):
             return False, ()
         if searches[0]:
             return True, self._listed(searches[0])
@@ -255,7 +256,7 @@ class _Line:
             views = self._narrowed(views, command)
         if len(files) == 1 and self.is_alone and numbers_lines(first.words):
             numbers = [line for line in numbers_in(self.output or "") if any(_holds(view, line) for view in views)]
-            views = joined_lines(files[0], numbers) if numbers else views
+            views = joined_lines((files[0], line) for line in numbers) or views
         return views
 
     def _numbered(self, views: Sequence[View], command: Command) -> list[View]:
@@ -273,7 +274,7 @@ class _Line:
         printed = printed_by(command.words)
         if search_of(command.words) is not None:
             return list(dict.fromkeys(View(view.path) for view in views))
-        if printed is None or printed.windows == ((1, None),) or command.name in FILTERS:
+        if printed is None or printed.windows == ((1, None),) or command.name in _FILTERS:
             return views
         if len(views) > 1:
             # It shows some of them, no one can tell which.
@@ -283,6 +284,12 @@ class _Line:
 
 def _is_hidden(pipeline: Pipeline) -> bool:
     return any(command.is_hidden for command in pipeline.commands)
+
+
+def _passes_on(command: Command) -> bool:
+    """Whether a command prints what it reads, or a part of it."""
+    is_known = search_of(command.words) is not None or printed_by(command.words) is not None
+    return is_known or command.name in _FILTERS or command.words[1:3] == ["-m", "json.tool"]
 
 
 def _holds(view: View, line: int) -> bool:

@@ -11,9 +11,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ingest.runs.trajectories.json_values import line_of, list_of, text_of
-from ingest.runs.trajectories.search_output import views_in
-from ingest.runs.trajectories.shell_files import PATCHERS
-from ingest.runs.trajectories.shell_paths import joined
+from ingest.runs.trajectories.shell_files import PATCHERS, joined
+from ingest.runs.trajectories.shell_output import views_in
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.tool_calls import Reading, ToolCall
 from ingest.runs.trajectories.trajectory import View

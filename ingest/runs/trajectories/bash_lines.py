@@ -4,42 +4,42 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import count, pairwise
 
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.trajectories.shell_words import UNKNOWN, text_of, words_of
 
 MAX_CHARACTERS = 40_000
 """A longer line, not counting the texts fed to its commands, is not read; what shows a file is short."""
+UNKNOWN = "\0"
+"""Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
 
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
-_MAX_DEPTH = 3
-_MAX_VALUE = 1_000
-_MAX_SCOPES = 20
-_SHELLS = ("bash", "sh", "zsh", "dash", "ksh")
+_MAX_DEPTH, _MAX_VALUE, _MAX_SCOPES = 3, 1_000, 20
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
-_FLAGS_OF_PREFIXES = ("-u", "-g", "-n", "-o", "-e", "-i")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
-_PRINTERS = ("echo", "printf")
 _HIDING = (">", ">>", ">|", "&>", "&>>", ">&")
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = (
     "function_definition", "test_command", "declaration_command", "heredoc_body", "comment", "file_redirect",
     "herestring_redirect",
 )  # fmt: skip
+_BARE = re.compile(r"\\(?P<one>.)|(?P<pattern>[*?])|(?P<brace>[{},])", re.DOTALL)
+_BRACES = re.compile("\1([^\1\2]*)\2")
+_BRACE_MARKS = {"{": "\1", "}": "\2", ",": "\3"}
+_ESCAPED = re.compile(r"\\([$`\"\\\n])")
 
 
 @dataclass
 class Command:
-    """One command: its words without their quotes, its name first.
+    """One command.
 
     Attributes:
-        words: The name and what follows it; redirections are not among them.
-        is_hidden: What it prints goes into a file, or nowhere.
-        hides_errors: What it prints of errors does.
+        words: Its name and what follows it, without quotes and redirections.
+        is_hidden: What it prints goes into a file, or nowhere; `hides_errors`: what it prints of errors does.
         writes: The files that its output goes into.
     """
 
@@ -69,27 +69,11 @@ class Pipeline:
     scope: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True)
-class _Place:
-    """Where in a line a node is: what is true of all that it holds."""
-
-    joined_by: str = ""
-    scope: tuple[int, ...] = ()
-    around: Command = field(default_factory=Command)
-    following: tuple[Command, ...] = ()
-
-
 def pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a command line runs, in its order; what `bash -c` is given is read as a line itself.
+    """The pipelines that a command line, or a command given as words, runs, in its order.
 
-    Texts fed to a command in the line (`<<EOF`), comments and bodies of functions are left out; variables that the line
-    gives a plain value have it. Of a broken line what the grammar makes out is read.
-
-    Args:
-        command: A line, or the words of one command.
-
-    Returns:
-        The pipelines; None for a line that is too long or too deeply nested to be read.
+    What `bash -c` is given is read as a line itself. Texts fed to a command (`<<EOF`), comments and bodies of functions
+    are left out; variables that the line gives a plain value have it. A line that is too long is None.
     """
     pipelines = _pipelines(command) if isinstance(command, str) else [Pipeline([Command(list(command))])]
     return None if pipelines is None else list(_unwrapped(pipelines, 0))
@@ -119,7 +103,7 @@ def _without_prefix(words: list[str]) -> list[str]:
         if words[0].rpartition("/")[2] in _PREFIXES:
             words = words[1:]
             while words and words[0].startswith("-"):
-                words = words[1 + (words[0] in _FLAGS_OF_PREFIXES) :]
+                words = words[1 + (words[0] in ("-u", "-g", "-n", "-o", "-e", "-i")) :]
         elif "=" in words[0] and words[0].partition("=")[0].isidentifier():
             words = words[1:]
         elif words[0] == "timeout" and len(words) > 2:
@@ -131,11 +115,8 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 def _script(command: Command) -> str | None:
     """What a shell is given as `-c`, also among other flags as in `-lc`."""
-    if command.name in _SHELLS:
-        for flag, following in zip(command.words[1:], command.words[2:], strict=False):
-            if re.fullmatch(r"-[a-z]*c", flag):
-                return following
-    return None
+    given = pairwise(command.words[1:] if command.name in ("bash", "sh", "zsh", "dash", "ksh") else ())
+    return next((script for flag, script in given if re.fullmatch(r"-[a-z]*c", flag)), None)
 
 
 def _pipelines(line: str) -> list[Pipeline] | None:
@@ -167,68 +148,67 @@ def without_documents(text: str) -> str:
 
 
 class _Walk:
-    """One way through a line's tree, which remembers what variables were given."""
+    """One way through a line's tree, which remembers what variables were given.
+
+    A node's place is a pipeline: its first command has the redirections around the node, those that follow come after.
+    """
 
     def __init__(self) -> None:
         self.variables = {"PWD": "."}
-        self.n_scopes = 0
+        self.scopes = count(1)
 
     def pipelines(self, root: Node) -> Iterator[Pipeline]:
-        left: list[tuple[Node, _Place]] = [(root, _Place())]
+        left = [(root, Pipeline([Command()]))]
         while left:
             node, place = left.pop()
             if node.type in ("command", "variable_assignment"):
-                command = self._command(node)
-                command.is_hidden |= place.around.is_hidden
-                command.hides_errors |= place.around.hides_errors
-                command.writes += place.around.writes
-                command.words += place.around.words
-                yield Pipeline([command, *place.following], place.joined_by, place.scope)
-                if command.name in _PRINTERS:
+                command, around = self._command(node), place.commands[0]
+                command.is_hidden |= around.is_hidden
+                command.hides_errors |= around.hides_errors
+                command.writes += around.writes
+                command.words += around.words
+                yield replace(place, commands=[command, *place.commands[1:]])
+                if command.name in ("echo", "printf"):
                     left += reversed(list(self._inside_words(node, place)))
             elif node.type not in _CLOSED:
                 left += reversed(list(self._inside(node, place)))
 
-    def _inside(self, node: Node, place: _Place) -> Iterator[tuple[Node, _Place]]:
-        children = node.named_children
+    def _inside(self, node: Node, place: Pipeline) -> Iterator[tuple[Node, Pipeline]]:
+        children, (around, *following) = node.named_children, place.commands
         if node.type == "redirected_statement":
-            around = Command([], place.around.is_hidden, place.around.hides_errors, list(place.around.writes))
+            around = replace(around, words=[], writes=list(around.writes))
             for child in children[1:]:
                 self._redirect(child, around)
+            inner = replace(place, commands=[around, *following])
             if children[0].type == "list":
-                yield from self._joined(children[0], place, around)
+                yield from self._joined(children[0], place, inner)
                 return
             if children[0].type != "command":
                 around.words.clear()
-            yield children[0], replace(place, around=around)
+            yield children[0], inner
             # What follows a text that is fed to a command in the line is held by the redirection.
             yield from ((child, replace(place, joined_by="")) for child in children[1:])
-            return
         elif node.type == "pipeline":
-            following = (*self._stages(children[1:]), *place.following)
-            yield children[0], replace(place, following=following)
-            return
-        elif node.type == "subshell" and len(place.scope) < _MAX_SCOPES:
-            self.n_scopes += 1
-            place = replace(place, scope=(*place.scope, self.n_scopes))
-        yield from self._joined(node, place)
+            yield children[0], replace(place, commands=[around, *self._stages(children[1:]), *following])
+        else:
+            if node.type == "subshell" and len(place.scope) < _MAX_SCOPES:
+                place = replace(place, scope=(*place.scope, next(self.scopes)))
+            yield from self._joined(node, place, place)
 
-    def _inside_words(self, node: Node, place: _Place) -> Iterator[tuple[Node, _Place]]:
+    def _inside_words(self, node: Node, place: Pipeline) -> Iterator[tuple[Node, Pipeline]]:
         """The commands whose output is among the words of one, as in `echo "$(cat a.py)"`."""
         for child in node.named_children:
             for inner in (child, *child.named_children):
                 if inner.type == "command_substitution":
-                    self.n_scopes += 1
-                    yield inner, replace(place, joined_by="", scope=(*place.scope, self.n_scopes))
+                    yield inner, replace(place, joined_by="", scope=(*place.scope, next(self.scopes)))
 
-    def _joined(self, node: Node, place: _Place, around: Command | None = None) -> Iterator[tuple[Node, _Place]]:
+    def _joined(self, node: Node, place: Pipeline, last: Pipeline) -> Iterator[tuple[Node, Pipeline]]:
         """What a node holds, each with what joins it to the one before; redirections after a list are of its last."""
         operator = next((child.type for child in node.children if child.type in ("&&", "||")), "")
         for number, child in enumerate(node.named_children):
             joined_by = place.joined_by if number == 0 else operator if node.type == "list" else ""
             joined_by = "||" if child.type in ("else_clause", "elif_clause") else joined_by
-            is_last = around is not None and number == node.named_child_count - 1
-            yield child, replace(place, joined_by=joined_by, around=around if around and is_last else place.around)
+            yield child, replace(last if number == node.named_child_count - 1 else place, joined_by=joined_by)
 
     def _stages(self, nodes: Sequence[Node]) -> Iterator[Command]:
         for node in nodes:
@@ -241,27 +221,26 @@ class _Walk:
     def _command(self, node: Node) -> Command:
         command = Command()
         if node.type == "variable_assignment":
-            children = node.named_children
-            if len(children) == 2:
-                value = "".join(words_of(children[1], self.variables))
-                self.variables[text_of(children[0])] = value if len(value) < _MAX_VALUE else UNKNOWN
+            if node.named_child_count == 2:
+                value = "".join(self._words(node.named_children[1]))
+                self.variables[_source(node.named_children[0])] = value if len(value) < _MAX_VALUE else UNKNOWN
             return command
         for child in node.named_children:
             if child.type.endswith("_redirect"):
                 self._redirect(child, command)
             elif child.type != "variable_assignment":
-                command.words += words_of(child, self.variables)
+                command.words += self._words(child)
         return command
 
     def _redirect(self, node: Node, command: Command) -> None:
+        if node.type == "heredoc_redirect":
+            for child in node.named_children:
+                self._redirect(child, command)
         if node.type != "file_redirect":
-            for child in node.named_children if node.type == "heredoc_redirect" else ():
-                if child.type == "file_redirect":
-                    self._redirect(child, command)
             return
         operator = next((child.type for child in node.children if not child.is_named), "")
-        number = next((text_of(child) for child in node.children if child.type == "file_descriptor"), "")
-        target = "".join(words_of(node.named_children[-1], self.variables)) if node.named_children else ""
+        number = next((_source(child) for child in node.children if child.type == "file_descriptor"), "")
+        target = "".join(self._words(node.named_children[-1])) if node.named_children else ""
         if operator == "<":
             command.words += [target]
         elif operator in _HIDING:
@@ -270,3 +249,52 @@ class _Walk:
             if number in ("", "1") and target not in _OPEN:
                 command.is_hidden = True
                 command.writes += [target]
+
+    def _words(self, node: Node) -> list[str]:
+        """The words that a node stands for: one, or several where it has braces, as `{a,b}.py`."""
+        word = _word(node, self.variables)
+        words = [word]
+        if (found := _BRACES.search(word)) and "\3" in found[1]:
+            words = [f"{word[: found.start()]}{one}{word[found.end() :]}" for one in found[1].split("\3")]
+        return [one.translate({1: "{", 2: "}", 3: ","}) for one in words]
+
+
+def _word(node: Node, variables: Mapping[str, str]) -> str:
+    """A word as the command is given it, with `UNKNOWN` for what cannot be told and marks for bare braces."""
+    kind, text = node.type, _source(node)
+    if kind in ("word", "number", "variable_name", "{", "}"):
+        return _BARE.sub(_bare, text) if kind == "word" else _BRACE_MARKS.get(text, text)
+    if kind == "raw_string":
+        return text[1:-1]
+    if kind == "ansi_c_string":
+        return re.sub(r"\\(.)", lambda found: {"n": "\n", "t": "\t"}.get(found[1], found[1]), text[2:-1])
+    if kind in ("simple_expansion", "expansion"):
+        return variables.get(text.strip("${}"), UNKNOWN)
+    if kind == "command_substitution":
+        return "." if text in ("$(pwd)", "`pwd`") else UNKNOWN
+    if kind == "string":
+        return "".join(_pieces(node, variables))
+    if kind in ("concatenation", "command_name"):
+        return "".join(_word(child, variables) for child in node.children)
+    return UNKNOWN if node.is_named else text
+
+
+def _pieces(node: Node, variables: Mapping[str, str]) -> Iterator[str]:
+    """The pieces of a text in double quotes; white space between them is in no node."""
+    source, end = node.text or b"", node.start_byte + 1
+    for child in node.named_children:
+        yield source[end - node.start_byte : child.start_byte - node.start_byte].decode(errors="replace")
+        plain = child.type == "string_content"
+        yield _ESCAPED.sub(lambda found: found[1].strip("\n"), _source(child)) if plain else _word(child, variables)
+        end = child.end_byte
+    yield source[end - node.start_byte : -1].decode(errors="replace")
+
+
+def _bare(found: re.Match[str]) -> str:
+    if found["one"] is not None:
+        return found["one"].strip("\n")
+    return UNKNOWN if found["pattern"] else _BRACE_MARKS[found["brace"]]
+
+
+def _source(node: Node) -> str:
+    return (node.text or b"").decode(errors="replace")

@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
-from ingest.runs.trajectories.shell_commands import MAX_CHARACTERS, Command, Pipeline, without_documents
-from ingest.runs.trajectories.shell_words import UNKNOWN
+from ingest.runs.trajectories.bash_lines import MAX_CHARACTERS, UNKNOWN, Command, Pipeline, without_documents
 
 _SHELLS = ("powershell", "powershell.exe", "pwsh", "pwsh.exe", "cmd", "cmd.exe")
 _CMDLET = re.compile(
@@ -48,6 +48,7 @@ _TOKEN = re.compile(
 _PIECE = re.compile(
     r"'(?P<single>(?:[^']|'')*)'|\"(?P<double>(?:`.|[^\"`])*)\"|`(?P<one>.)|(?P<bare>[^'\"`]+)", re.DOTALL
 )
+_NUMBER = re.compile(r"[0-9]{1,19}")
 _READERS = ("get-content", "gc", "cat", "type")
 _SEARCHES = ("select-string", "sls")
 _ALIASES = {"set-location": "cd", "sl": "cd", "push-location": "pushd", "out-string": "cat", "out-host": "cat"}
@@ -63,7 +64,7 @@ def is_powershell(command: str | Sequence[str], folder: str) -> bool:
 
 
 def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a command line runs, as `shell_commands` has them; None for a line too long."""
+    """The pipelines that a command line runs, as `bash_lines` has them; None for a line too long."""
     if not isinstance(command, str):
         command = command[-1]
     command = without_documents(_SCRIPT.sub(lambda found: found["script"], command, count=1))
@@ -87,7 +88,7 @@ def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | No
         elif found["pipe"] is not None:
             pipelines[-1].commands.append(Command())
         elif found["end"] is not None:
-            pipelines.append(Pipeline([Command()], found["end"].strip(";&\n") or "&&" * (found["end"] == "&&")))
+            pipelines.append(Pipeline([Command()], found["end"] if found["end"] in ("&&", "||") else ""))
     for pipeline in pipelines:
         pipeline.commands = [_as_bash(command) for command in pipeline.commands if command.words]
     return [pipeline for pipeline in pipelines if pipeline.commands]
@@ -110,25 +111,19 @@ def _as_bash(command: Command) -> Command:
     words = [word if word.startswith("-") else word.replace("\\", "/") for word in command.words]
     name = words[0].lower()
     named, plain = _arguments(words[1:])
-    path = next((named[key] for key in ("-path", "-literalpath", "-filepath") if key in named), "")
-    files = path.replace("\\", "/").split(",") if path else [part for word in plain for part in word.split(",") if part]
+    if name in _SEARCHES and "-pattern" not in named:
+        named["-pattern"], plain = "".join(plain[:1]), plain[1:]
+    path = _first(named, "-path", "-literalpath", "-filepath")
+    files = [part for word in ([path] if path else plain) for part in word.split(",") if part]
     if name in _SEARCHES:
-        pattern = named.get("-pattern", plain[0] if plain else "")
-        files = (
-            files
-            if path
-            else []
-            if "-pattern" not in named and not plain[1:]
-            else files[0 if "-pattern" in named else 1 :]
-        )
-        words = ["rg", *(["-l"] if {"-list", "-quiet"} & named.keys() else []), "-e", pattern, *files]
+        words = ["rg", *(["-l"] if {"-list", "-quiet"} & named.keys() else []), "-e", named["-pattern"], *files]
     elif name in _READERS or name in ("select-object", "select"):
         words = [*_window(named), *(files if name in _READERS else ())]
     elif name in _ALIASES or name.startswith("format-"):
         words = [_ALIASES.get(name, "cat"), *files]
     elif name in _SINKS:
         return Command(["cat"], is_hidden=True, writes=[*command.writes, *files[:1]])
-    return Command(words, command.is_hidden, command.hides_errors, command.writes)
+    return replace(command, words=words)
 
 
 def _arguments(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
@@ -149,16 +144,14 @@ def _arguments(words: Sequence[str]) -> tuple[dict[str, str], list[str]]:
 
 def _window(named: dict[str, str]) -> list[str]:
     """The command that takes the lines which `Get-Content` or `Select-Object` is told to take."""
-    first = next((named[key] for key in ("-totalcount", "-first", "-head") if key in named), "")
-    skip = named.get("-skip", "")
-    if (found := re.fullmatch(r"([0-9]+)\.\.([0-9]+)", named.get("-index", ""))) and len(found[0]) < 40:
+    first, last = _first(named, "-totalcount", "-first", "-head"), _first(named, "-tail", "-last")
+    if found := re.fullmatch(r"([0-9]{1,19})\.\.([0-9]{1,19})", named.get("-index", "")):
         return ["sed", "-n", f"{int(found[1]) + 1},{int(found[2]) + 1}p"]
-    if skip.isdecimal() and len(skip) < 20:
-        start = int(skip) + 1
-        return [
-            "sed",
-            "-n",
-            f"{start},{int(first) + start - 1}p" if first.isdecimal() and len(first) < 20 else f"{start},$p",
-        ]
-    last = next((named[key] for key in ("-tail", "-last") if key in named), "")
+    if skip := _NUMBER.fullmatch(named.get("-skip", "")):
+        end = int(first) + int(skip[0]) if _NUMBER.fullmatch(first) else "$"
+        return ["sed", "-n", f"{int(skip[0]) + 1},{end}p"]
     return ["head", "-n", first] if first else ["tail", "-n", last] if last else ["cat"]
+
+
+def _first(named: dict[str, str], *keys: str) -> str:
+    return next((named[key] for key in keys if key in named), "")
