@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -15,7 +16,6 @@ from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import check_benchmark, commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
-from evaluate.runs.task_runs import Evaluated
 from evaluate.selection import Selection, parse_where
 from evaluate.systems import imported_systems
 from evaluate.vectors import give_vectors
@@ -37,7 +37,7 @@ from lake.console import (
     split_names,
 )
 from lake.engine import parse_engine
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.printed_table import print_tables
 from lake.store import EVERY, Lake
 from lake.text import counted, escaped, listed
@@ -85,9 +85,7 @@ def run_systems(
         check_benchmark(name)
     wanted = split_names(tasks)
     for name in wanted:
-        if name not in TASKS:
-            kind = "task"
-            raise unknown_name(kind, name, TASKS)
+        lookup(name, "task", TASKS)
     # A benchmark of which no task is named is left as it is.
     asked = [name for name in asked if not wanted or any(TASKS[one].benchmark == name for one in wanted)]
     if wanted and in_lake and not asked:
@@ -98,7 +96,7 @@ def run_systems(
     if not asked:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
-    done: dict[str, Evaluated] = {}
+    done = list[Outcome]()
     waiting = "another run is writing to this lake; waiting for it to end"
     with store.locked(lambda: console.say(waiting), makes={"runs", "evaluate"}, warn=console.warn):
         check_metrics(store, asked, requested)
@@ -106,7 +104,7 @@ def run_systems(
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         for name in asked:
-            done[name] = evaluate_benchmark(
+            outcome = evaluate_benchmark(
                 store,
                 name,
                 patterns=split_names(systems),
@@ -115,6 +113,7 @@ def run_systems(
                 engine=workers,
                 tasks=wanted,
             )
+            done.append(outcome)
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
         boards = [board(store, *one, requested) for one in shown(asked)] if requested else []
         outcome = _outcome(done, store)
@@ -150,10 +149,7 @@ def list_(
         "protocols": [{"name": one.name, "meaning": one.meaning} for one in protocols().values()],
         "metrics": [{"name": one.name, "ks": list(one.ks), "meaning": one.meaning} for one in known_metrics().values()],
     }
-    if what not in listings:
-        kind = "listing"
-        raise unknown_name(kind, what, listings)
-    print_listing(listings[what], format)
+    print_listing(lookup(what, "listing", listings), format)
 
 
 def _runs(lake: Lake) -> list[dict[str, object]]:
@@ -161,26 +157,14 @@ def _runs(lake: Lake) -> list[dict[str, object]]:
     return lake.scan("runs").select(*columns, name="run_id").select("name", *columns).collect().sort("name").to_dicts()
 
 
-def _outcome(done: dict[str, Evaluated], store: Lake) -> Outcome:
-    outcome = Outcome(
-        written=str(store.root),
-        unit="item rankings",
-        tally=store.tally,
-        news=list(store.damage),
-        hint="make report",
-    )
-    for result in done.values():
-        outcome.expected += result.expected
-        outcome.scored += result.scored
-        outcome.failed += result.failed
-        outcome.missing += result.unscorable
-        outcome.tied += result.tied
-        outcome.notes += result.notes
-        outcome.news += result.news
-        if result.unscorable:
-            outcome.notes.append(
-                f"not scorable in this lake: {counted(result.unscorable, 'item')}; `why_not` in items says why"
-            )
+def _outcome(done: Iterable[Outcome], store: Lake) -> Outcome:
+    outcome = Outcome(str(store.root), unit="item rankings", tally=store.tally, hint="make report")
+    outcome.news += store.damage
+    for one in done:
+        outcome.add(one)
+        if one.missing:
+            items = counted(one.missing, "item")
+            outcome.notes.append(f"not scorable in this lake: {items}; `why_not` in items says why")
     return outcome
 
 

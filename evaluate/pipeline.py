@@ -14,7 +14,7 @@ from evaluate.prune import remove_stale
 from evaluate.rank.content_tokens import remove_stale_tokens
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
-from evaluate.runs.task_runs import Evaluated, Work
+from evaluate.runs.task_runs import Work
 from evaluate.selection import Selection, asked_of, edition
 from evaluate.systems import System, check_at_hand, check_patterns, imported_systems, known_retrievers
 from lake.catalog.task import Task
@@ -23,6 +23,7 @@ from lake.console import Console
 from lake.engine import IN_PROCESS, Engine
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
+from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.store import Lake
 from lake.text import counted
@@ -65,7 +66,7 @@ class Runner:
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
-                work = Work(lake, task, [asked], self.selection, self.label, Evaluated(), chunkers)
+                work = Work(lake, task, [asked], self.selection, self.label, Outcome(), chunkers)
                 systems = [system for system in work.plan(self.patterns) if system.chunker == job.chunker]
                 part = Partition(lake, task, asked, self.cache)
                 part.run([(system, work.run_id(system), work.stamp(system)) for system in systems])
@@ -81,7 +82,7 @@ def evaluate(
     console: Console,
     engine: Engine = IN_PROCESS,
     tasks: Sequence[str] = (),
-) -> Evaluated:
+) -> Outcome:
     """Run the chosen systems on a benchmark's items and score them; the caller holds the lake's lock.
 
     Tasks are those of the benchmark that are named; without any, those that need not be, and those run before.
@@ -89,7 +90,7 @@ def evaluate(
     Raises:
         GoldspanError: The lake has no items of the benchmark, the selection leaves none, or a pattern means no system.
     """
-    result = Evaluated()
+    result = Outcome()
     held = edition(lake, benchmark)
     if selection.limit is None and held.limit is not None:
         selection = Selection(selection.where, held.limit)
@@ -101,7 +102,7 @@ def evaluate(
     check_at_hand(patterns, known)
     run = [task for task in tasks_of(benchmark) if _is_run(lake, task, tasks)]
     works = [Work(lake, task, list(asked_of(lake, task, selection)), selection, held.label, result) for task in run]
-    result.unscorable = sum(asked.n_unscorable for asked in works[0].asked)
+    result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
             result.notes.append(

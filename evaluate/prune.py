@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.runs.task_runs import OF_A_RUN, Evaluated, Work
+from evaluate.runs.task_runs import OF_A_RUN, Work
 from evaluate.selection import Selection, asked_of
 from evaluate.systems import known_retrievers
 from lake.catalog.task import Task
+from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import counted
 
@@ -47,7 +48,7 @@ def remove_stale(work: Work) -> list[str]:
 def _other(work: Work, selection: Selection) -> Work:
     """The same task over another selection of the items."""
     asked = list(asked_of(work.lake, work.task, selection))
-    return Work(work.lake, work.task, asked, selection, work.label, Evaluated())
+    return Work(work.lake, work.task, asked, selection, work.label, Outcome())
 
 
 def _current(work: Work) -> set[str]:

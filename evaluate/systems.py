@@ -154,8 +154,7 @@ def check_patterns(
     for pattern in patterns:
         is_ours = any(_picks([pattern], chunker, retriever) for chunker in chunkers for retriever in retrievers)
         if not is_ours and not any(picks_imported([pattern], name) for name in imported):
-            kind = "system"
-            raise unknown_name(kind, pattern, [*names, *imported])
+            raise unknown_name(pattern, "system", [*names, *imported])
 
 
 def imported_systems(lake: Lake) -> list[str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -14,7 +13,7 @@ import polars as pl
 
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
-from lake.make import make, product_of
+from lake.make import product_of
 from lake.store import Lake, Part
 from lake.tables import table
 
@@ -36,7 +35,8 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
     if not file.is_file():
         message = f"there is no file {file}"
         raise GoldspanError(message, hint="--vectors takes a Parquet file with key and vector.", code=Exit.MISSING)
-    make(lake, "vectors", GIVEN, partial(_checked, file, model), parameters=[sha256_of_file(file), model])
+    given = product_of(lake, "vectors", part=GIVEN, parameters=[sha256_of_file(file), model], code=[_checked])
+    given.make(lambda: _checked(file, model))
     return VectorStore(lake).n_cut(GIVEN).height
 
 

@@ -13,9 +13,8 @@ from ingest.benchmarks.config import described
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
-from ingest.outcome import Ingested, outcome_of
 from ingest.pipeline import ingest as ingest_benchmark
-from ingest.run_commands import FileFormatOption, commands, locked
+from ingest.run_commands import FileFormatOption, commands, locked, outcome_of
 from ingest.runs.bundled_runs import import_recorded, imported_runs
 from ingest.runs.chunk_lists import import_chunks
 from ingest.runs.explain import shown_trajectories
@@ -42,7 +41,8 @@ from lake.console import (
     split_names,
 )
 from lake.damage import survey
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
+from lake.outcome import Outcome
 from lake.parts import HINT
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -94,16 +94,14 @@ def read(
     if own is not None:
         declared = {own.benchmark.name: own.benchmark}
     for name in asked:
-        if name not in declared:
-            kind = "benchmark"
-            raise unknown_name(kind, name, declared)
+        lookup(name, "benchmark", declared)
     wanted = known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
     store = Lake(lake)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with locked(store, console, {"ingest", "runs"}), console.downloads() as told:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store)
-        done: dict[str, Ingested] = {}
+        done = list[Outcome]()
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         beside = read_beside(source, own, clones=bool(base))
         programs = [file for one in resolved if (cuts := one.declaration.command) for file in cuts.files]
@@ -113,7 +111,7 @@ def read(
             raise no_clones([declared[name].display_name for name, _ in sources])
         for name, opened in sources:
             console.say(f"{declared[name].display_name} from {opened.name}{_labelled(opened)}")
-            done[name] = ingest_benchmark(
+            outcome = ingest_benchmark(
                 store,
                 declared[name],
                 opened,
@@ -123,9 +121,10 @@ def read(
                 repositories=cloned_repositories(declared[name], opened, base, store, console),
                 say=console.say,
             )
-            import_recorded(store, name, opened, done[name], console.say)
-        done[""] = Ingested()
-        import_submissions(store, submissions, done[""], console.say)
+            import_recorded(store, name, opened, outcome, console.say)
+            done.append(outcome)
+        done.append(Outcome())
+        import_submissions(store, submissions, done[-1], console.say)
         declare_formats(store)
         outcome = outcome_of(done, store)
         runs = imported_runs(store)
@@ -225,10 +224,7 @@ def list_(
         ],
         "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
     }
-    if what not in listings:
-        kind = "listing"
-        raise unknown_name(kind, what, listings)
-    print_listing(listings[what], format)
+    print_listing(lookup(what, "listing", listings), format)
 
 
 def _chunkers(store: Lake) -> list[dict[str, object]]:

@@ -102,8 +102,7 @@ def known_subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> list
     known = [subset for benchmark in benchmarks for subset in benchmark.subsets]
     for subset in asked:
         if subset not in known:
-            kind = "subset"
-            raise unknown_name(kind, subset, known)
+            raise unknown_name(subset, "subset", known)
     return list(asked)
 
 

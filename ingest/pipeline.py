@@ -16,7 +16,6 @@ from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools, cuts_ahead
 from ingest.contents.symbols import cut_symbols
-from ingest.outcome import Ingested
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Source, UnreadableEntryError
 from ingest.stored_parts import (
@@ -40,6 +39,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
 from lake.make import Product, made_from, product_of, put
 from lake.naming import REST
+from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import declared_row
@@ -56,7 +56,7 @@ def ingest(
     limit: int | None = None,
     repositories: Repositories | None = None,
     say: Callable[[str], None] = lambda _: None,
-) -> Ingested:
+) -> Outcome:
     """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock.
 
     With `repositories` those that its items come from are cloned, where no file holds them; what could not be had
@@ -68,7 +68,7 @@ def ingest(
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
-    result, contents = Ingested(tally=lake.tally), Contents(lake)
+    result, contents = Outcome(tally=lake.tally), Contents(lake)
     remove_other_sources(lake, benchmark, source, result)
     for subset in subsets:
         _ingest_subset(lake, benchmark, source, subset, limit, repositories, contents, result, say)
@@ -81,23 +81,24 @@ def ingest(
     _declare(lake, benchmark, source, limit)
     parts = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
     counts = lake.scan_parts(parts, "items").select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()
-    result.n_items, result.n_scorable = int(counts["n"].item()), int(counts["scorable"].item())
+    result.expected, result.scored = int(counts["n"].item()), int(counts["scorable"].item())
+    result.missing = result.expected - result.scored
     for subset in subsets:
-        result.n_rejected += lake.scan_parts(rejects_of(lake, benchmark, subset), "rejects").collect().height
+        result.rejected += lake.scan_parts(rejects_of(lake, benchmark, subset), "rejects").collect().height
     result.notes += _why_none(lake, benchmark, subsets, result)
     return result
 
 
-def _why_none(lake: Lake, benchmark: Benchmark, subsets: Sequence[str], result: Ingested) -> list[str]:
+def _why_none(lake: Lake, benchmark: Benchmark, subsets: Sequence[str], result: Outcome) -> list[str]:
     """Why nothing of some subsets could be read, or nothing of what was read can be scored, where that is so."""
-    if result.n_scorable:
+    if result.scored:
         return []
     items = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
     refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
     unscorable = lake.scan_parts(items, "items").select(reason=pl.format("{}: {}", "item_id", "why_not"))
     rejects = lake.scan_parts(refused, "rejects").select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
-    reasons = (unscorable if result.n_items else rejects).collect()["reason"].drop_nulls().sort()
-    what = "of its items can be scored" if result.n_items else "could be read"
+    reasons = (unscorable if result.expected else rejects).collect()["reason"].drop_nulls().sort()
+    what = "of its items can be scored" if result.expected else "could be read"
     more = f"; and {len(reasons) - 1:,} more, each with its reason in the lake" if len(reasons) > 1 else ""
     why = reasons[0].splitlines()[0] if len(reasons) else "its files hold no rows of what was asked for"
     return [f"{benchmark.display_name}: nothing {what}: {why}{more}"]
@@ -111,7 +112,7 @@ def _ingest_subset(
     limit: int | None,
     repositories: Repositories | None,
     contents: Contents,
-    result: Ingested,
+    result: Outcome,
     say: Callable[[str], None],
 ) -> None:
     rejects = Rejects()
@@ -200,7 +201,7 @@ def _write(
     reading: Reading,
     rejects: Rejects,
     contents: Contents,
-    result: Ingested,
+    result: Outcome,
 ) -> None:
     """Store what the items search, then the part itself."""
     for group in reading.pools:
@@ -213,7 +214,7 @@ def _write(
 
 
 def _write_files(
-    lake: Lake, benchmark: Benchmark, part: str, items: pl.DataFrame, group: PoolGroup, result: Ingested
+    lake: Lake, benchmark: Benchmark, part: str, items: pl.DataFrame, group: PoolGroup, result: Outcome
 ) -> None:
     # Of the files alone: whichever of the subsets that share a pool is read, the part is the same.
     folders = {"benchmark": benchmark.name, "kind": group.kind}

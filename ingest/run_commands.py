@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -11,7 +12,6 @@ from typing import Annotated
 import typer
 
 from ingest.json_command import PATIENCE
-from ingest.outcome import Ingested, outcome_of
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
 from ingest.runs.registry import AUTO
@@ -21,6 +21,7 @@ from ingest.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.submissions.importing import check_submission, import_submissions
 from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption
 from lake.errors import Exit, GoldspanError
+from lake.outcome import Outcome
 from lake.store import Lake
 
 commands = typer.Typer(add_completion=False)
@@ -140,10 +141,10 @@ def submissions(
         message = f"there is no folder {folder}"
         raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
     with locked(store, console, {"runs"}):
-        done = Ingested()
+        done = Outcome()
         statuses = import_submissions(store, folder, done, console.say)
-    outcome = replace(outcome_of({"": done}, store), unit="submissions imported", expected=len(statuses))
-    outcome.scored = statuses.count("scored")
+    done.expected, done.scored = len(statuses), statuses.count("scored")
+    outcome = replace(outcome_of([done], store), unit="submissions imported")
     raise typer.Exit(console.finish("ingest", outcome))
 
 
@@ -180,3 +181,14 @@ def locked(store: Lake, console: Console, makes: set[str]) -> AbstractContextMan
     """The lake held by this command alone, which says when it waits for another."""
     waiting = "another run is writing to this lake; waiting for it to end"
     return store.locked(lambda: console.say(waiting), makes=makes, warn=console.warn)
+
+
+def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
+    """What the last block says of the benchmarks and the like that were read."""
+    outcome = Outcome(str(store.root), unit="items ready", tally=store.tally, hint="make evaluate")
+    outcome.news += store.damage
+    for one in done:
+        outcome.add(one)
+    if outcome.rejected:
+        outcome.notes.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")
+    return outcome

@@ -8,13 +8,13 @@ from pathlib import Path
 import polars as pl
 
 from ingest.benchmarks.declaration import Benchmark, part_of
-from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import delete_imported_runs
 from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
 from lake.fingerprint import fingerprint
 from lake.make import Product, Slot
 from lake.naming import GOLD_RUN, REST
+from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import listed
@@ -97,7 +97,7 @@ def have_rest(lake: Lake, benchmark: Benchmark) -> bool:
     return not benchmark.has_rest or searched <= rest
 
 
-def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Ingested) -> None:
+def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:
     """Take away the other parts whose items search files that are now others: their gold is of the old ones."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
     for part in lake.parts("items", benchmark=benchmark.name):
@@ -112,7 +112,7 @@ def remove_part(lake: Lake, benchmark: Benchmark, name: str) -> None:
     whole_part(lake, benchmark, name).remove()
 
 
-def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Ingested) -> None:
+def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
     """Take away what stands of another subset, where two may not stand together."""
     others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
     for name in others:
@@ -123,7 +123,7 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
         result.news.append(f"{benchmark.display_name} {listed(others)} made way for {subset}: never pooled")
 
 
-def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Ingested) -> None:
+def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
     """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
     part = lake.part("benchmarks", benchmark.name)
     if part is None:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import ast
 import functools
-import hashlib
 import inspect
 import json
 import os
+import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -27,24 +27,18 @@ ROOT = Path(__file__).resolve().parents[1]
 _REMEMBERED = ROOT / "lake" / "cache" / "code.json"
 """sha256 of a source → what is in it. Parsing costs a second per run of a stage, looking up does not."""
 
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
 
 class Source(NamedTuple):
-    """What counts of a module's source.
-
-    Attributes:
-        digest: Of its syntax tree, without docstrings.
-        imports: Every dotted name that it may import, ours or not.
-    """
+    """What counts of a module's source: a digest of its syntax tree, and every dotted name that it may import."""
 
     digest: str
     imports: tuple[str, ...]
 
 
 def code_digest(*functions: Callable[..., object]) -> str:
-    """The digest of the code that some functions run: of every module in the closure of their imports.
-
-    A `functools.partial` counts with the function in it and with the functions that are bound to its arguments.
-    """
+    """The digest of every module in the closure of the imports of some functions, and of those bound in partials."""
     return _digest_of(frozenset(inspect.getfile(inspect.unwrap(one)) for one in _unbound(functions)))
 
 
@@ -68,17 +62,15 @@ def closure_of(file: Path) -> tuple[Path, ...]:
 
 
 def read_source(text: bytes, package: str) -> Source:
-    """What counts of a module's source.
-
-    Args:
-        text: The source.
-        package: The dotted name of the package that it lies in, against which its relative imports are read.
-    """
+    """What counts of a module's source; relative imports are read against the dotted name of its package."""
     tree = ast.parse(text)
-    hashed = hashlib.sha256()
-    for piece in _pieces(tree):
-        hashed.update(piece.encode(errors="surrogatepass"))
-    return Source(hashed.hexdigest(), tuple(sorted(_imported(tree, package))))
+    for node in ast.walk(tree):
+        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
+    # Some versions of Python name lists that are empty, others leave them out.
+    counts = re.sub(r", \w+=\[\]", "", ast.dump(tree))
+    counts = re.sub(r"\(\w+=\[\](, )?", "(", counts)
+    return Source(sha256_of(counts.encode(errors="surrogatepass")), tuple(sorted(_imported(tree, package))))
 
 
 def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
@@ -145,30 +137,3 @@ def _imported(tree: ast.Module, package: str) -> set[str]:
             # What is imported from a package may be one of its modules.
             names |= {base, *(f"{base}.{alias.name}" for alias in node.names)}
     return names
-
-
-def _pieces(node: ast.AST) -> Iterator[str]:
-    """A syntax tree as text, alike in every version of Python: fields without a value are left out."""
-    yield type(node).__name__
-    body = getattr(node, "body", None)
-    documented = isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef))
-    docstring = body[0] if documented and body and _is_docstring(body[0]) else None
-    for name, value in ast.iter_fields(node):
-        if value is None or value == []:
-            continue
-        yield f" {name}("
-        for one in value if isinstance(value, list) else [value]:
-            if isinstance(one, ast.AST):
-                if one is not docstring:
-                    yield from _pieces(one)
-            else:
-                yield f" {one!r}"
-        yield ")"
-
-
-def _is_docstring(statement: ast.stmt) -> bool:
-    return (
-        isinstance(statement, ast.Expr)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-    )

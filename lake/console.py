@@ -243,8 +243,7 @@ def print_listing(rows: Sequence[dict[str, object]], format: str) -> None:  # no
     elif format == "yaml":
         print(yaml.safe_dump(list(rows), sort_keys=False, allow_unicode=True), end="")
     elif format:
-        kind = "format"
-        raise unknown_name(kind, format, ("json", "yaml"))
+        raise unknown_name(format, "format", ("json", "yaml"))
     else:
         for row in rows:
             shown = [", ".join(map(str, value)) if isinstance(value, list) else value for value in row.values()]

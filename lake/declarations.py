@@ -107,7 +107,7 @@ def resolve(kind: str, name: str, known: Mapping[str, D]) -> Resolved[D]:
         parameters = _match(pattern, name)
         if parameters is not None:
             return Resolved(name, declaration, parameters)
-    raise unknown_name(kind, name, known)
+    raise unknown_name(name, kind, known)
 
 
 def _match(pattern: str, name: str) -> dict[str, int] | None:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from enum import IntEnum
+from typing import TypeVar
 
 import polars as pl
 
 from lake.text import escaped, listed
 
 MAX_EXAMPLES = 3
+
+T = TypeVar("T")
 
 _OS_ERROR = re.compile(r"os error (\d+)")
 
@@ -60,26 +63,22 @@ class GoldspanError(Exception):
 
     def __reduce__(self) -> tuple[Callable[..., GoldspanError], tuple[object, ...]]:
         """Raised in another process, it arrives whole."""
-        return _remade, (type(self), self.what, self.where, self.examples, self.hint, self.code)
+        return _remade, (type(self), vars(self))
 
     def render(self) -> str:
         """The message as a person reads it; what a terminal would obey is shown as an escape."""
-        lines = [escaped(self.what)]
-        if self.where:
-            lines.append(f"  where: {_on_a_line(self.where)}")
-        lines += [f"  for example: {_on_a_line(example[:200])}" for example in self.examples[:MAX_EXAMPLES]]
-        if len(self.examples) > MAX_EXAMPLES:
-            lines.append(f"  and {len(self.examples) - MAX_EXAMPLES:,} more")
-        if self.hint:
-            lines.append(f"  {escaped(self.hint)}")
-        return "\n".join(lines)
+        where = [f"  where: {_on_a_line(self.where)}"] if self.where else []
+        examples = [f"  for example: {_on_a_line(example[:200])}" for example in self.examples[:MAX_EXAMPLES]]
+        if (n_more := len(self.examples) - MAX_EXAMPLES) > 0:
+            examples.append(f"  and {n_more:,} more")
+        hint = [f"  {escaped(self.hint)}"] if self.hint else []
+        return "\n".join([escaped(self.what), *where, *examples, *hint])
 
 
-def _remade(
-    kind: type[GoldspanError], what: str, where: str, examples: tuple[str, ...], hint: str, code: Exit
-) -> GoldspanError:
+def _remade(kind: type[GoldspanError], given: dict[str, object]) -> GoldspanError:
     error = kind.__new__(kind)
-    GoldspanError.__init__(error, what, where=where, examples=examples, hint=hint, code=code)
+    vars(error).update(given)
+    Exception.__init__(error, error.render())
     return error
 
 
@@ -107,6 +106,17 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"There is: {listed(choices)}." if choices else ""
 
 
-def unknown_name(kind: str, name: str, known: Iterable[str], *, code: Exit = Exit.USAGE) -> GoldspanError:
+def lookup(name: str, kind: str, known: Mapping[str, T], *, code: Exit = Exit.USAGE) -> T:
+    """What a name means among what is known.
+
+    Raises:
+        GoldspanError: Nothing; the message asks "did you mean".
+    """
+    if name not in known:
+        raise unknown_name(name, kind, known, code=code)
+    return known[name]
+
+
+def unknown_name(name: str, kind: str, known: Iterable[str], *, code: Exit = Exit.USAGE) -> GoldspanError:
     """The error for a name that is not declared: `unknown chunker 'fixd'. Did you mean 'fixed-nws-<n>'?`."""
     return GoldspanError(f"unknown {kind} {name!r}", hint=did_you_mean(name, known), code=code)

@@ -15,7 +15,7 @@ import polars as pl
 from lake.code import code_digest
 from lake.fingerprint import fingerprint
 from lake.parts import FORMAT_VERSION
-from lake.store import Lake, Part
+from lake.store import Lake
 
 
 class Input(Protocol):
@@ -59,8 +59,7 @@ class Product:
     @property
     def is_current(self) -> bool:
         """Whether all are stored and were made from just this."""
-        current = self.lake.is_current
-        return all(current(slot.table, slot.part, self.fingerprint, **slot.folders) for slot in self.slots)
+        return all(self.lake.is_current(name, part, self.fingerprint, **folders) for name, part, folders in self.slots)
 
     def scan(self, table: str) -> pl.LazyFrame:
         """The rows of one of the tables, as they are stored."""
@@ -69,13 +68,13 @@ class Product:
 
     def write(self, *frames: pl.DataFrame) -> None:
         """Store the parts."""
-        for slot, frame in zip(self.slots, frames, strict=True):
-            self.lake.write(slot.table, frame, part=slot.part, fingerprint=self.fingerprint, **slot.folders)
+        for (name, part, folders), frame in zip(self.slots, frames, strict=True):
+            self.lake.write(name, frame, part=part, fingerprint=self.fingerprint, **folders)
 
     def remove(self) -> None:
         """Take away those of the parts that are stored, the last first."""
-        for slot in reversed(self.slots):
-            if stored := self.lake.part(slot.table, slot.part, **slot.folders):
+        for name, part, folders in reversed(self.slots):
+            if stored := self.lake.part(name, part, **folders):
                 self.lake.remove(stored)
 
     def named(self, part: str) -> Product:
@@ -84,18 +83,18 @@ class Product:
 
     def current(self) -> list[Product]:
         """Of those that are made alike, whatever more there is to their names, the current ones; others are removed."""
-        stored: dict[str, list[Part]] = {}
-        for slot in self.slots:
-            for part in self.lake.parts(slot.table, **slot.folders):
-                if part.name.startswith(slot.part):
-                    stored.setdefault(part.name.removeprefix(slot.part), []).append(part)
+        stored = {
+            part.name.removeprefix(slot.part)
+            for slot in self.slots
+            for part in self.lake.parts(slot.table, **slot.folders)
+            if part.name.startswith(slot.part)
+        }
         kept = []
-        for name, parts in sorted(stored.items()):
-            if (product := self.named(name)).is_current:
+        for product in map(self.named, sorted(stored)):
+            if product.is_current:
                 kept.append(product)
-                continue
-            for part in parts:
-                self.lake.remove(part)
+            else:
+                product.remove()
         return kept
 
     def make(self, function: Callable[[], pl.DataFrame | Sequence[pl.DataFrame]]) -> bool:
@@ -131,25 +130,7 @@ def product_of(
     return Product(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 
 
-def make(
-    lake: Lake,
-    name: str,
-    part: str,
-    function: Callable[[], pl.DataFrame],
-    *,
-    inputs: Iterable[Input | None] = (),
-    parameters: object = None,
-    code: Sequence[Callable[..., object]] | None = None,
-    **folders: str,
-) -> bool:
-    """Make a part by a function and store it, unless it is current; whether that was to be done.
-
-    The code is the function's own where none is named; the other arguments are as for :func:`product_of`.
-    """
-    code = (function,) if code is None else code
-    return product_of(lake, name, part=part, inputs=inputs, parameters=parameters, code=code, **folders).make(function)
-
-
 def put(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
     """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
-    return make(lake, name, part, lambda: rows, inputs=(), parameters=rows.rows(), code=(), **folders)
+    stored = product_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders)
+    return stored.make(lambda: rows)

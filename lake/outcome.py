@@ -1,4 +1,4 @@
-"""What a stage did, as its last block says it."""
+"""What a stage did, in all or a part of it, as its last block says it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from lake.errors import Exit
 from lake.parts import PartCounts
+
+_COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 
 
 @dataclass
@@ -30,7 +32,7 @@ class Outcome:
         parts: What the tally counts, many of it.
     """
 
-    written: str
+    written: str = ""
     expected: int = 0
     scored: int = 0
     missing: int = 0
@@ -44,6 +46,11 @@ class Outcome:
     tally: PartCounts = field(default_factory=PartCounts)
     parts: str = "parts"
 
+    def add(self, other: Outcome) -> None:
+        """Take in the counts and the notes of a part of what the stage did."""
+        for name in (*_COUNTS, "tied", "notes", "news"):
+            setattr(self, name, getattr(self, name) + getattr(other, name))
+
     @property
     def code(self) -> Exit:
         """Done, or done with rows that were rejected, failed or could not be scored."""
@@ -52,8 +59,7 @@ class Outcome:
     @property
     def facts(self) -> dict[str, object]:
         """The same as one object, without the sentences."""
-        counts = {name: getattr(self, name) for name in ("expected", "scored", "missing", "failed", "rejected")}
-        return {"written": self.written, **counts, **self.tally.counts()}
+        return {"written": self.written, **{name: getattr(self, name) for name in _COUNTS}, **self.tally.counts()}
 
     def unchanged(self) -> Outcome:
         """What the stage does if it is asked the same again."""

@@ -13,7 +13,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
@@ -34,8 +34,6 @@ _SECONDS = "\u2400"
 _WAITS = 5
 """How often it is waited for the files that were just written to be old enough to tell by their times."""
 
-States = Mapping[str, State]
-
 
 class Stamp(TypedDict):
     """What a stage stores when it is done.
@@ -44,11 +42,9 @@ class Stamp(TypedDict):
         made_by: A digest of the code and the libraries.
         read: File or folder → a digest of the states of its files.
         tables: The tables whose files are just those of `parts`.
-        shared: The tables that may have other files beside those of `parts`, all known from a stamp.
+        shared: The tables that may have other files beside those, which a stamp of `evaluate` knows.
         parts: The lake's files that the stage answers for, and their states.
-        others: Those of the shared tables that another stage answers for.
         facts: What is said as JSON, where that was asked for.
-        printed: What is said on stdout.
         said: What is said on stderr, with a mark where the seconds stand.
         code: The exit status.
     """
@@ -58,9 +54,7 @@ class Stamp(TypedDict):
     tables: list[str]
     shared: list[str]
     parts: dict[str, list[int]]
-    others: dict[str, list[int]]
     facts: dict[str, object]
-    printed: list[str]
     said: list[str]
     code: int
 
@@ -97,8 +91,6 @@ def say_again(stage: str) -> None:
     seconds = time.perf_counter() - started
     if stamp["facts"]:
         print(json.dumps({**stamp["facts"], "seconds": round(seconds, 3)}))
-    for line in stamp["printed"]:
-        print(line)
     for line in stamp["said"]:
         print(line.replace(_SECONDS, f"{seconds:.1f}"), file=sys.stderr)
     sys.exit(stamp["code"])
@@ -124,7 +116,6 @@ def keep(
     *,
     as_json: bool,
     quiet: bool,
-    printed: Sequence[str] = (),
     tables: Collection[str] = (),
     shared: Collection[str] = (),
     runs: Iterable[str] = (),
@@ -137,7 +128,6 @@ def keep(
         outcome: What the stage did.
         as_json: Whether that is said as JSON.
         quiet: Whether nothing else is said.
-        printed: What the stage says on stdout beside.
         tables: Who makes the tables that it reads or writes, whose every part counts: see :class:`lake.tables.Table`.
         shared: Likewise the tables of which it reads or writes the parts of some runs.
         runs: Those runs.
@@ -155,30 +145,26 @@ def keep(
     whole = [one.name for one in TABLES.values() if one.made_by in tables]
     partly = [one.name for one in TABLES.values() if one.made_by in shared]
     names = [*whole, *partly]
-    places = [*(lake.root / name for name in names), *written]
     for _ in range(_WAITS):
-        if all(_is_settled(states_below(path)) for path in places):
+        if all(_is_settled(states_below(path)) for path in [*(lake.root / name for name in names), *written]):
             break
         time.sleep(SETTLED_NS / 1e9)
     else:
         # Times that lie ahead tell nothing.
         return
-    found = {name: _states_of(lake.root, [name]) for name in names}
+    found = _states_of(lake.root, names)
     if survey(lake.root, [TABLES[name] for name in names]).faults:
         return
-    mine = {f"run_id={quoted(run)}" for run in runs}
-    is_mine = {path: name in whole or bool(mine & {*path.split("/")}) for name in names for path in found[name]}
-    states = {path: list(state) for name in names for path, state in found[name].items()}
+    own = {f"run_id={quoted(run)}" for run in runs}
+    mine = [path for path in found if _table_of(path) in whole or own & {*path.split("/")}]
     again = outcome.unchanged()
     stamp = Stamp(
         made_by=command.made_by,
         read={**(command.read or {}), **{str(path.absolute()): _digest(states_below(path)) for path in written}},
         tables=whole,
         shared=partly,
-        parts={path: state for path, state in states.items() if is_mine[path]},
-        others={path: state for path, state in states.items() if not is_mine[path]},
+        parts={path: [*found[path]] for path in mine},
         facts=again.facts if as_json else {},
-        printed=[escaped(line) for line in printed],
         said=[] if as_json or quiet else [escaped(line) for line in again.lines(command.stage, _SECONDS)],
         code=int(again.code),
     )
@@ -189,19 +175,20 @@ def keep(
 def _is_current(lake: Path, stamp: Stamp) -> bool:
     if any(_digest(states_below(Path(path))) != digest for path, digest in stamp["read"].items()):
         return False
-    parts = {path: tuple(state) for path, state in stamp["parts"].items()}
-    found = _states_of(lake, [*stamp["tables"], *stamp["shared"]])
-    if any(found.get(path) != state for path, state in parts.items()):
+    found = {path: [*state] for path, state in _states_of(lake, [*stamp["tables"], *stamp["shared"]]).items()}
+    if any(found.get(path) != state for path, state in stamp["parts"].items()):
         return False
-    known = {path: tuple(state) for path, state in stamp["others"].items()}
-    others = {path: state for path, state in found.items() if path not in parts}
-    if any(path.partition("/")[0] in stamp["tables"] for path in others):
+    others = {path: state for path, state in found.items() if path not in stamp["parts"]}
+    if any(_table_of(path) in stamp["tables"] for path in others):
         return False
-    if others.items() <= known.items():
-        return True
-    for other in map(_read, (lake / FOLDER).glob("evaluate-*.json")):
-        known.update({path: tuple(state) for path, state in other["parts"].items()} if other else {})
+    known = {}
+    for other in map(_read, (lake / FOLDER).glob("evaluate-*.json") if others else ()):
+        known.update(other["parts"] if other else {})
     return others.items() <= known.items()
+
+
+def _table_of(path: str) -> str:
+    return path.partition("/")[0]
 
 
 def _states_of(lake: Path, names: Sequence[str]) -> dict[str, State]:
@@ -210,7 +197,7 @@ def _states_of(lake: Path, names: Sequence[str]) -> dict[str, State]:
     return {path[n:]: state for name in names for path, state in states_below(lake / name).items()}
 
 
-def _is_settled(states: States) -> bool:
+def _is_settled(states: dict[str, State]) -> bool:
     """Whether all files were changed so long ago that another change would tell."""
     return max((state[-1] for state in states.values() if state), default=0) < time.time_ns() - SETTLED_NS
 

@@ -22,7 +22,7 @@ from lake.console import (
     print_listing,
     split_names,
 )
-from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
+from lake.errors import Exit, GoldspanError, lookup, refusal_of
 from lake.parts import PartCounts
 from lake.store import Lake
 from lake.tables import TABLES
@@ -124,16 +124,13 @@ def list_(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: kinds of pages, formats to export."""
-    if what == "pages":
-        rows: list[dict[str, object]] = [{"name": kind.name, "meaning": kind.meaning} for kind in publishers()]
-    elif what == "formats":
-        from report.exports import FORMATS
+    from report.exports import FORMATS
 
-        rows = [{"name": name, "of": found.of, "meaning": found.meaning} for name, found in FORMATS.items()]
-    else:
-        kind = "listing"
-        raise unknown_name(kind, what, ("pages", "formats"))
-    print_listing(rows, format)
+    listings: dict[str, list[dict[str, object]]] = {
+        "pages": [{"name": kind.name, "meaning": kind.meaning} for kind in publishers()],
+        "formats": [{"name": name, "of": found.of, "meaning": found.meaning} for name, found in FORMATS.items()],
+    }
+    print_listing(lookup(what, "listing", listings), format)
 
 
 ExportOption = Annotated[str, typer.Option("--format", help="`python -m report list formats` says which.")]

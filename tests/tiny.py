@@ -16,11 +16,11 @@ from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.open_source import open_source
-from ingest.outcome import Ingested
 from ingest.pipeline import ingest
 from ingest.sources.tree import Source
 from lake.console import run
 from lake.declarations import discover
+from lake.outcome import Outcome
 from lake.store import Lake
 
 ROOT = Path(__file__).parents[1]
@@ -167,7 +167,7 @@ def ingested(
     subsets: Sequence[str] = ("function-2k",),
     chunkers: Sequence[str] = CHUNKERS,
     limit: int | None = None,
-) -> Ingested:
+) -> Outcome:
     """Ingest a source folder into a lake, as the command does."""
     store = Lake(lake)
     with store.locked():

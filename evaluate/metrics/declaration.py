@@ -11,7 +11,7 @@ from typing import Literal
 import polars as pl
 
 from lake.catalog.protocol import Protocol
-from lake.errors import Exit, GoldspanError, did_you_mean, unknown_name
+from lake.errors import Exit, GoldspanError, did_you_mean, lookup
 
 Shape = Literal["ranked", "filed", "found", "listed", "pooled", "covered", "completed", "gathered"]
 """The frame a metric's expressions are read over.
@@ -139,10 +139,7 @@ def metric_named(name: str) -> Metric:
     Raises:
         GoldspanError: There is none; the message asks "did you mean".
     """
-    if name not in _METRICS:
-        kind = "metric"
-        raise unknown_name(kind, name, _METRICS)
-    return _METRICS[name]
+    return lookup(name, "metric", _METRICS)
 
 
 def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:

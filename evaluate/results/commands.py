@@ -67,8 +67,7 @@ def table_of_systems(
         known = store.scan("runs").select("system").unique().collect()["system"].to_list()
         for name in names if known else ():
             if not any(fnmatchcase(one, name) for one in known):
-                kind = "system"
-                raise unknown_name(kind, name, known)
+                raise unknown_name(name, "system", known)
         boards = [board(store, *one, requested, slice_name=slice_, systems=names, top=top) for one in which]
     if not any(boards):
         message = "no run in the lake is on such a board"
@@ -263,5 +262,4 @@ def check_benchmark(name: str) -> None:
         GoldspanError: It is none; the message asks "did you mean".
     """
     if not tasks_of(name):
-        kind = "benchmark"
-        raise unknown_name(kind, name, {task.benchmark for task in TASKS.values()})
+        raise unknown_name(name, "benchmark", {task.benchmark for task in TASKS.values()})

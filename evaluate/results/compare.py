@@ -74,8 +74,7 @@ def check_known(runs: pl.DataFrame, name: str) -> None:
         GoldspanError: It is none; the message asks "did you mean".
     """
     if name != REFERENCE and runs.filter((pl.col("run_id") == name) | (pl.col("system") == name)).is_empty():
-        kind = "run or system"
-        raise unknown_name(kind, name, [*runs["system"], *runs["run_id"]])
+        raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
 
 
 def _pair(lake: Lake, protocol: Protocol, runs: pl.DataFrame, a: str, b: str) -> list[str]:

@@ -74,8 +74,7 @@ def provenance(lake: Lake, run_id: str) -> Provenance:
     runs = lake.scan("runs")
     found = runs.filter(pl.col("run_id") == run_id).collect()
     if found.is_empty():
-        kind = "run"
-        raise unknown_name(kind, run_id, runs.select("run_id").collect()["run_id"].to_list(), code=Exit.MISSING)
+        raise unknown_name(run_id, "run", runs.select("run_id").collect()["run_id"].to_list(), code=Exit.MISSING)
     run = found.row(0, named=True)
     benchmark = str(run["benchmark"])
     declared = lake.scan("benchmarks").filter(pl.col("name") == benchmark).collect().row(0, named=True)

@@ -15,8 +15,7 @@ def called(name: str) -> Retriever:
     head, colon, arguments = name.partition(":")
     found = retrievers().get(head)
     if found is None:
-        kind = "retriever"
-        raise unknown_name(kind, head, retrievers())
+        raise unknown_name(head, "retriever", retrievers())
     if not colon:
         return found
     if found.with_arguments is None:

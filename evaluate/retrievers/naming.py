@@ -7,7 +7,7 @@ from dataclasses import replace
 from evaluate.query_forms import QUERY_FORMS
 from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers._arguments import called
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 
 
 def retriever_named(name: str) -> Retriever:
@@ -25,13 +25,10 @@ def retriever_named(name: str) -> Retriever:
 
 def _asking(retriever: Retriever, name: str) -> Retriever:
     """A retriever that is asked a part of each query."""
-    if name not in QUERY_FORMS:
-        kind = "query form"
-        raise unknown_name(kind, name, QUERY_FORMS)
+    form = lookup(name, "query form", QUERY_FORMS)
     if BASELINE in retriever.tags:
         message = f"{retriever.name!r} looks at no word of a query, so {'~' + name!r} changes nothing"
         raise GoldspanError(message, hint=f"Write {retriever.name}.", code=Exit.USAGE)
-    form = QUERY_FORMS[name]
     return replace(
         retriever,
         name=f"{retriever.name}~{name}",

@@ -6,7 +6,6 @@ Ranking and scoring the parts is `evaluate.partition`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from importlib.metadata import version
 
@@ -29,6 +28,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
 from lake.make import Product, made_from, product_of
 from lake.naming import DONE
+from lake.outcome import Outcome
 from lake.relevance import RELEVANCE
 from lake.store import Lake, Part
 from lake.tables import table
@@ -38,19 +38,6 @@ OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates",
 
 LIBRARIES = ("numpy", "polars", "scipy")
 """What the numbers are computed with; recorded with every run."""
-
-
-@dataclass
-class Evaluated:
-    """What evaluating did, in items × runs."""
-
-    expected: int = 0
-    scored: int = 0
-    failed: int = 0
-    unscorable: int = 0
-    tied: int = 0
-    notes: list[str] = field(default_factory=list)
-    news: list[str] = field(default_factory=list)
 
 
 class Work:
@@ -73,7 +60,7 @@ class Work:
         asked: Sequence[ItemPart],
         selection: Selection,
         label: str,
-        result: Evaluated,
+        result: Outcome,
         chunkers: Mapping[str, str] | None = None,
     ) -> None:
         self.lake, self.task, self.asked, self.selection = lake, task, asked, selection

@@ -18,7 +18,7 @@ from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_run
 from lake.catalog.protocol import Protocol
-from lake.errors import GoldspanError, unknown_name
+from lake.errors import GoldspanError, lookup
 from lake.fingerprint import canonical_json, sha256_of
 from lake.lines import LineAxis
 from lake.relevance import RELEVANCE
@@ -42,10 +42,8 @@ def check_rules(protocol: Protocol) -> None:
         GoldspanError: An unknown relevance rule or metric; a threshold where none belongs, or none where one does; a
             cut-off or a primary metric that is not among its metrics.
     """
-    if protocol.relevance not in RELEVANCE:
-        kind = "relevance rule"
-        raise unknown_name(kind, protocol.relevance, RELEVANCE)
-    if bool(RELEVANCE[protocol.relevance].similarity) != (protocol.threshold is not None):
+    rule = lookup(protocol.relevance, "relevance rule", RELEVANCE)
+    if bool(rule.similarity) != (protocol.threshold is not None):
         message = f"protocol {protocol.name!r}: relevance by similarity needs a threshold, and no other has one"
         raise GoldspanError(message, examples=[f"{protocol.relevance}, threshold {protocol.threshold}"])
     named = [(found.granularity, found.name, k) for found, k in metrics_of(protocol)]

@@ -43,8 +43,7 @@ def slice_of(protocol: Protocol, aggregates: pl.LazyFrame, name: str) -> tuple[s
     known = aggregates.select("slice", "slice_value").unique().sort("slice", "slice_value").collect().rows()
     slice_, _, value = name.partition("=")
     if (slice_, value or slice_) not in known:
-        kind = f"slice of {protocol.name}"
-        raise unknown_name(kind, name, [f"{one}={of}" for one, of in known])
+        raise unknown_name(name, f"slice of {protocol.name}", [f"{one}={of}" for one, of in known])
     return slice_, value or slice_
 
 

@@ -50,7 +50,7 @@ def _resolve(name: str) -> Resolved[Chunker]:
     try:
         found = resolve(kind, name, known)
     except GoldspanError:
-        raise unknown_name(kind, name, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
+        raise unknown_name(name, kind, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
     if why := absence(found.declaration):
         message = f"chunker {name!r} cannot cut here: {why}"
         raise GoldspanError(message, hint=INSTALL, code=Exit.MISSING)

@@ -12,11 +12,11 @@ from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import COMMAND
 from ingest.contents.chunking import chunk_blobs
 from ingest.contents.cuts_ahead import CutsAhead, reads_trees
-from ingest.outcome import Ingested
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import Product, Slot, made_from, put
 from lake.naming import SEARCHED
+from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import declared_row
 from lake.text import counted, percent
@@ -36,7 +36,7 @@ def cut_pools(
     chunker: Resolved[Chunker],
     ahead: CutsAhead,
     say: Callable[[str], None],
-    result: Ingested,
+    result: Outcome,
 ) -> None:
     """Cut every content of the benchmark's pools that this chunker has not cut yet, as far as it is not cut ahead."""
     parts = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
@@ -45,7 +45,7 @@ def cut_pools(
         _cut_new(lake, parts, chunker, chunks, ahead, say)
         result.notes += _left_out(lake, benchmark, parts, chunker.name)
     if n_failed := sum(one.scan("rejects").select(pl.len()).collect().item() for one in chunks.current()):
-        result.n_rejected += n_failed
+        result.rejected += n_failed
         result.notes.append(f"{chunker.name} could not cut {counted(n_failed, 'file')}, as rejects says")
 
 

@@ -18,10 +18,10 @@ from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
 from ingest.contents.processes import Workers, workers
 from ingest.contents.symbol_rows import symbol_rows
 from ingest.contents.syntax_trees import GRAMMARS
-from ingest.outcome import Ingested
 from lake.fingerprint import fingerprint
 from lake.make import Product, Slot, made_from, put
 from lake.naming import SEARCHED
+from lake.outcome import Outcome
 from lake.store import Lake
 from lake.tables import declared_row
 from lake.text import LANGUAGES, counted
@@ -56,7 +56,7 @@ def cut_symbols(
     lake: Lake,
     benchmark: str,
     say: Callable[[str], None],
-    result: Ingested,
+    result: Outcome,
     n_processes: int | None = None,
     ahead: CutsAhead | None = None,
 ) -> None:
@@ -73,7 +73,7 @@ def cut_symbols(
     if n_several:
         result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
     if n_failed := sum(one.scan("rejects").select(pl.len()).collect().item() for one in symbols.current()):
-        result.n_rejected += n_failed
+        result.rejected += n_failed
         result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
 
 

@@ -6,20 +6,20 @@ from collections.abc import Callable
 
 import polars as pl
 
-from ingest.outcome import Ingested
 from ingest.runs.import_outcome import Wanted
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import import_run
 from ingest.sources.tree import Source
 from lake.errors import GoldspanError
 from lake.make import put
+from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
 from lake.text import counted
 
 
 def import_recorded(
-    lake: Lake, benchmark: str, source: Source, result: Ingested, say: Callable[[str], None] = lambda _: None
+    lake: Lake, benchmark: str, source: Source, result: Outcome, say: Callable[[str], None] = lambda _: None
 ) -> None:
     """Import what a source has recorded, as far as it does not stand; what cannot be imported is a row of `rejects`.
 
@@ -34,11 +34,11 @@ def import_recorded(
             rejects.add(run.path.name, f"system {run.system}", error.what)
             result.notes.append(f"left out: {run.system}: {error.what}")
             continue
-        result.n_rejected += done.n_rejected
+        result.rejected += done.n_rejected
         said = "; ".join(done.summary())
         result.notes.append(f"{run.system}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}; {said}")
     note_rejects(lake, f"recorded-{benchmark}", rejects)
-    result.n_rejected += len(rejects)
+    result.rejected += len(rejects)
 
 
 def imported_runs(lake: Lake, **folders: str) -> list[str]:

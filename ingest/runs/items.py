@@ -49,8 +49,7 @@ def task_named(benchmark: str, name: str, kind: AnswerKind) -> Task:
     """
     known = {task.name: task for task in tasks_of(benchmark)}
     if name and name not in known:
-        what = "task"
-        raise unknown_name(what, name, known)
+        raise unknown_name(name, "task", known)
     answered = [task for task in known.values() if kind in task.answered_by]
     if not name and not answered:
         message = f"no task of {benchmark} is answered by a {kind}"

@@ -32,8 +32,7 @@ def check_benchmark(lake: Lake, name: str) -> None:
         if not held:
             message = "the lake holds no benchmark"
             raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
-        kind = "benchmark"
-        raise unknown_name(kind, name, held)
+        raise unknown_name(name, "benchmark", held)
 
 
 def check_system(lake: Lake, benchmark: str, name: str) -> None:
@@ -71,6 +70,5 @@ def known_chunker(lake: Lake, name: str) -> str | None:
         return None
     wanted, known = CHUNKER_ALIASES.get(name, name), [part.name for part in lake.parts("chunkers")]
     if wanted not in known:
-        kind = "chunker of this lake"
-        raise unknown_name(kind, name, known)
+        raise unknown_name(name, "chunker of this lake", known)
     return wanted

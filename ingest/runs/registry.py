@@ -12,7 +12,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from lake.declarations import discover
 from lake.errors import unknown_name
-from lake.make import make
+from lake.make import put
 from lake.store import Lake
 from lake.tables import declared_row
 from lake.text import listed
@@ -33,7 +33,7 @@ def declare_formats(lake: Lake) -> None:
     rows = [(one.name, one.title, one.meaning, one.kind, one.example) for one in known]
     columns = ("name", "title", "meaning", "kind", "example")
     frame = pl.concat(declared_row("formats", **dict(zip(columns, row, strict=True))) for row in rows)
-    make(lake, "formats", "all", lambda: frame, parameters=rows, code=())
+    put(lake, "formats", "all", frame)
 
 
 def importer_named(name: str) -> Importer:
@@ -44,8 +44,7 @@ def importer_named(name: str) -> Importer:
     """
     named = {alias: one for one in importers().values() for alias in (one.name, *one.aliases)}
     if name not in named:
-        kind = "format"
-        raise unknown_name(kind, name, [AUTO, *named])
+        raise unknown_name(name, "format", [AUTO, *named])
     return named[name]
 
 

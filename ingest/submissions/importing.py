@@ -7,14 +7,13 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import note_rejects
 from ingest.runs.import_outcome import Wanted
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
 from ingest.submissions.declaration import FILE, Submission, folders_in, name_of, read_submission
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
-from lake.make import make
+from lake.make import put
 from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -38,15 +37,13 @@ def check_submission(lake: Lake, path: Path, *, skip_unknown: bool, say: Say) ->
     whole = Outcome("nothing was written", hint=f"git add {path}, and a pull request")
     for task in one.runs:
         done = import_run(lake, _wanted(one, task, skip_unknown=skip_unknown), write=False, say=say).outcome("", "")
-        for name in ("expected", "scored", "missing", "failed", "rejected", "tied"):
-            setattr(whole, name, getattr(whole, name) + getattr(done, name))
-        whole.notes += done.notes
+        whole.add(done)
     if numbers := one.system.reported:
         whole.notes.append(f"{counted(len(numbers), 'reported number')}, shown as such and never ranked")
     return whole
 
 
-def import_submissions(lake: Lake, root: Path, result: Ingested, say: Say) -> list[str]:
+def import_submissions(lake: Lake, root: Path, result: Outcome, say: Say) -> list[str]:
     """Bring the lake's submissions to what a folder holds; what became of each. The caller holds the lake's lock.
 
     What cannot be imported is a row of `rejects`; what the lake lacks the items for waits, and is told of.
@@ -77,16 +74,16 @@ def import_submissions(lake: Lake, root: Path, result: Ingested, say: Say) -> li
             result.news.append(f"{run_id} went with its submission")
     if rows:
         frame = pl.DataFrame(rows, schema=table("submissions").columns)
-        make(lake, "submissions", PART, lambda: frame, parameters=rows, code=())
+        put(lake, "submissions", PART, frame)
     elif (stale := lake.part("submissions", PART)) is not None:
         lake.remove(stale)
     note_rejects(lake, "submissions", rejects)
-    result.n_rejected += len(rejects)
+    result.rejected += len(rejects)
     return [str(row["status"]) for row in rows]
 
 
 def _imported(
-    lake: Lake, one: Submission, task: str, rejects: Rejects, result: Ingested, say: Say
+    lake: Lake, one: Submission, task: str, rejects: Rejects, result: Outcome, say: Say
 ) -> tuple[str, str, str | None]:
     """What came of a run file: its status, why, and its run."""
     if why := _absence(lake, one):
@@ -101,7 +98,7 @@ def _imported(
     except GoldspanError as error:
         _reject(one.name, error, rejects, result)
         return "refused", error.what, None
-    result.n_rejected += done.n_rejected
+    result.rejected += done.n_rejected
     result.news += done.notes
     said = "; ".join(done.summary())
     result.notes.append(f"{one.name}: {done.tally.n_done:,} of {counted(done.n_items, 'item')}{said and f'; {said}'}")
@@ -124,7 +121,7 @@ def _wanted(one: Submission, task: str, *, skip_unknown: bool) -> Wanted:
     return Wanted(one.runs[task], system.benchmark, system.name, task, system.format, skip_unknown, system.chunker)
 
 
-def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Ingested) -> None:
+def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
     """Note a refusal, where it stands as far as that is below the submission's own folder."""
     place = error.where.rpartition("/")[2] or FILE
     why = "; ".join([error.what, *error.examples[:MAX_EXAMPLES]])

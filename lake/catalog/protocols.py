@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lake.catalog import benchmarks
 from lake.catalog.protocol import Protocol
 from lake.declarations import discover
-from lake.errors import unknown_name
+from lake.errors import lookup
 
 
 @functools.cache
@@ -27,10 +27,7 @@ def protocol_named(name: str) -> Protocol:
     Raises:
         GoldspanError: There is none; the message asks "did you mean".
     """
-    if name not in protocols():
-        kind = "protocol"
-        raise unknown_name(kind, name, protocols())
-    return protocols()[name]
+    return lookup(name, "protocol", protocols())
 
 
 def protocols_of(task: str) -> list[Protocol]:

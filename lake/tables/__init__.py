@@ -10,7 +10,7 @@ from typing import Literal
 import dataframely as dy
 import polars as pl
 
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import canonical_json
 from lake.tables import declared, evaluated, ingested, of_runs
 
@@ -128,10 +128,7 @@ def table(name: str) -> Table:
     Raises:
         GoldspanError: There is none of that name.
     """
-    if name not in TABLES:
-        kind = "table"
-        raise unknown_name(kind, name, TABLES)
-    return TABLES[name]
+    return lookup(name, "table", TABLES)
 
 
 def declared_row(name: str, /, **columns: object) -> pl.DataFrame:

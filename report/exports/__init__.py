@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.store import Lake
 from lake.text import counted
 from report.context_json import context_json
@@ -66,10 +66,7 @@ def export(
     Raises:
         GoldspanError: No such format, run or table, or the format cannot hold what was asked for.
     """
-    if format_name not in FORMATS:
-        kind = "format"
-        raise unknown_name(kind, format_name, FORMATS)
-    chosen = FORMATS[format_name]
+    chosen = lookup(format_name, "format", FORMATS)
     wanted = "leaderboards" if run is None else "a run"
     if chosen.of not in (wanted, "both"):
         message = f"format {format_name!r} holds {chosen.of}, not {wanted}"
@@ -148,12 +145,9 @@ POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 
 def _of_run(lake: Lake, run_id: str, table: str, protocol: str) -> pl.DataFrame:
     tables = {RANKING: "hits", SCORES: "scores"}
-    if table not in tables:
-        kind = "table"
-        raise unknown_name(kind, table, tables)
     keys = {RANKING: ["item_id", "part", "step", "rank"], SCORES: ["protocol", "item_id", "granularity", "metric", "k"]}
     of_protocol = {"protocol": protocol} if protocol and table == SCORES else {}
-    rows = lake.read(tables[table], run_id=run_id, **of_protocol).sort(keys[table])
+    rows = lake.read(lookup(table, "table", tables), run_id=run_id, **of_protocol).sort(keys[table])
     if table == RANKING:
         return rows
     (system,) = lake.read("runs", run_id=run_id)["system"]

@@ -42,11 +42,9 @@ class Choice:
             GoldspanError: A name is unknown, or nothing has it.
         """
         if self.benchmark and self.benchmark not in facts.benchmarks:
-            kind = "benchmark"
-            raise unknown_name(kind, self.benchmark, facts.benchmarks)
+            raise unknown_name(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol and self.protocol not in facts.protocols:
-            kind = "protocol"
-            raise unknown_name(kind, self.protocol, facts.protocols)
+            raise unknown_name(self.protocol, "protocol", facts.protocols)
         protocols = [
             protocol
             for name in facts.benchmarks
@@ -55,8 +53,7 @@ class Choice:
         ]
         places = [(protocol, self._where(facts, protocol.name)) for protocol in protocols]
         if self.slice and not any(where for _, where in places):
-            kind = "slice"
-            raise unknown_name(kind, self.slice, {one for each in protocols for one in _slices(facts, each.name)})
+            raise unknown_name(self.slice, "slice", {one for each in protocols for one in _slices(facts, each.name)})
         boards = [build_board(facts, one, where) for one, where in places if where or not self.slice]
         scored = [board for board in boards if board.rows or board.unranked]
         _check("metric", self.metrics, {name for board in scored for one in board.columns for name in _names(one.name)})
@@ -97,8 +94,7 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     of_protocol = pl.col("task").is_in(protocol_named(protocol).tasks) if protocol else pl.lit(value=True)
     mine = runs.filter(pl.col("system") == name, of_benchmark, of_protocol)
     if mine.is_empty():
-        kind = "run or system"
-        raise unknown_name(kind, name, [*runs["system"], *runs["run_id"]])
+        raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
     complete = mine.filter(pl.col("status") == "complete")
     found = (complete if complete.height else mine)["run_id"].to_list()
     if len(found) > 1:
@@ -120,4 +116,4 @@ def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
     choices = sorted(known)
     for name in names:
         if choices and not any(fnmatchcase(one, name) for one in choices):
-            raise unknown_name(kind, name, choices)
+            raise unknown_name(name, kind, choices)

@@ -76,8 +76,7 @@ class ExportedRun:
             message = f"run {self.run_id!r} has no scores"
             raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
         if name and name not in known:
-            kind = f"protocol of {self.run_id}"
-            raise unknown_name(kind, name, known)
+            raise unknown_name(name, f"protocol of {self.run_id}", known)
         return known[name] if name else min(known.values(), key=lambda one: one.place)
 
     def asked(self, protocol: Protocol) -> pl.LazyFrame:

@@ -44,7 +44,7 @@ def bench(
     for name in asked:
         if name not in known:
             kind = "bench"
-            raise unknown_name(kind, name, known)
+            raise unknown_name(name, kind, known)
     settings = Settings(_source(source), queries, repeat, _sizes(rows))
     measured: list[tuple[Bench, Row]] = []
     for name in asked:

@@ -55,7 +55,7 @@ def test_a_second_ingest_does_nothing(source: Path, tmp_path: Path) -> None:
     before, fingerprints = stored(tmp_path / "lake"), _fingerprints(tmp_path / "lake")
     times = {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before}
     done = ingested(tmp_path / "lake", source)
-    assert (done.n_items, done.n_scorable, done.tally.counts()["made"], done.notes) == (5, 5, 0, [])
+    assert (done.expected, done.scored, done.tally.counts()["made"], done.notes) == (5, 5, 0, [])
     assert stored(tmp_path / "lake") == before
     assert _fingerprints(tmp_path / "lake") == fingerprints
     assert {path: (tmp_path / "lake" / path).stat().st_mtime_ns for path in before} == times
@@ -110,7 +110,7 @@ def test_adding_a_subset_keeps_the_other_and_the_files_they_share(both: Path, tm
     ingested(tmp_path / "lake", both, subsets=["function-2k"])
     before = stored(tmp_path / "lake")
     done = ingested(tmp_path / "lake", both, subsets=["function-4k"])
-    assert done.n_items == 3
+    assert done.expected == 3
     changed = _changed(before, stored(tmp_path / "lake"))
     assert changed & before.keys() == {"benchmarks/part-repoeval.parquet"}
     assert Lake(tmp_path / "lake").read("items").group_by("subset").len().sort("subset").rows() == [
@@ -187,10 +187,10 @@ def test_a_label_is_another_source_even_in_a_folder_of_the_same_name(tmp_path: P
 
 def test_rejects_of_a_mended_source_are_taken_back(tmp_path: Path) -> None:
     source = build(tmp_path / "source", jsonl(TASKS) + b"{")
-    assert ingested(tmp_path / "lake", source).n_rejected == 1
-    assert ingested(tmp_path / "lake", source).n_rejected == 1
+    assert ingested(tmp_path / "lake", source).rejected == 1
+    assert ingested(tmp_path / "lake", source).rejected == 1
     build(source)
-    assert ingested(tmp_path / "lake", source).n_rejected == 0
+    assert ingested(tmp_path / "lake", source).rejected == 0
     assert Lake(tmp_path / "lake").read("rejects").is_empty()
 
 
@@ -222,13 +222,13 @@ def test_a_limit_is_a_seeded_sample_stratified_by_repository(source: Path, tmp_p
 
 def test_a_lifted_limit_reads_the_rest(source: Path, tmp_path: Path) -> None:
     ingested(tmp_path / "lake", source, limit=2)
-    assert ingested(tmp_path / "lake", source).n_items == 5
+    assert ingested(tmp_path / "lake", source).expected == 5
     ingested(tmp_path / "fresh", source)
     assert stored(tmp_path / "lake") == stored(tmp_path / "fresh")
 
 
 def test_a_limit_beyond_the_items_is_all_of_them(source: Path, tmp_path: Path) -> None:
-    assert ingested(tmp_path / "lake", source, limit=99).n_items == 5
+    assert ingested(tmp_path / "lake", source, limit=99).expected == 5
 
 
 def test_the_benchmarks_row_says_what_this_lake_holds(source: Path, tmp_path: Path) -> None:

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 import yaml
 
-from ingest.outcome import Ingested
 from ingest.submissions.importing import import_submissions
 from lake.errors import Exit
+from lake.outcome import Outcome
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, lake, once, trec
 from tests.tiny import ROOT, command, put, stored
@@ -41,8 +41,8 @@ def submit(root: Path, place: str, run: bytes | None = RUN, /, *, file: str = "r
     return folder
 
 
-def brought(lake: Lake, root: Path) -> Ingested:
-    result = Ingested()
+def brought(lake: Lake, root: Path) -> Outcome:
+    result = Outcome()
     import_submissions(lake, root, result, lambda _: None)
     return result
 
@@ -103,7 +103,7 @@ def test_the_newest_of_a_system_and_task_counts_and_numbers_alone_are_never_a_ru
         "away/2026-01-31": ("waiting", "the lake holds none of its items"),
         "elsewhere/2026-01-31": ("waiting", "the lake does not hold repobench-r"),
     }
-    assert result.n_rejected == 0
+    assert result.rejected == 0
     shutil.rmtree(root / "mine/2026-01-31")
     brought(lake, root)
     assert lake.read("runs")["counts"].list.len().item() > 0
@@ -116,7 +116,7 @@ def test_what_is_no_submission_is_a_reject_beside_the_others(lake: Lake, tmp_pat
     submit(root, "bad/2026-01-31", b"neither this\n", name="bad")
     submit(root, "typo/2026-01-31", name="typo", licence="", license="MIT")
     put(root / "loose/system.yaml", b"name: x\n")
-    assert brought(lake, root).n_rejected == 3
+    assert brought(lake, root).rejected == 3
     rows = lake.scan("rejects").filter(pl.col("source").str.starts_with("submission ")).sort("source").collect()
     assert rows["source"].to_list() == [
         f"submission {name}" for name in ("bad/2026-01-31", "loose/system.yaml", "typo/2026-01-31")

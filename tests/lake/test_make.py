@@ -11,7 +11,7 @@ import pytest
 
 from lake.exact import exact_sum
 from lake.fingerprint import fingerprint
-from lake.make import Input, make, product_of, put
+from lake.make import Input, product_of, put
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.tables import table
@@ -40,7 +40,8 @@ def made(
         calls.append(1)
         return frame()
 
-    make(lake, "chunks", "p", counted, inputs=inputs, parameters=parameters, code=code, chunker="c")
+    part = product_of(lake, "chunks", part="p", inputs=inputs, parameters=parameters, code=code, chunker="c")
+    assert part.make(counted) == bool(calls)
     return bool(calls)
 
 
@@ -66,8 +67,8 @@ def test_another_input_makes_it_again_and_so_does_one_that_is_gone(lake: Lake) -
     assert made(lake, [None])
 
 
-def test_the_code_is_the_functions_own_where_none_is_named(lake: Lake) -> None:
-    make(lake, "chunks", "p", frame, chunker="c")
+def test_the_code_that_is_named_counts(lake: Lake) -> None:
+    product_of(lake, "chunks", part="p", code=[frame], chunker="c").make(frame)
     (part,) = lake.parts("chunks")
     assert product_of(lake, "chunks", part="p", code=[frame], chunker="c").fingerprint == part.fingerprint
     assert product_of(lake, "chunks", part="p", code=[exact_sum], chunker="c").fingerprint != part.fingerprint

@@ -41,8 +41,7 @@ def compare_all(
     known = references()
     for pattern in patterns:
         if not any(fnmatchcase(name, pattern) for name in known):
-            kind = "reference"
-            raise unknown_name(kind, pattern, known)
+            raise unknown_name(pattern, "reference", known)
     chosen = [one for name, one in known.items() if not patterns or any(fnmatchcase(name, p) for p in patterns)]
     kept = nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="goldspan-parity-")
     with kept as place:

@@ -11,10 +11,10 @@ import polars as pl
 from ingest.benchmarks.declaration import Benchmark
 from ingest.benchmarks.repobench_r.repository_pools import RULE, clone_repositories, commits_of, files_at
 from ingest.contents.blobs import BATCH_BYTES, Contents
-from ingest.outcome import Ingested
 from ingest.sources.git import Repositories
 from lake.errors import MAX_EXAMPLES
 from lake.make import product_of
+from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import counted
@@ -27,7 +27,7 @@ def search_repositories(
     benchmark: Benchmark,
     repositories: Repositories | None,
     contents: Contents,
-    result: Ingested,
+    result: Outcome,
 ) -> None:
     """Clone what the benchmark's items come from, as far as it is not there, and find their gold in it.
 
@@ -50,7 +50,7 @@ def search_repositories(
         if part.name.endswith(f".{RULE}") and part.name not in names:
             lake.remove(part)
     if repositories is not None:
-        result.n_rejected += lake.scan_parts(refused, "rejects").collect().height
+        result.rejected += lake.scan_parts(refused, "rejects").collect().height
         result.notes += _notes(lake, benchmark, wanted["repo"].to_list())
 
 

@@ -6,9 +6,9 @@ import ingest.benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.open_source import open_source
-from ingest.outcome import Ingested
 from ingest.pipeline import ingest as ingest_benchmark
 from lake.declarations import Resolved, discover
+from lake.outcome import Outcome
 from lake.store import Lake
 
 
@@ -22,7 +22,7 @@ def afraid_of_cats(document: Document) -> Cut:
 AFRAID = Resolved("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
 
 
-def ingested(lake: Lake, source: Path) -> Ingested:
+def ingested(lake: Lake, source: Path) -> Outcome:
     benchmark = discover(ingest.benchmarks, Benchmark)["repoeval"]
     opened = open_source(str(source), "repoeval", markers=benchmark.markers, cache=lake.root / "cache")
     return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID])
@@ -33,7 +33,7 @@ def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(sourc
     first = ingested(lake, source)
     rejects = lake.read("rejects").filter(position="chunker afraid")
     assert rejects["reason"].to_list() == ["it could not be cut: RuntimeError: meow"]
-    assert first.n_rejected == 1
+    assert first.rejected == 1
     assert "afraid could not cut 1 file, as rejects says" in first.notes
     assert lake.read("chunks", chunker="afraid").height > 0
 
@@ -42,4 +42,4 @@ def test_what_could_not_be_cut_is_told_again_when_nothing_is_new(source: Path, t
     lake = Lake(tmp_path / "lake")
     ingested(lake, source)
     again = ingested(Lake(lake.root), source)
-    assert (again.n_rejected, again.tally.counts()["made"]) == (1, 0)
+    assert (again.rejected, again.tally.counts()["made"]) == (1, 0)

@@ -15,8 +15,8 @@ from ingest.contents.chunks import cut_pools, cuts_ahead
 from ingest.contents.cuts_ahead import CRASHED, CutsAhead
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import Content, cut_symbols, look_through
-from ingest.outcome import Ingested
 from lake.declarations import Resolved
+from lake.outcome import Outcome
 from lake.store import Lake
 from tests.ingest.contents.test_symbols_stored import put, stored
 
@@ -56,8 +56,8 @@ def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
     return lake, resolve_chunkers(NAMES)
 
 
-def cut(lake: Lake, chunkers: list[Resolved[Chunker]], ahead: CutsAhead) -> Ingested:
-    result = Ingested()
+def cut(lake: Lake, chunkers: list[Resolved[Chunker]], ahead: CutsAhead) -> Outcome:
+    result = Outcome()
     for chunker in chunkers:
         cut_pools(lake, "pets", chunker, ahead, lambda _: None, result)
     return result
@@ -82,9 +82,9 @@ def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
         cut(alone, [chunker], CutsAhead({}))
-    cut_symbols(alone, "pets", lambda _: None, Ingested(), 1)
+    cut_symbols(alone, "pets", lambda _: None, Outcome(), 1)
     ahead = cuts_ahead(together, chunkers)
-    cut_symbols(together, "pets", lambda _: None, Ingested(), 1, ahead)
+    cut_symbols(together, "pets", lambda _: None, Outcome(), 1, ahead)
     cut(together, chunkers, ahead)
     assert stored(alone) == stored(together)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
@@ -99,10 +99,10 @@ def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, mon
     ahead = cuts_ahead(lake, chunkers)
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
-    cut_symbols(lake, "pets", lambda _: None, Ingested(), 1, ahead)
+    cut_symbols(lake, "pets", lambda _: None, Outcome(), 1, ahead)
     result = cut(lake, chunkers, ahead)
     # Three chunkers read trees, and one content killed the parser of all.
-    assert result.n_rejected == 3
+    assert result.rejected == 3
     failed = lake.read("chunk_status").drop_nulls("failed")
     assert set(failed["failed"]) == {CRASHED}
     assert failed["sha256"].n_unique() == 1

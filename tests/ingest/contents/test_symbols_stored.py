@@ -15,8 +15,8 @@ from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.blobs import pool_frames
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import Content, Seen, cut_symbols
-from ingest.outcome import Ingested
 from lake.declarations import discover
+from lake.outcome import Outcome
 from lake.store import Lake
 from tests.changed_code import changed
 
@@ -42,8 +42,8 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
     lake.write("files", pool, part=part, fingerprint=part, benchmark=BENCHMARK.name, kind=kind)
 
 
-def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Ingested, list[str]]:
-    result, said = Ingested(), list[str]()
+def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Outcome, list[str]]:
+    result, said = Outcome(), list[str]()
     cut_symbols(lake, benchmark.name, said.append, result, n_processes)
     return result, said
 
@@ -76,7 +76,7 @@ def test_nothing_is_parsed_twice(lake: Lake, monkeypatch: pytest.MonkeyPatch) ->
     before = stored(lake)
     monkeypatch.setattr(Workers, "map", None)
     result, said = cut(lake)
-    assert (said, result.n_rejected) == ([], 1)
+    assert (said, result.rejected) == ([], 1)
     assert stored(lake) == before
 
 
@@ -120,7 +120,7 @@ def test_other_rules_are_applied_to_everything(lake: Lake) -> None:
         result, _ = cut(lake)
     assert stored(lake).keys() == whole.keys()
     assert not made & {part.fingerprint for part in lake.parts("symbols")}
-    assert result.n_rejected == 1
+    assert result.rejected == 1
 
 
 def test_a_content_that_kills_its_parser_is_a_reject(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -134,7 +134,7 @@ def test_a_content_that_kills_its_parser_is_a_reject(lake: Lake, monkeypatch: py
 
     monkeypatch.setattr(Workers, "map", dies)
     result, _ = cut(lake)
-    assert result.n_rejected == 2
+    assert result.rejected == 2
     assert ".mjs could not be parsed: the parser crashed" in lake.read("rejects")["reason"].to_list()
     assert lake.read("symbols", rules="docs")["name"].to_list() == ["A", "b"]
 
@@ -151,4 +151,4 @@ def test_a_pool_of_no_code_is_nothing_to_do(tmp_path: Path) -> None:
     lake = Lake(tmp_path / "lake")
     put(lake, "pets.one", {"README.md": "# Pets\n"})
     result, said = cut(lake)
-    assert (said, result) == ([], Ingested())
+    assert (said, result) == ([], Outcome())

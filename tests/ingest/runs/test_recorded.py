@@ -6,22 +6,22 @@ from pathlib import Path
 
 import polars as pl
 
-from ingest.outcome import Ingested
 from ingest.runs.bundled_runs import delete_imported_runs, import_recorded
 from ingest.sources.folder import open_folder
+from lake.outcome import Outcome
 from lake.store import Lake
 from tests.ingest.runs.agents import ITEMS, issues_once, jsonl, lake, unified
 
 __all__ = ["issues_once", "lake"]
 
 
-def recorded(lake: Lake, folder: Path, files: dict[str, bytes]) -> Ingested:
+def recorded(lake: Lake, folder: Path, files: dict[str, bytes]) -> Outcome:
     """Import what lies beside the data."""
     trajectories = folder / "contextbench" / "trajectories"
     trajectories.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (trajectories / name).write_bytes(text)
-    result = Ingested()
+    result = Outcome()
     import_recorded(lake, "contextbench", open_folder(folder, "contextbench"), result)
     return result
 
@@ -41,13 +41,13 @@ def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_
     result = recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS)), "two.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported"), ("two", "imported")]
     assert [note.partition(";")[0] for note in result.notes] == ["one: 3 of 3 items", "two: 1 of 3 items"]
-    assert result.n_rejected == 0
+    assert result.rejected == 0
 
 
 def test_what_is_no_run_is_a_row_of_rejects_and_the_others_are_imported(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"broken.jsonl": b"neither this\n", "one.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported")]
-    assert result.n_rejected == 1
+    assert result.rejected == 1
     ((source, position, reason),) = refused(lake)
     assert (source, position) == ("broken.jsonl", "system broken")
     assert reason in result.notes[0]
@@ -62,7 +62,7 @@ def test_a_file_that_was_mended_takes_its_reject_away(lake: Lake, tmp_path: Path
 
 def test_answers_to_items_that_are_not_there_are_left_out_and_counted(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"one.jsonl": jsonl(unified(ITEMS[0]), unified("owner__other-1"))})
-    assert result.n_rejected == 0
+    assert result.rejected == 0
     assert "skipped: 1 item not asked here" in result.notes[0]
     assert "owner__other-1" in refused(lake)[0][1]
     assert lake.scan("run_items").filter(pl.col("status") == "done").select("item_id").collect().rows() == [(ITEMS[0],)]

@@ -15,10 +15,10 @@ from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.open_source import open_source
-from ingest.outcome import Ingested
 from ingest.pipeline import ingest
 from ingest.sources.tree import Entry, Source
 from lake.declarations import discover
+from lake.outcome import Outcome
 from lake.store import Lake
 from tests.tiny import put
 
@@ -116,7 +116,7 @@ def opened(folder: Path) -> Source:
 
 def ingested(
     lake: Path, source: Path, *, subsets: Sequence[str] = ("full",), limit: int | None = None, chunkers: bool = False
-) -> Ingested:
+) -> Outcome:
     """Ingest a source folder into a lake, as the command does but for the symbols."""
     store = Lake(lake)
     resolved = resolve_chunkers(["whole-file"]) if chunkers else []

@@ -132,7 +132,7 @@ def test_an_item_whose_repository_is_not_at_hand_is_named_and_the_others_go_on(t
     assert {item for item, *_ in gold(tmp_path / "lake")} == {"acme__rockets-1", "acme__rockets-2"}
     assert "ContextBench full: 2 of 3 can be scored" in done.notes
     assert any("1 item without a repository's files" in note and "acme__boats-3" in note for note in done.notes)
-    assert (done.n_items, done.n_scorable, done.n_rejected) == (3, 2, 0)
+    assert (done.expected, done.scored, done.rejected) == (3, 2, 0)
 
 
 def test_gold_patches_stand_as_the_lines_they_edit(tmp_path: Path) -> None:

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from ingest.outcome import Ingested
 from ingest.pipeline import ingest
 from ingest.sources.download import UnreachableError
 from ingest.sources.hub_dataset import DATASETS, DatasetSource, open_dataset
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
+from lake.outcome import Outcome
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import FILES, contextbench, items, parquet, row, why_not
 from tests.ingest.sources.git_remotes import Remote, repositories
@@ -49,7 +49,7 @@ def source(tmp_path: Path, files: Mapping[str, bytes], *, is_there: bool = True)
     return open_dataset("contextbench", tmp_path / "cache", hub=Hub(files, is_there=is_there))
 
 
-def read(tmp_path: Path, opened: DatasetSource, subset: str = "full") -> Ingested:
+def read(tmp_path: Path, opened: DatasetSource, subset: str = "full") -> Outcome:
     store = Lake(tmp_path / "lake")
     cloned = repositories(tmp_path / "cache", tmp_path / "remotes")
     with store.locked():
@@ -69,7 +69,7 @@ def test_every_parquet_file_is_read_and_repositories_are_fetched(tmp_path: Path)
     opened = source(tmp_path, files)
     assert opened.revision == f"Contextbench/ContextBench@{REVISION}"
     done = read(tmp_path, opened)
-    assert (done.n_items, done.n_scorable) == (3, 2)
+    assert (done.expected, done.scored) == (3, 2)
     found = why_not(tmp_path / "lake")
     assert [found[f"acme__rockets-{n}"] for n in (1, 2)] == [None, None]
     assert "its repository is not at hand: acme/boats" in str(found["acme__boats-3"])

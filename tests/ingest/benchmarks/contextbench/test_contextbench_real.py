@@ -10,8 +10,8 @@ import pytest
 
 from ingest.benchmarks.contextbench.gold_audit import n_duplicates
 from ingest.benchmarks.contextbench.rows import Instance, read_instances
-from ingest.outcome import Ingested
 from ingest.sources.tree import Entry
+from lake.outcome import Outcome
 from lake.rejects import Rejects
 from lake.store import Lake
 from tests.ingest.benchmarks.contextbench.context_cases import ingested, items, rejected
@@ -28,7 +28,7 @@ def instances(folder: Path, *names: str) -> list[Instance]:
 
 
 @pytest.fixture(scope="module")
-def filled(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Ingested]:
+def filled(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Outcome]:
     """A lake with the 50 rows and the 21 repositories."""
     lake = tmp_path_factory.mktemp("contextbench") / "lake"
     return lake, ingested(lake, shared)
@@ -53,7 +53,7 @@ def test_every_owner_is_told_and_every_commit_is_one(shared: Path) -> None:
     }  # fmt: skip
 
 
-def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, filled: tuple[Path, Ingested]) -> None:
+def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, filled: tuple[Path, Outcome]) -> None:
     lake, done = filled
     at_hand = set(json.loads((shared / "contextbench/instances_with_files.json").read_text()))
     found = items(lake)
@@ -64,7 +64,7 @@ def test_21_of_50_can_be_scored_and_the_others_lack_their_files(shared: Path, fi
     assert rejected(lake) == []
 
 
-def test_what_is_odd_about_the_gold_at_hand(shared: Path, filled: tuple[Path, Ingested]) -> None:
+def test_what_is_odd_about_the_gold_at_hand(shared: Path, filled: tuple[Path, Outcome]) -> None:
     lake, _ = filled
     flags = Lake(lake).read("items")["gold_flags"].explode().drop_nulls()
     counted = flags.str.split_exact(":", 1).struct.unnest()
@@ -81,7 +81,7 @@ def test_what_is_odd_about_the_gold_at_hand(shared: Path, filled: tuple[Path, In
     assert sum(n_duplicates(one.gold) for one in checked) == 1
 
 
-def test_gold_under_the_published_rule_has_the_published_sizes(shared: Path, filled: tuple[Path, Ingested]) -> None:
+def test_gold_under_the_published_rule_has_the_published_sizes(shared: Path, filled: tuple[Path, Outcome]) -> None:
     lake, _ = filled
     sizes = {}
     for run in sorted((shared / "contextbench/parity").iterdir()):
@@ -100,7 +100,7 @@ def test_gold_under_the_published_rule_has_the_published_sizes(shared: Path, fil
     assert {item: (len({path for path, _ in lines[item]}), len(lines[item])) for item in sizes} == sizes
 
 
-def test_gold_bytes_are_the_lines_they_stand_for(filled: tuple[Path, Ingested]) -> None:
+def test_gold_bytes_are_the_lines_they_stand_for(filled: tuple[Path, Outcome]) -> None:
     lake = Lake(filled[0])
     spans = (
         lake.read("gold_spans").filter(gold="context")
@@ -116,7 +116,7 @@ def test_gold_bytes_are_the_lines_they_stand_for(filled: tuple[Path, Ingested]) 
         assert cut in (whole, whole[:-1])
 
 
-def test_every_file_at_hand_is_searched_or_lies_beside(shared: Path, filled: tuple[Path, Ingested]) -> None:
+def test_every_file_at_hand_is_searched_or_lies_beside(shared: Path, filled: tuple[Path, Outcome]) -> None:
     files = Lake(filled[0]).read("files")
     beside = sorted((shared / "contextbench/repo_files").iterdir())
     assert files.height == sum(pl.scan_parquet(file).select(pl.len()).collect().item() for file in beside) == 24_737
@@ -132,5 +132,5 @@ def test_all_fifty_are_of_the_selection(shared: Path, tmp_path: Path) -> None:
     for name in (*BOTH, "selected_500_instances.csv"):
         (tmp_path / "contextbench" / name).write_bytes((shared / "contextbench" / name).read_bytes())
     done = ingested(tmp_path / "lake", tmp_path, subsets=["selected-500"])
-    assert (done.n_items, done.n_scorable) == (50, 0)
+    assert (done.expected, done.scored) == (50, 0)
     assert any("450 of the 500 selected instances are not among" in note for note in done.notes)

@@ -160,7 +160,7 @@ def test_line_and_api_rows_over_the_real_repositories_are_found_again(shared: Pa
     archive.write_bytes((shared / "repoeval/repositories/function_level.zip").read_bytes())
     subsets = [f"{level}-1k", f"{level}-2k"]
     done = ingested(tmp_path / "lake", source, subsets=subsets, chunkers=["whole-file"])
-    assert (done.n_items, done.n_scorable, done.n_rejected) == (2 * 91, 2 * 91, 0)
+    assert (done.expected, done.scored, done.rejected) == (2 * 91, 2 * 91, 0)
     lake = Lake(tmp_path / "lake")
     lines = _lines(lake)
     items = lake.read("items")
