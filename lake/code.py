@@ -24,7 +24,7 @@ from lake.fingerprint import fingerprint, sha256_of
 ROOT = Path(__file__).resolve().parents[1]
 """The checkout: modules below it are ours, all others are libraries."""
 
-_REMEMBERED = ROOT / "lake" / "cache" / "code.json"
+_REMEMBERED = ROOT / "lake" / "cache" / "sources.json"
 """sha256 of a source → what is in it. Parsing costs a second per run of a stage, looking up does not."""
 
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
