@@ -1,13 +1,46 @@
-"""Which tasks of many are taken: by a hash of what they ask, so that the choice is the same on every machine."""
+"""Which tasks are mined of a repository: what its recipe says, and of many those whose hash is smallest."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable
-from typing import Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Literal, TypeVar
+
+Language = Literal["java", "python"]
+Level = Literal["function", "line"]
+Setting = Literal["cff", "cfr"]
+"""Cross-file-first: the gold's first use in its file; cross-file-random: a later one."""
+
+COMPLETIONS: tuple[Level, ...] = ("function", "line")
+SETTINGS: tuple[Setting, ...] = ("cff", "cfr")
 
 
-class Task(Protocol):
+@dataclass(frozen=True)
+class Recipe:
+    """What is mined from one repository.
+
+    Attributes:
+        repository: What the tasks call it: `pallets/click`.
+        language: The language of the files that are asked about.
+        completions: What is to be completed: bodies of documented functions, lines; of Python alone.
+        next_lines: Which use of an imported definition is asked for.
+        limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.
+        seed: Another seed, another choice.
+        split: Where the next lines stand.
+    """
+
+    repository: str
+    language: Language = "python"
+    completions: tuple[Level, ...] = COMPLETIONS
+    next_lines: tuple[Setting, ...] = SETTINGS
+    limit: int = 30
+    seed: str = ""
+    split: Literal["test", "train"] = "test"
+
+
+@dataclass(frozen=True)
+class Task:
     """A task that may be taken.
 
     Attributes:
@@ -16,27 +49,23 @@ class Task(Protocol):
         answer: What is asked for; of one repository no answer is taken twice.
     """
 
-    @property
-    def identity(self) -> tuple[str, ...]: ...  # noqa: D102
-    @property
-    def place(self) -> tuple[str, int]: ...  # noqa: D102
-    @property
-    def answer(self) -> str: ...  # noqa: D102
+    identity: tuple[str, ...]
+    place: tuple[str, int]
+    answer: str
+
+    def order(self, seed: str) -> tuple[str, str, int]:
+        """What tasks are ordered by before the first are taken: a hash, then the place."""
+        identity = "\0".join((*([seed] if seed else []), *self.identity))
+        return hashlib.sha256(identity.encode()).hexdigest(), *self.place
 
 
 T = TypeVar("T", bound=Task)
 
 
-def order(task: Task, seed: str) -> tuple[str, str, int]:
-    """What tasks are ordered by before the first are taken: a hash, then the place."""
-    identity = "\0".join((*([seed] if seed else []), *task.identity))
-    return hashlib.sha256(identity.encode()).hexdigest(), *task.place
-
-
-def choose(tasks: Iterable[T], limit: int, seed: str) -> list[T]:
-    """At most `limit` tasks, no answer twice, in the order of the files."""
+def choose(tasks: Iterable[T], recipe: Recipe) -> list[T]:
+    """At most as many tasks as a recipe says, no answer twice, in the order of the files."""
     chosen: dict[str, T] = {}
-    for task in sorted(tasks, key=lambda task: order(task, seed)):
-        if len(chosen) < limit:
+    for task in sorted(tasks, key=lambda task: task.order(recipe.seed)):
+        if len(chosen) < recipe.limit:
             chosen.setdefault(task.answer.strip(), task)
     return sorted(chosen.values(), key=lambda task: task.place)

@@ -17,18 +17,15 @@ from ingest.sources.git_process import GitProcess
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 
-STREAMS = "repositories"
+ROOT = DATA / "contextbench"
+STREAMS = ROOT / "repositories"
 """The folder of the repositories: `<owner>/<name>.fast-export`, as `git fast-export` writes one, with every date and
 author, so that each commit has the same id wherever it is made."""
 
 
 @dataclass(frozen=True)
 class ContextBenchSample(FolderSource):
-    """The sample; see `Source` for what the attributes say.
-
-    Attributes:
-        cache: Where the repositories are made, and fetched to.
-    """
+    """The sample, and the cache its repositories are made in and fetched to; see `Source` for the other attributes."""
 
     cache: Path = Path()
 
@@ -43,8 +40,8 @@ class ContextBenchSample(FolderSource):
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with FileLock(folder / ".lock"):
-                for stream in sorted((self.root / STREAMS).rglob("*.fast-export")):
-                    _make(folder / stream.relative_to(self.root / STREAMS).with_suffix(""), stream)
+                for name, stream in _streams().items():
+                    _make(folder / name, stream)
         except OSError as error:
             what = f"the cache cannot be used: {error.strerror or error}"
             raise GoldspanError(what, where=str(self.cache), hint="Check space and permissions.") from error
@@ -53,12 +50,15 @@ class ContextBenchSample(FolderSource):
 
 def contextbench_sample(cache: Path) -> ContextBenchSample:
     """ContextBench's sample, its repositories made in a cache when they are asked for."""
-    root = DATA / "contextbench"
-    files = sorted(file for file in root.rglob("*") if file.is_file())
-    revision = fingerprint([(file.relative_to(root), sha256_of_file(file)) for file in files])[:16]
-    streams = (root / STREAMS).rglob("*.fast-export")
-    licences = {str(one.relative_to(root / STREAMS).with_suffix("")): OWN_LICENCE for one in streams}
-    return ContextBenchSample("sample", "sample", root, revision, licences, cache)
+    files = sorted(file for file in ROOT.rglob("*") if file.is_file())
+    revision = fingerprint([(file.relative_to(ROOT), sha256_of_file(file)) for file in files])[:16]
+    return ContextBenchSample("sample", "sample", ROOT, revision, dict.fromkeys(_streams(), OWN_LICENCE), cache)
+
+
+def _streams() -> dict[str, Path]:
+    """`owner/name` → what a repository is made of."""
+    files = sorted(STREAMS.rglob("*.fast-export"))
+    return {file.relative_to(STREAMS).with_suffix("").as_posix(): file for file in files}
 
 
 def _make(folder: Path, stream: Path) -> None:

@@ -8,8 +8,8 @@ from pathlib import PurePosixPath
 
 from tree_sitter import Node
 
-from ingest.mining.syntax import captured, is_own_code, lines_of, parsed, string_rows, text_of
-from ingest.mining.usage import MIN_CANDIDATES, Usage, ambiguous_rows
+from ingest.mining.syntax import captured, is_alone, is_own_code, lines_of, parsed, string_rows, text_of
+from ingest.mining.usage import Usage
 
 _DEFINITIONS = ("function_definition", "class_definition")
 _IMPORTS = ("import_statement", "import_from_statement", "future_import_statement")
@@ -32,18 +32,19 @@ _BOUND_FIELDS: Mapping[str, str] = {
     "for_in_clause": "left",
 }
 """Node → the field whose identifier it binds."""
+_OTHERS: Mapping[str, str] = {"attribute": "attribute", "keyword_argument": "name"}
+"""Node → the field whose identifier is a name of something else's."""
 
 
 @dataclass(frozen=True)
 class _Module:
-    """A parsed file: where it is, and what its top level defines and imports.
+    """A parsed file: what its top level defines and imports.
 
     Attributes:
         definitions: Name → the definition's text with its decorators; the last one, which is the one that counts.
         imports: Name → module and name that an `import from` at the top level gives it, inside `if` and `try` too.
     """
 
-    path: str
     lines: list[str]
     root: Node
     definitions: Mapping[str, str]
@@ -69,26 +70,13 @@ class _Modules:
         if module is None:
             return None
         statements = [node for node in module.root.children if node.type in _IMPORTS]
-        rows = {row for node in statements for row in range(node.start_point.row, node.end_point.row + 1)}
-        named = dict(pair for node in statements for pair in _imported(node, path))
-        texts = {name: self._definition(*origin, seen=(path,)) for name, origin in named.items()}
-        # Two names of one definition are one candidate, and so are two definitions that read the same.
-        candidates = list(dict.fromkeys(text for text in texts.values() if text is not None))
-        if len(candidates) < MIN_CANDIDATES or not all(_is_alone(module.lines, node) for node in statements):
+        if not all(node.start_point.column == 0 and is_alone(module.lines, node, node) for node in statements):
             return None
-        names = {name: candidates.index(text) for name, text in texts.items() if text is not None}
-        uses, bound = _uses(module.root, names, rows)
-        return Usage(
-            repo=self._repo,
-            path=path,
-            lines=module.lines,
-            statements=[text_of(node) for node in statements],
-            import_rows=frozenset(rows),
-            candidates=candidates,
-            uses=uses,
-            unasked=frozenset(names[name] for name in bound),
-            closed=frozenset([*string_rows(module.root), *ambiguous_rows(module.lines, names, uses)]),
-        )
+        named = dict(pair for node in statements for pair in _imported(node, path))
+        found = {name: self._definition(*origin, seen=(path,)) for name, origin in named.items()}
+        texts = {name: text for name, text in found.items() if text is not None}
+        occurrences, closed = _occurrences(module.root), list(string_rows(module.root))
+        return Usage.of(self._repo, path, module.lines, statements, texts, occurrences, closed)
 
     def _definition(self, module_name: str, name: str, seen: tuple[str, ...]) -> str | None:
         """The text of a function or class, followed through re-exports; None for anything else."""
@@ -106,10 +94,8 @@ class _Modules:
         if path not in self._parsed:
             lines = lines_of(self._files[path]) or []
             root = parsed(lines, "python")
-            self._parsed[path] = (
-                None
-                if root is None
-                else _Module(path, lines, root, dict(_definitions(root)), dict(_all_imported(root, path)))
+            self._parsed[path] = root and _Module(
+                lines, root, dict(_definitions(root)), dict(_all_imported(root, path))
             )
         return self._parsed[path]
 
@@ -155,30 +141,16 @@ def _absolute(module: str, path: str) -> str | None:
     return ".".join([*folders[: len(folders) - n_dots + 1], *([name] if name else [])])
 
 
-def _is_alone(lines: Sequence[str], node: Node) -> bool:
-    """Whether nothing but a statement, and a comment after it, stands on its lines."""
-    after = lines[node.end_point.row].encode()[node.end_point.column :].strip()
-    return node.start_point.column == 0 and (not after or after.startswith(b"#"))
-
-
-def _uses(
-    root: Node, names: Mapping[str, int], import_rows: set[int]
-) -> tuple[dict[int, frozenset[int]], frozenset[str]]:
-    """Line → candidates used there; and the names that something else in the file is called too."""
-    uses: dict[int, set[int]] = {}
-    bound: set[str] = set()
+def _occurrences(root: Node) -> Iterator[tuple[int, str, bool]]:
+    """Line and name of every identifier that stands for itself, and whether it is bound there."""
     for node in captured("python", "(identifier) @it", root):
-        name, row = text_of(node), node.start_point.row
-        if name not in names or row in import_rows or node.parent is None:
-            continue
         parent = node.parent
-        if (parent.type == "attribute" and parent.child_by_field_name("attribute") == node) or (
-            parent.type == "keyword_argument" and parent.child_by_field_name("name") == node
-        ):
+        if parent is None or _stands_for(parent, _OTHERS.get(parent.type), node):
             continue
-        field = _BOUND_FIELDS.get(parent.type)
-        if parent.type in _PATTERNS or (field is not None and parent.child_by_field_name(field) == node):
-            bound.add(name)
-        else:
-            uses.setdefault(row, set()).add(names[name])
-    return {row: frozenset(used) for row, used in uses.items()}, frozenset(bound)
+        is_bound = parent.type in _PATTERNS or _stands_for(parent, _BOUND_FIELDS.get(parent.type), node)
+        yield node.start_point.row, text_of(node), is_bound
+
+
+def _stands_for(parent: Node, field: str | None, node: Node) -> bool:
+    """Whether a node stands in some field of its parent."""
+    return field is not None and parent.child_by_field_name(field) == node

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from tree_sitter import Node
 
 from ingest.mining.syntax import captured, is_own_code, lines_of, parsed, text_of
-from ingest.mining.usage import MIN_CANDIDATES, Usage, ambiguous_rows
+from ingest.mining.usage import Usage
 
 _DECLARATIONS = ("class_declaration", "record_declaration", "enum_declaration", "interface_declaration")
 _NAMES = "[(identifier) (type_identifier)] @it"
@@ -18,7 +18,7 @@ def java_usages(repo: str, files: Mapping[str, bytes]) -> list[Usage]:
     modules = dict(_modules(files))
     classes = {_class_name(root, declared): text_of(declared) for _, root, declared in modules.values()}
     usages = (_usage(repo, path, *modules[path], classes) for path in modules if is_own_code(path))
-    return [usage for usage in usages if len(usage.candidates) >= MIN_CANDIDATES]
+    return [usage for usage in usages if usage is not None]
 
 
 def _modules(files: Mapping[str, bytes]) -> Iterator[tuple[str, tuple[list[str], Node, Node]]]:
@@ -31,26 +31,14 @@ def _modules(files: Mapping[str, bytes]) -> Iterator[tuple[str, tuple[list[str],
             yield path, (lines, root, declared)
 
 
-def _usage(repo: str, path: str, lines: list[str], root: Node, declared: Node, classes: Mapping[str, str]) -> Usage:
+def _usage(
+    repo: str, path: str, lines: list[str], root: Node, declared: Node, classes: Mapping[str, str]
+) -> Usage | None:
     statements = [node for node in root.children if node.type == "import_declaration"]
     imported = [text_of(node).removeprefix("import ").removesuffix(";") for node in statements]
-    candidates = list(dict.fromkeys(classes[name] for name in imported if name in classes))
-    names = {name.rpartition(".")[2]: candidates.index(classes[name]) for name in imported if name in classes}
-    used: dict[int, set[int]] = {}
-    for node in captured("java", _NAMES, declared):
-        if (name := text_of(node)) in names:
-            used.setdefault(node.start_point.row, set()).add(names[name])
-    uses = {row: frozenset(candidates) for row, candidates in used.items()}
-    return Usage(
-        repo=repo,
-        path=path,
-        lines=lines,
-        statements=[text_of(node) for node in statements],
-        import_rows=frozenset(node.start_point.row for node in statements),
-        candidates=candidates,
-        uses=uses,
-        closed=frozenset(ambiguous_rows(lines, names, uses)),
-    )
+    texts = {name.rpartition(".")[2]: classes[name] for name in imported if name in classes}
+    occurrences = ((node.start_point.row, text_of(node), False) for node in captured("java", _NAMES, declared))
+    return Usage.of(repo, path, lines, statements, texts, occurrences)
 
 
 def _class_name(root: Node, declared: Node) -> str:

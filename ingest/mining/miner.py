@@ -11,20 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
-from ingest.mining.choice import choose
+from ingest.mining.choice import Language, Level, Recipe, Setting, Task, choose
 from ingest.mining.imports import python_usages
 from ingest.mining.java import java_usages
-from ingest.mining.syntax import Language, is_own_code, lines_of
+from ingest.mining.syntax import is_own_code, lines_of
 from ingest.mining.targets import Target, function_targets, line_targets
-from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting, Usage
+from ingest.mining.usage import LEVELS, Row, Usage
 from ingest.mining.usage import Level as Difficulty
 from lake.text import regex_tokens
-
-Level = Literal["function", "line"]
-
-COMPLETIONS: tuple[Level, ...] = ("function", "line")
 
 _TARGETS: Mapping[Level, Callable[[list[str]], list[Target]]] = {"function": function_targets, "line": line_targets}
 _USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = {
@@ -34,51 +29,12 @@ _USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = 
 
 
 @dataclass(frozen=True)
-class Recipe:
-    """What is mined from one repository.
-
-    Attributes:
-        repository: What the tasks call it: `pallets/click`.
-        language: The language of the files that are asked about.
-        completions: What is to be completed: bodies of documented functions, lines; of Python alone.
-        next_lines: Which use of an imported definition is asked for: its first in a file (cff), a later one (cfr).
-        limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.
-        seed: Another seed, another choice.
-        split: Where the next lines stand.
-    """
-
-    repository: str
-    language: Language = "python"
-    completions: tuple[Level, ...] = COMPLETIONS
-    next_lines: tuple[Setting, ...] = SETTINGS
-    limit: int = 30
-    seed: str = ""
-    split: Literal["test", "train"] = "test"
-
-
-@dataclass(frozen=True)
-class Completion:
-    """A target where it stands."""
+class Completion(Task):
+    """A target where it stands, in a repository's file."""
 
     repo: str
-    path: str
     lines: list[str]
     target: Target
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Where it is."""
-        return self.path, self.target.start
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """What tells it from every other target, and stays when code around it moves."""
-        return ("function" if self.target.name else "line", self.repo, self.path, self.target.identity)
-
-    @property
-    def answer(self) -> str:
-        """The lines that are to be completed."""
-        return "".join(self.lines[self.target.start : self.target.end])
 
     def row(self, number: int, limit: int) -> dict[str, object]:
         """A row of RepoEval's task files, with at most `limit` tokens in its prompt.
@@ -93,40 +49,32 @@ class Completion:
             last = {"lineno": self.target.start, "function_name": self.target.name}
         else:
             task, last = f"{folder}/{number}", {"line_no": self.target.start}
-        path = [folder, *self.path.split("/")]
+        path = [folder, *self.place[0].split("/")]
         first = {"task_id": task, "ground_truth": answer, "fpath_tuple": path, "context_start_lineno": start}
         return {"prompt": prompt, "metadata": {**first, **last}}
 
 
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
-    """The completions that a recipe asks of a repository's files, in the order of the files.
+    """The completions that a recipe asks of a repository's files (path → content), in the order of the files."""
+    repo = recipe.repository
+    sources = {path: lines_of(data) or [] for path, data in files.items() if path.endswith(".py") and is_own_code(path)}
 
-    Args:
-        files: Path → content.
-        recipe: What is mined.
-    """
-    named = {path: lines_of(data) for path, data in files.items() if path.endswith(".py") and is_own_code(path)}
-    sources = [(path, lines) for path, lines in named.items() if lines is not None]
+    def completions(level: Level) -> Iterator[Completion]:
+        for path, lines in sources.items():
+            for target in _TARGETS[level](lines):
+                answer, identity = "".join(lines[target.start : target.end]), (level, repo, path, target.identity)
+                yield Completion(identity, (path, target.start), answer, repo, lines, target)
 
-    def targets(level: Level) -> Iterator[Completion]:
-        for path, lines in sources:
-            yield from (Completion(recipe.repository, path, lines, one) for one in _TARGETS[level](lines))
-
-    return {level: choose(targets(level), recipe.limit, recipe.seed) for level in recipe.completions}
+    return {level: choose(completions(level), recipe) for level in recipe.completions}
 
 
 def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
-    """The rows of RepoBench-R that a recipe asks of a repository's files.
-
-    Args:
-        files: Path → content.
-        recipe: What is mined.
-    """
+    """The rows of RepoBench-R that a recipe asks of a repository's files (path → content)."""
     usages = _USAGES[recipe.language](recipe.repository, files)
 
     def rows(setting: Setting, difficulty: Difficulty) -> list[Row]:
         asked = [one for usage in usages if usage.level == difficulty for one in usage.questions(setting, recipe.seed)]
-        return [one.as_row() for one in choose(asked, recipe.limit, recipe.seed)]
+        return [one.as_row() for one in choose(asked, recipe)]
 
     return {setting: {level: rows(setting, level) for level in LEVELS} for setting in recipe.next_lines}
 

@@ -7,57 +7,14 @@ import csv
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path, PurePosixPath
 
+from ingest.sources.tree import Entry
 from lake.errors import Exit, GoldspanError
 
-INSTALL = "python -m pip install -r requirements.txt"
 _LICENCE_NAMES = ("LICENSE", "LICENCE", "COPYING", "NOTICE")
-
-
-@dataclass(frozen=True)
-class PackageFile:
-    """One file of a package.
-
-    Attributes:
-        path: As it stands in the package's repository: `click/core.py`; a licence stands at the top: `LICENSE.txt`.
-        size: In bytes, as recorded.
-        digest: The recorded hash, `<algorithm>=<urlsafe base64>`.
-        file: Where it is installed.
-        pin: `click==8.5.1`.
-    """
-
-    path: str
-    size: int
-    digest: str
-    file: Path
-    pin: str
-
-    def read(self) -> bytes:
-        """Its bytes, exactly as the wheel carried them.
-
-        Raises:
-            GoldspanError: The file is gone or is not what was recorded.
-        """
-        try:
-            data = self.file.read_bytes()
-        except OSError as error:
-            what = f"cannot be read: {error.strerror}"
-            raise self._fault(what) from error
-        algorithm, _, expected = self.digest.partition("=")
-        if algorithm not in hashlib.algorithms_guaranteed or algorithm.startswith("shake"):
-            what = f"cannot be checked: its recorded hash is {self.digest!r}"
-            raise self._fault(what)
-        found = base64.urlsafe_b64encode(hashlib.new(algorithm, data).digest()).rstrip(b"=").decode()
-        if found != expected.rstrip("="):
-            what = f"is not what its wheel recorded: {algorithm} {found} instead of {expected}"
-            raise self._fault(what)
-        return data
-
-    def _fault(self, what: str) -> GoldspanError:
-        hint = f"Put it back: python -m pip install --force-reinstall --no-deps {self.pin}"
-        return GoldspanError(f"{self.path} of {self.pin} {what}", where=str(self.file), hint=hint, code=Exit.INVALID)
 
 
 @dataclass(frozen=True)
@@ -67,12 +24,14 @@ class Package:
     Attributes:
         pin: `click==8.5.1`: the name as asked for, and the version that is installed.
         licence: From its metadata: an SPDX expression where it has one, else the licence field or classifier.
-        files: Path → file: every `.py` and the licence texts, sorted by path.
+        files: Path → every `.py` and the licence texts, sorted by path and called as in the package's repository:
+            `click/core.py`, and a licence at the top. Reading one raises a `GoldspanError` where it is gone, or is not
+            what was recorded, which is what it is made from: `<algorithm>=<urlsafe base64>`.
     """
 
     pin: str
     licence: str
-    files: Mapping[str, PackageFile]
+    files: Mapping[str, Entry]
 
 
 def read_package(name: str) -> Package:
@@ -85,22 +44,42 @@ def read_package(name: str) -> Package:
         found = distribution(name)
     except PackageNotFoundError as error:
         what = f"the sample is cut from the package {name}, which is not installed"
-        raise GoldspanError(what, hint=f"Install what the application needs: {INSTALL}", code=Exit.MISSING) from error
+        hint = "Install what the application needs: python -m pip install -r requirements.txt"
+        raise GoldspanError(what, hint=hint, code=Exit.MISSING) from error
     pin = f"{name}=={found.version}"
+    again = f"python -m pip install --force-reinstall --no-deps {pin}"
     # The RECORD itself: `Distribution.files` leaves out, from Python 3.12 on, what is recorded and no longer there.
     record = found.read_text("RECORD")
-    files: dict[str, PackageFile] = {}
+    files: dict[str, Entry] = {}
     for row in csv.reader((record or "").splitlines()):
         recorded, digest, size = (*row, "", "")[:3]
         path = _path_in_repository(PurePosixPath(recorded))
         if path is not None and path not in files:
-            file = Path(str(found.locate_file(recorded)))
-            files[path] = PackageFile(path, int(size or 0), digest, file, pin)
+            read = partial(_read, Path(str(found.locate_file(recorded))), f"{path} of {pin}", digest, again)
+            files[path] = Entry(path, int(size or 0), read, made_from=digest)
     if not any(path.endswith(".py") for path in files):
         what = f"the package {pin} has no record of its files, so they cannot be checked"
-        hint = f"Install it from its wheel: python -m pip install --force-reinstall --no-deps {pin}"
-        raise GoldspanError(what, hint=hint, code=Exit.INVALID)
+        raise GoldspanError(what, hint=f"Install it from its wheel: {again}", code=Exit.INVALID)
     return Package(pin, _licence(found), dict(sorted(files.items())))
+
+
+def _read(file: Path, called: str, digest: str, again: str) -> bytes:
+    """A file's bytes, exactly as the wheel carried them."""
+    algorithm, _, expected = digest.partition("=")
+    data = b""
+    try:
+        data = file.read_bytes()
+        found = base64.urlsafe_b64encode(hashlib.new(algorithm, data).digest()).rstrip(b"=").decode()
+    except OSError as error:
+        fault = f"cannot be read: {error.strerror}"
+    except (ValueError, TypeError):  # TypeError: a hash of any length
+        fault = f"cannot be checked: its recorded hash is {digest!r}"
+    else:
+        if found == expected.rstrip("="):
+            return data
+        fault = f"is not what its wheel recorded: {algorithm} {found} instead of {expected}"
+    what = f"{called} {fault}"
+    raise GoldspanError(what, where=str(file), hint=f"Put it back: {again}", code=Exit.INVALID)
 
 
 def _path_in_repository(path: PurePosixPath) -> str | None:

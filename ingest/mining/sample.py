@@ -1,17 +1,23 @@
-"""The bundled sample: what is mined from packages that the application installs anyway, and from Java of our own."""
+"""The bundled sample in the publishers' layouts: mined from packages installed anyway, and from Java of our own."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
 from pathlib import Path
 
-from ingest.mining.layouts import Mined, repobench_folders, repoeval_folders
-from ingest.mining.miner import Recipe, folder_of
+from ingest.mining.choice import COMPLETIONS, SETTINGS, Language, Level, Recipe, Setting
+from ingest.mining.miner import Completion, folder_of, mine_completions, mine_next_lines
 from ingest.mining.packages import Package, read_package
+from ingest.mining.usage import LEVELS, Row
+from ingest.mining.usage import Level as Difficulty
 from ingest.sources.folder import read_folder
-from ingest.sources.tree import Entry, Recorded, Tree
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of
+from lake.make import made_from
 
 DATA = Path(__file__).parent / "data"
 """Code and rows of our own, as plain files."""
@@ -42,13 +48,44 @@ OWN = (
 OWN_LICENCE = "MIT"
 """As all of this project."""
 
-BENCHMARKS = ("repobench-r", "repoeval")
-"""Which benchmarks there is a sample of here; ContextBench's is `contextbench_sample`."""
+CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
+"""How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of
+those are about two `regex` tokens (RepoEval's own prompts, where cut, have a median of 1,326 at 2k and 2,679 at 4k)."""
+
+_LANGUAGES: tuple[Language, ...] = ("java", "python")
 
 
 @dataclass(frozen=True)
-class SampleSource:
-    """A benchmark's layout over what is mined; see `Source` for what the attributes say.
+class Mined:
+    """A repository's files, what its recipe mines from them, and its licence."""
+
+    recipe: Recipe
+    files: Sequence[Entry]
+    licence: str
+
+    @property
+    def digest(self) -> str:
+        """Changes with any file, and with the recipe."""
+        files = [(file.path, file.made_from or sha256_of(file.read())) for file in self.files]
+        return fingerprint(asdict(self.recipe), files)
+
+    @cached_property
+    def completions(self) -> dict[Level, list[Completion]]:
+        """The completions that the recipe asks."""
+        return mine_completions(self._read(), self.recipe)
+
+    @cached_property
+    def next_lines(self) -> dict[Setting, dict[Difficulty, list[Row]]]:
+        """The rows of RepoBench-R that the recipe asks."""
+        return mine_next_lines(self._read(), self.recipe)
+
+    def _read(self) -> dict[str, bytes]:
+        return {file.path: file.read() for file in self.files}
+
+
+@dataclass(frozen=True)
+class SampleSource(Source):
+    """A benchmark's layout over what is mined; see `Source` for what the other attributes say.
 
     Attributes:
         folders: The folders of the upstream layout → their files.
@@ -57,17 +94,13 @@ class SampleSource:
 
     folders: Mapping[str, Sequence[Entry]]
     revision: str
-    licences: dict[str, str]
+    licences: Mapping[str, str]
     name: str = "sample"
     label: str = "sample"
 
-    def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders that the sample has."""
-        return next((Tree(path, self.folders[path]) for path in paths if path in self.folders), None)
-
-    def recorded(self) -> Sequence[Recorded]:
-        """None: its runs are ContextBench's."""
-        return ()
+    def find(self, path: str) -> Tree | None:
+        """As of `Source`."""
+        return Tree(path, self.folders[path]) if path in self.folders else None
 
 
 def open_sample(benchmark: str) -> SampleSource:
@@ -76,8 +109,8 @@ def open_sample(benchmark: str) -> SampleSource:
     Raises:
         GoldspanError: The benchmark has no sample, or a package is missing.
     """
-    if benchmark not in BENCHMARKS:
-        hint = f"There is one of contextbench, {' and '.join(BENCHMARKS)}. Give a folder: SOURCE=<folder>."
+    if benchmark not in ("repobench-r", "repoeval"):
+        hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING)
     packages = [(read_package(name), recipe) for name, recipe in PACKAGES.items()]
@@ -93,10 +126,54 @@ def open_sample(benchmark: str) -> SampleSource:
 
 def of_package(package: Package, recipe: Recipe) -> Mined:
     """What a recipe mines from an installed package."""
-    files = [Entry(file.path, file.size, file.read, made_from=file.digest) for file in package.files.values()]
-    return Mined(recipe, files, package.licence)
+    return Mined(recipe, list(package.files.values()), package.licence)
 
 
-def of_folder(recipe: Recipe, data: Path = DATA) -> Mined:
+def of_folder(recipe: Recipe) -> Mined:
     """What a recipe mines from a folder of Java of our own, `java/<repository>`."""
-    return Mined(recipe, read_folder(data / "java" / recipe.repository, recipe.repository).entries, OWN_LICENCE)
+    return Mined(recipe, read_folder(DATA / "java" / recipe.repository, recipe.repository).entries, OWN_LICENCE)
+
+
+def repoeval_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
+    """RepoEval's folders → their files, sorted; task files are made when they are read."""
+
+    def rows(level: Level, limit: int) -> Iterator[object]:
+        for one in repositories:
+            yield from (row.row(n, limit) for n, row in enumerate(one.completions.get(level, [])))
+
+    def files(folder: str) -> list[Entry]:
+        by_folder = sorted((folder_of(one.recipe.repository), one.files) for one in repositories)
+        found = [(f"{folder}/{repo}/{file.path}", file) for repo, files in by_folder for file in files]
+        return [Entry(path, file.size, file.read, made_from=file.made_from) for path, file in found]
+
+    made = {
+        f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(rows, level, limit)
+        for level in COMPLETIONS
+        for context, limit in CONTEXTS.items()
+    }
+    repository_folders = {f"repositories/{name}": files(name) for name in ("function_level", "line_and_api_level")}
+    return {"datasets": _made_when_read(made, repositories, "\r\n"), **repository_folders}
+
+
+def repobench_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
+    """RepoBench-R's folder → its files of rows, sorted and made when they are read."""
+
+    def rows(language: Language, setting: Setting) -> Iterator[object]:
+        mined = [one for one in repositories if one.recipe.language == language]
+        for level, one in ((level, one) for level in LEVELS for one in mined):
+            found = one.next_lines.get(setting, {}).get(level, [])
+            yield from ({**row, "split": one.recipe.split, "level": level} for row in found)
+
+    made = {f"{one}_{setting}.jsonl": partial(rows, one, setting) for one in _LANGUAGES for setting in SETTINGS}
+    return {"data": _made_when_read(made, repositories, "\n")}
+
+
+def _made_when_read(
+    files: Mapping[str, Callable[[], Iterator[object]]], repositories: Sequence[Mined], end: str
+) -> list[Entry]:
+    digest = made_from(parameters=[one.digest for one in repositories], code=[repoeval_folders])
+
+    def made(rows: Callable[[], Iterator[object]]) -> bytes:
+        return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
+
+    return [Entry(path, UNKNOWN_SIZE, partial(made, rows), made_from=digest) for path, rows in sorted(files.items())]

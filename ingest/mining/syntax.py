@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import Literal
 
 from tree_sitter import Node, Parser, Query, QueryCursor
 from tree_sitter_language_pack import get_language
 
+from ingest.mining.choice import Language
 from lake.text import split_lines
-
-Language = Literal["java", "python"]
 
 _OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
 
@@ -44,6 +42,13 @@ def string_rows(root: Node) -> Iterator[int]:
     for string in captured("python", "(string) @it", root):
         if string.start_point.row != string.end_point.row:
             yield from range(string.start_point.row, string.end_point.row + 1)
+
+
+def is_alone(lines: Sequence[str], first: Node, last: Node) -> bool:
+    """Whether nothing but the nodes from the first to the last stands on their lines, a comment at the end aside."""
+    before = lines[first.start_point.row].encode()[: first.start_point.column].strip()
+    after = lines[last.end_point.row].encode()[last.end_point.column :].strip()
+    return not before and (not after or after.startswith(b"#"))
 
 
 def lines_of(data: bytes) -> list[str] | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from ingest.mining.syntax import captured, parsed, string_rows, text_of
+from ingest.mining.syntax import captured, is_alone, parsed, string_rows, text_of
 from lake.text import regex_tokens
 
 BODY_LINES = range(3, 29)
@@ -50,7 +50,7 @@ def function_targets(lines: list[str]) -> list[Target]:
         if name is None or body is None:
             continue
         start, end = body[0].start_point.row, body[-1].end_point.row + 1
-        if end - start not in BODY_LINES or not _is_alone(lines, body):
+        if end - start not in BODY_LINES or not is_alone(lines, body[0], body[-1]):
             continue
         times[name] = times.get(name, 0) + 1
         found.append(Target(start, end, name.rpartition(".")[2], f"{name}#{times[name]}"))
@@ -91,8 +91,7 @@ def _qualified_name(function: Node) -> str | None:
         if node.type in _SCOPES:
             if names and node.type == "function_definition":
                 return None
-            name = node.child_by_field_name("name")
-            names.append(text_of(name))
+            names.append(text_of(node.child_by_field_name("name")))
         node = node.parent
     return ".".join(reversed(names))
 
@@ -107,11 +106,3 @@ def _documented_body(function: Node) -> list[Node] | None:
     if first is None or first.type != "string" or not _DOCSTRING.match(first.text or b""):
         return None
     return statements[1:] or None
-
-
-def _is_alone(lines: list[str], body: list[Node]) -> bool:
-    """Whether nothing but the body stands on its first and last line, a comment at the end aside."""
-    start, end = body[0].start_point, body[-1].end_point
-    before = lines[start.row].encode()[: start.column]
-    after = lines[end.row].encode()[end.column :].strip()
-    return not before.strip() and (not after or after.startswith(b"#"))

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypedDict
 
-from ingest.mining.choice import order
+from tree_sitter import Node
 
-Setting = Literal["cff", "cfr"]
-"""Cross-file-first: the gold's first use in its file; cross-file-random: a later one."""
+from ingest.mining.choice import Setting, Task
+from ingest.mining.syntax import text_of
+
 Level = Literal["easy", "hard"]
-
-SETTINGS: tuple[Setting, ...] = ("cff", "cfr")
 LEVELS: tuple[Level, ...] = ("easy", "hard")
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
@@ -60,14 +59,59 @@ class Usage:
     import_rows: frozenset[int]
     candidates: Sequence[str]
     uses: Mapping[int, frozenset[int]]
-    unasked: frozenset[int] = frozenset()
-    closed: frozenset[int] = frozenset()
+    unasked: frozenset[int]
+    closed: frozenset[int]
+
+    @classmethod
+    def of(
+        cls,
+        repo: str,
+        path: str,
+        lines: Sequence[str],
+        statements: Sequence[Node],
+        texts: Mapping[str, str],
+        occurrences: Iterable[tuple[int, str, bool]],
+        closed: Collection[int] = (),
+    ) -> Usage | None:
+        """A file's usage; None where it imports too few definitions.
+
+        Args:
+            repo: Where the file belongs.
+            path: In the repository.
+            lines: With their ends.
+            statements: The import statements.
+            texts: Name in the file → the text of the definition that it is imported for.
+            occurrences: Line and name of whatever is called so, and whether the name is given there to something else.
+            closed: Lines that are no next line.
+        """
+        # Two names of one definition are one candidate, and so are two definitions that read the same.
+        candidates = list(dict.fromkeys(texts.values()))
+        if len(candidates) < MIN_CANDIDATES:
+            return None
+        names = {name: candidates.index(text) for name, text in texts.items()}
+        rows = frozenset(row for node in statements for row in range(node.start_point.row, node.end_point.row + 1))
+        used: dict[int, set[int]] = {}
+        bound: set[int] = set()
+        for row, name, is_bound in occurrences:
+            if name in names and row not in rows:
+                (bound if is_bound else used.setdefault(row, set())).add(names[name])
+        # A line that names, in a string, a comment or as an attribute, a candidate it does not use is none either.
+        unclear = {row for row, of in used.items() if not of.issuperset(_named(lines[row], names))}
+        return cls(
+            repo=repo,
+            path=path,
+            lines=lines,
+            statements=[text_of(node) for node in statements],
+            import_rows=rows,
+            candidates=candidates,
+            uses={row: frozenset(of) for row, of in used.items()},
+            unasked=frozenset(bound),
+            closed=frozenset(closed) | unclear,
+        )
 
     @property
-    def level(self) -> Level | None:
-        """Easy or hard by the number of candidates; None below RepoBench's least."""
-        if len(self.candidates) < MIN_CANDIDATES:
-            return None
+    def level(self) -> Level:
+        """Easy or hard by the number of candidates."""
         return "hard" if len(self.candidates) >= MIN_HARD else "easy"
 
     def questions(self, setting: Setting, seed: str = "") -> Iterator[Question]:
@@ -77,7 +121,11 @@ class Usage:
             asked = rows[:1] if setting == "cff" else rows[1:]
             open_rows = [row for row in asked if self._is_open(row, gold)]
             if open_rows and gold not in self.unasked:
-                yield min((Question(self, row, gold) for row in open_rows), key=lambda question: order(question, seed))
+                yield min((self._question(row, gold) for row in open_rows), key=lambda question: question.order(seed))
+
+    def _question(self, row: int, gold: int) -> Question:
+        answer = self.lines[row].removesuffix("\n")
+        return Question((self.repo, self.path, answer.strip()), (self.path, row), answer, self, gold)
 
     @cached_property
     def _n_code_lines(self) -> list[int]:
@@ -92,35 +140,19 @@ class Usage:
 
 
 @dataclass(frozen=True)
-class Question:
-    """One line that uses one candidate."""
+class Question(Task):
+    """One line that uses one candidate; the answer is the line as it stands, without its end."""
 
     usage: Usage
-    row: int
     gold: int
-
-    @property
-    def answer(self) -> str:
-        """The next line as it stands, without its end."""
-        return self.usage.lines[self.row].removesuffix("\n")
-
-    @property
-    def place(self) -> tuple[str, int]:
-        """Where it is asked."""
-        return self.usage.path, self.row
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """What is asked, which stays when code around it moves."""
-        return self.usage.repo, self.usage.path, self.answer.strip()
 
     def as_row(self) -> Row:
         """The row: the code is the file's text before the line, without the import statements."""
-        usage = self.usage
-        before = (line for row, line in enumerate(usage.lines[: self.row]) if row not in usage.import_rows)
+        usage, (path, line) = self.usage, self.place
+        before = (text for row, text in enumerate(usage.lines[:line]) if row not in usage.import_rows)
         return Row(
             repo_name=usage.repo,
-            file_path=usage.path,
+            file_path=path,
             context=list(usage.candidates),
             import_statement="\n".join(usage.statements),
             code="".join(before).lstrip("\n"),
@@ -129,8 +161,5 @@ class Question:
         )
 
 
-def ambiguous_rows(lines: Sequence[str], names: Mapping[str, int], uses: Mapping[int, frozenset[int]]) -> Iterator[int]:
-    """Lines that name, in a string, a comment or as an attribute, a candidate they do not use."""
-    for row, used in uses.items():
-        if not used.issuperset(names[word] for word in _WORD.findall(lines[row]) if word in names):
-            yield row
+def _named(line: str, names: Mapping[str, int]) -> set[int]:
+    return {names[word] for word in _WORD.findall(line) if word in names}

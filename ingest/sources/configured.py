@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,11 +10,11 @@ from ingest.sources.archive import open_archive
 from ingest.sources.datasets import HubRows, entry_of_hub, entry_of_saved, is_saved
 from ingest.sources.disk import entry_on_disk
 from ingest.sources.folder import read_folder
-from ingest.sources.tree import Entry, Recorded, Tree
+from ingest.sources.tree import Source, Tree
 
 
 @dataclass(frozen=True)
-class ConfiguredSource:
+class ConfiguredSource(Source):
     """Places by name; see `Source` for what the other attributes say.
 
     Attributes:
@@ -26,33 +26,20 @@ class ConfiguredSource:
     revision: str
     places: Mapping[str, Path | HubRows]
     trees: frozenset[str]
-    licences: dict[str, str] = field(default_factory=dict)
+    licences: Mapping[str, str] = field(default_factory=dict)
 
-    def tree(self, *paths: str) -> Tree | None:
-        """The first of some places that is declared, called by its own name: folders above it are nobody's business."""
-        for path in paths:
-            place = self.places.get(path)
-            if isinstance(place, HubRows):
-                return _tree_of(entry_of_hub(place))
-            if place is not None:
-                return _files_of(place) if path in self.trees else _tree_of(_entry_of(place))
-        return None
-
-    def recorded(self) -> Sequence[Recorded]:
-        """None: a declaration names data alone."""
-        return ()
-
-
-def _files_of(place: Path) -> Tree:
-    location = place.resolve().name
-    return read_folder(place, location) if place.is_dir() else open_archive(place, location)
-
-
-def _entry_of(place: Path) -> Entry:
-    is_folder = is_saved(place)
-    return entry_of_saved(place) if is_folder else entry_on_disk(place, place.name, place.name, place.stat().st_size)
-
-
-def _tree_of(entry: Entry) -> Tree:
-    """A tree that holds one file."""
-    return Tree(entry.path, [entry])
+    def find(self, path: str) -> Tree | None:
+        """A place that is declared, called by its own name: folders above it are nobody's business."""
+        place = self.places.get(path)
+        if place is None:
+            return None
+        if isinstance(place, HubRows):
+            entry = entry_of_hub(place)
+        elif path in self.trees:
+            location = place.resolve().name
+            return read_folder(place, location) if place.is_dir() else open_archive(place, location)
+        elif is_saved(place):
+            entry = entry_of_saved(place)
+        else:
+            entry = entry_on_disk(place, place.name, place.name, place.stat().st_size)
+        return Tree(entry.path, [entry])

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.sources.archive import is_junk, open_archive
 from ingest.sources.disk import entry_on_disk, too_large
-from ingest.sources.tree import Entry, Recorded, Refused, Tree
+from ingest.sources.tree import Entry, Recorded, Refused, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_FILES
 from lake.text import listed
@@ -21,8 +21,8 @@ _ENDINGS = frozenset({".zip", ".gz", ".zst", ".json", ".jsonl", ".traj"})
 
 
 @dataclass(frozen=True)
-class FolderSource:
-    """A benchmark's folder; see `Source` for what the attributes say.
+class FolderSource(Source):
+    """A benchmark's folder; see `Source` for what the other attributes say.
 
     Attributes:
         root: The benchmark's own folder: the one given, or its subfolder.
@@ -32,23 +32,23 @@ class FolderSource:
     label: str
     root: Path
     revision: str = ""
-    licences: dict[str, str] = field(default_factory=dict)
+    licences: Mapping[str, str] = field(default_factory=dict)
 
-    def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders that there is: `<path>/`, else `<path>.zip`.
+    def find(self, path: str) -> Tree | None:
+        """As of `Source`: `<path>/`, else `<path>.zip`.
 
         A folder that holds nothing but its own archive (`datasets/datasets.zip`, as RepoEval's publisher has it) is
         that archive. The folder or archive itself may be a link to anywhere: whoever put it there chose it.
         """
-        for path in paths:
-            inner = f"{path}/{Path(path).name}.zip"
-            if (self.root / path).is_dir():
-                if (self.root / inner).is_file() and not _holds_more(self.root / path, Path(inner).name):
-                    return open_archive(self.root / inner, inner)
-                return read_folder(self.root / path, path)
-            if (self.root / f"{path}.zip").is_file():
-                return open_archive(self.root / f"{path}.zip", f"{path}.zip")
-        return None
+        folder, archive = self.root / path, f"{path}.zip"
+        if folder.is_dir():
+            own = f"{Path(path).name}.zip"
+            if not (folder / own).is_file() or any(
+                one.name != own and not is_junk(one.name) for one in folder.iterdir()
+            ):
+                return read_folder(folder, path)
+            archive = f"{path}/{own}"
+        return open_archive(self.root / archive, archive) if (self.root / archive).is_file() else None
 
     def recorded(self) -> list[Recorded]:
         """What lies in its folder `trajectories/`: a file, archive or folder per system, called like it."""
@@ -210,7 +210,3 @@ def _is_marked(folder: Path, markers: tuple[str, ...]) -> bool:
     return not markers or any(
         next(folder.glob(f"{marker}{end}"), None) is not None for marker in markers for end in ("", ".zip")
     )
-
-
-def _holds_more(folder: Path, name: str) -> bool:
-    return any(item.name != name and not is_junk(item.name) for item in folder.iterdir())

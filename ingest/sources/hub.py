@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import overload
 from urllib.parse import urlsplit
 
 from ingest.sources.archive import open_archive
 from ingest.sources.download import Remote, UnreachableError, fetch
 from ingest.sources.hub_dataset import DATASETS, open_dataset
-from ingest.sources.tree import Progress, Recorded, Source, Tree
+from ingest.sources.tree import Progress, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.text import listed
 
@@ -59,70 +58,47 @@ PINS: Mapping[str, Pin] = {
 
 
 @dataclass(frozen=True)
-class HubSource:
+class HubSource(Source):
     """A publisher's archives; see `Source` for what the attributes say."""
 
     pin: Pin
     cache: Path
+    revision: str
     progress: Progress | None = None
     name: str = "hub"
     label: str = ""
-    licences: dict[str, str] = field(default_factory=dict)
+    licences: Mapping[str, str] = field(default_factory=dict)
 
-    @property
-    def revision(self) -> str:
-        """`owner/name@commit`."""
-        return f"{self.pin.repository}@{self.pin.commit}"
-
-    def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders that the publisher has, downloaded where the cache does not hold it.
+    def find(self, path: str) -> Tree | None:
+        """As of `Source`, downloaded where the cache does not hold it.
 
         Raises:
             GoldspanError: It cannot be had (code MISSING), or is not the pinned file (code INVALID).
         """
-        for path in paths:
-            if path in self.pin.archives:
-                remote = self.pin.remote(path)
-                try:
-                    file = fetch(remote, self.cache, self.progress)
-                except UnreachableError as error:
-                    raise self._unreachable(remote, str(error)) from error
-                return open_archive(file, remote.name)
-        return None
-
-    def recorded(self) -> Sequence[Recorded]:
-        """None: publishers have data alone."""
-        return ()
+        if path not in self.pin.archives:
+            return None
+        remote = self.pin.remote(path)
+        try:
+            return open_archive(fetch(remote, self.cache, self.progress), remote.name)
+        except UnreachableError as error:
+            raise self._unreachable(remote, str(error)) from error
 
     def _unreachable(self, remote: Remote, reason: str) -> GoldspanError:
         part = self.cache / f"{remote.blob_id}.part"
         kept = part.stat().st_size if part.is_file() else 0
-        missing = [self.pin.remote(path) for path in self.pin.archives]
-        names = [each.name for each in missing if not (self.cache / each.blob_id).is_file()]
-        hint = "\n  ".join(
-            [
-                f"Not here yet: {listed(names)} of {self.revision} (sizes unknown until the server is reached).",
-                *([f"{kept:,} bytes of {remote.name} are kept; the next try goes on from there."] if kept else []),
-                "Try again with a connection; or put these archives into a folder as datasets.zip and",
-                "repositories/<level>.zip and give SOURCE=<that folder>; or SOURCE=sample, which needs neither.",
-            ]
-        )
+        names = [name for name, blob_id in self.pin.archives.values() if not (self.cache / blob_id).is_file()]
+        lines = [
+            f"Not here yet: {listed(names)} of {self.revision} (sizes unknown until the server is reached).",
+            *([f"{kept:,} bytes of {remote.name} are kept; the next try goes on from there."] if kept else []),
+            "Try again with a connection; or put these archives into a folder as datasets.zip and",
+            "repositories/<level>.zip and give SOURCE=<that folder>; or SOURCE=sample, which needs neither.",
+        ]
         what = f"{remote.name} cannot be downloaded from {urlsplit(remote.url).netloc}: {reason}"
-        return GoldspanError(what, where=remote.url, hint=hint, code=Exit.MISSING)
-
-
-@overload
-def open_hub(benchmark: str, cache: Path, *, progress: Progress | None = None) -> Source: ...
-
-
-@overload
-def open_hub(
-    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin]
-) -> HubSource: ...
+        return GoldspanError(what, where=remote.url, hint="\n  ".join(lines), code=Exit.MISSING)
 
 
 def open_hub(
-    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin] | None = None
+    benchmark: str, cache: Path, *, progress: Progress | None = None, pins: Mapping[str, Pin] = PINS
 ) -> Source:
     """The publisher's files of a benchmark, in git or on the Hugging Face hub; nothing is downloaded yet.
 
@@ -130,16 +106,15 @@ def open_hub(
         benchmark: The benchmark's name.
         cache: Where downloads are kept.
         progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
-        pins: What is pinned in git, and then alone; another one for tests.
+        pins: What is pinned in git; another one for tests.
 
     Raises:
         GoldspanError: The benchmark is neither pinned here nor a dataset.
     """
-    if pins is None and benchmark in DATASETS:
+    if (pin := pins.get(benchmark)) is not None:
+        return HubSource(pin, cache, f"{pin.repository}@{pin.commit}", progress)
+    if benchmark in DATASETS:
         return open_dataset(benchmark, cache, progress=progress)
-    pins = PINS if pins is None else pins
-    if benchmark not in pins:
-        hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
-        what = f"{benchmark} cannot be fetched from its publisher yet"
-        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
-    return HubSource(pins[benchmark], cache, progress)
+    hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
+    what = f"{benchmark} cannot be fetched from its publisher yet"
+    raise GoldspanError(what, hint=hint, code=Exit.MISSING)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.sources.disk import entry_on_disk
-from ingest.sources.download import UnreachableError
-from ingest.sources.huggingface import Hub, HuggingFace
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Recorded, Tree
+from ingest.sources.download import UnreachableError, unusable
+from ingest.sources.huggingface import HuggingFace
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 
@@ -70,8 +69,8 @@ class _Record(BaseModel):
 
 
 @dataclass(frozen=True)
-class DatasetSource:
-    """A dataset's files; see `Source` for what the attributes say.
+class DatasetSource(Source):
+    """A dataset's files; see `Source` for what the other attributes say.
 
     The hub is asked for the commit the first time, and the answer is recorded in `<cache>/<owner>--<name>.json`. Later
     runs keep to it, and refuse a file that is not the one that came then, until the record is deleted or a commit
@@ -81,9 +80,9 @@ class DatasetSource:
     benchmark: str
     dataset: Dataset
     cache: Path
-    hub: Hub
+    hub: HuggingFace
     progress: Progress | None = None
-    licences: dict[str, str] = field(default_factory=dict)
+    licences: Mapping[str, str] = field(default_factory=dict)
     name: str = "hub"
     label: str = ""
 
@@ -96,36 +95,24 @@ class DatasetSource:
         """
         return f"{self.dataset.name}@{self._record().commit}"
 
-    def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders that the dataset has; a file is downloaded when it is read.
+    def find(self, path: str) -> Tree | None:
+        """As of `Source`; a file is downloaded when it is read.
 
         Raises:
             GoldspanError: As of `revision`; reading an entry raises it as well where its file cannot be had.
         """
-        for path in paths:
-            if path in self.dataset.files:
-                sizes = self._record().sizes
-                named = sorted((name, f"{path}/{name}") for name in self.dataset.files[path])
-                return Tree(path, [self._entry(name, full, sizes.get(full, UNKNOWN_SIZE)) for name, full in named])
-            if path == "." and self.dataset.ending:
-                listed = sorted(self._record().sizes.items())
-                return Tree(path, [self._entry(full, full, size) for full, size in listed])
-        return None
-
-    def recorded(self) -> Sequence[Recorded]:
-        """None: publishers have data alone."""
-        return ()
+        if path in self.dataset.files:
+            sizes = self._record().sizes
+            named = {name: f"{path}/{name}" for name in self.dataset.files[path]}
+        elif path == "." and self.dataset.ending:
+            sizes = self._record().sizes
+            named = {name: name for name in sizes}
+        else:
+            return None
+        return Tree(path, [self._entry(name, at, sizes.get(at, UNKNOWN_SIZE)) for name, at in sorted(named.items())])
 
     def _entry(self, name: str, path: str, size: int) -> Entry:
-        def whole() -> bytes:
-            return self._downloaded(path).read()
-
-        @contextmanager
-        def stream() -> Iterator[IO[bytes]]:
-            with self._downloaded(path).open() as file:
-                yield file
-
-        return Entry(name, size, whole, stream)
+        return Entry(name, size, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
 
     def _downloaded(self, path: str) -> Entry:
         """A file of the dataset on this machine, checked against what came first."""
@@ -164,12 +151,10 @@ class DatasetSource:
         return record
 
     def _known(self) -> _Record | None:
+        with self._one_error(None, ""):
+            data = self._file.read_bytes() if self._file.is_file() else None
         try:
-            return _Record.model_validate_json(self._file.read_bytes())
-        except FileNotFoundError:
-            return None
-        except OSError as error:
-            raise self._unusable(error) from error
+            return _Record.model_validate_json(data) if data is not None else None
         except ValidationError as error:
             what = f"what was recorded of {self.dataset.name} cannot be read: {error.errors()[0]['msg']}"
             hint = f"Delete it; {BRANCH} is then resolved anew."
@@ -179,12 +164,10 @@ class DatasetSource:
         if record == self._known():
             return
         beside = self._file.with_suffix(".tmp")
-        try:
+        with self._one_error(record, ""):
             self.cache.mkdir(parents=True, exist_ok=True)
             beside.write_text(f"{json.dumps(record.model_dump(), indent=1, sort_keys=True)}\n", encoding="utf-8")
             beside.replace(self._file)
-        except OSError as error:
-            raise self._unusable(error) from error
 
     @contextmanager
     def _one_error(self, record: _Record | None, path: str) -> Iterator[None]:
@@ -193,11 +176,7 @@ class DatasetSource:
         except UnreachableError as error:
             raise self._unreachable(record, path, str(error)) from error
         except OSError as error:
-            raise self._unusable(error) from error
-
-    def _unusable(self, error: OSError) -> GoldspanError:
-        what = f"the cache cannot be used: {error.strerror or error}"
-        return GoldspanError(what, where=str(self.cache), hint="Check space and permissions.", code=Exit.ERROR)
+            raise unusable(self.cache, error) from error
 
     def _unreachable(self, record: _Record | None, path: str, reason: str) -> GoldspanError:
         at, sizes, here = (record.commit, record.sizes, record.sha256) if record is not None else (BRANCH, {}, {})
@@ -205,18 +184,17 @@ class DatasetSource:
         missing = [name for name in known if name not in here or name == path] or [f"data/*{self.dataset.ending}"]
         listed = ", ".join(f"{name} ({sizes[name]:,} bytes)" if name in sizes else name for name in missing)
         unknown = "" if all(name in sizes for name in missing) else " (sizes unknown until the server is reached)"
-        hint = "\n  ".join(
-            [
-                f"Not here yet: {listed} of {self.dataset.name}@{at}{unknown}; they go into {self._downloads}.",
-                "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files, or an",
-                f"export as Parquet or JSONL, below <folder>/{self.benchmark}/ by these names and give SOURCE=<folder>",
-                "(and REPOSITORIES=github, or the URL they lie below, where rows name repositories at commits);",
-                "or SOURCE=sample, which needs neither.",
-            ]
-        )
+        lines = [
+            f"Not here yet: {listed} of {self.dataset.name}@{at}{unknown}; they go into {self._downloads}.",
+            "Try again with a connection, and without HF_HUB_OFFLINE where that is set; or put these files, or an",
+            f"export as Parquet or JSONL, below <folder>/{self.benchmark}/ by these names and give SOURCE=<folder>",
+            "(and REPOSITORIES=github, or the URL they lie below, where rows name repositories at commits);",
+            "or SOURCE=sample, which needs neither.",
+        ]
         wanted = f"{path} of {self.dataset.name}" if path else f"the commit of {self.dataset.name}"
         what = f"{wanted} cannot be had from the Hugging Face hub: {reason}"
-        return GoldspanError(what, where=f"dataset {self.dataset.name}", hint=hint, code=Exit.MISSING)
+        where = f"dataset {self.dataset.name}"
+        return GoldspanError(what, where=where, hint="\n  ".join(lines), code=Exit.MISSING)
 
 
 def open_dataset(
@@ -225,7 +203,7 @@ def open_dataset(
     *,
     progress: Progress | None = None,
     datasets: Mapping[str, Dataset] = DATASETS,
-    hub: Hub | None = None,
+    hub: HuggingFace | None = None,
 ) -> DatasetSource:
     """The dataset of a benchmark; the hub is asked for nothing before a revision, a tree or a file is.
 
@@ -236,4 +214,4 @@ def open_dataset(
         datasets: What there is; another one for tests, or to pin a commit.
         hub: Who is asked; another one for tests.
     """
-    return DatasetSource(benchmark, datasets[benchmark], cache, hub if hub is not None else HuggingFace(), progress)
+    return DatasetSource(benchmark, datasets[benchmark], cache, hub or HuggingFace(), progress)

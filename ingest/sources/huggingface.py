@@ -6,17 +6,18 @@ import errno
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
 
-from ingest.sources.download import UnreachableError
+from ingest.sources.download import TIMEOUT_SECONDS, UnreachableError
 from ingest.sources.tree import Progress
 
-TIMEOUT_SECONDS = 30
 _DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENOTDIR, errno.EEXIST)
 
 
-class Hub(Protocol):
-    """What is asked of a hub.
+class HuggingFace:
+    """What is asked of the hub.
+
+    `huggingface_hub` is imported when it is needed: that takes long. HF_HUB_OFFLINE and the like hold as the user has
+    set them, and nothing is set for the whole process.
 
     Raises:
         UnreachableError: It cannot be reached, refuses, or does not have what was asked for.
@@ -24,23 +25,7 @@ class Hub(Protocol):
     """
 
     def resolve(self, dataset: str, branch: str) -> tuple[str, dict[str, int]]:
-        """The commit a branch stands at, and the sizes of its files in bytes where it says them."""
-        ...
-
-    def fetch(self, dataset: str, path: str, commit: str, cache: Path, progress: Progress | None) -> Path:
-        """A file of a commit, downloaded where the cache does not hold it."""
-        ...
-
-
-class HuggingFace:
-    """The hub itself; see `Hub`.
-
-    `huggingface_hub` is imported when it is needed: that takes long. HF_HUB_OFFLINE and the like hold as the user has
-    set them, and nothing is set for the whole process.
-    """
-
-    def resolve(self, dataset: str, branch: str) -> tuple[str, dict[str, int]]:
-        """Asks once, without trying again and again."""
+        """The commit a branch stands at, and the sizes of its files in bytes where it says them; asked for once."""
         from huggingface_hub import HfApi
 
         with _mapped():
@@ -51,7 +36,7 @@ class HuggingFace:
         return info.sha, {each.rfilename: each.size for each in info.siblings or [] if each.size is not None}
 
     def fetch(self, dataset: str, path: str, commit: str, cache: Path, progress: Progress | None) -> Path:
-        """What the cache holds is not asked for again; what has arrived of a file that broke off is kept."""
+        """A file of a commit; what the cache holds is not asked for again, what has arrived of it is kept."""
         from huggingface_hub import HfApi, hf_hub_download, try_to_load_from_cache
 
         cached = try_to_load_from_cache(dataset, path, cache_dir=cache, revision=commit, repo_type="dataset")

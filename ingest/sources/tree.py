@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import io
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, TYPE_CHECKING
 
 from lake.errors import Exit, GoldspanError
 
@@ -96,7 +96,7 @@ class Recorded:
     path: Path
 
 
-class Source(Protocol):
+class Source:
     """A benchmark's raw files in upstream layout, wherever they are.
 
     Attributes:
@@ -106,22 +106,25 @@ class Source(Protocol):
         licences: What applies to the content: repository → licence, where known.
     """
 
-    @property
-    def name(self) -> str: ...  # noqa: D102
+    if TYPE_CHECKING:  # Read-only, as one source asks for its revision when it is wanted.
 
-    @property
-    def label(self) -> str: ...  # noqa: D102
+        @property
+        def name(self) -> str: ...  # noqa: D102
+        @property
+        def label(self) -> str: ...  # noqa: D102
+        @property
+        def revision(self) -> str: ...  # noqa: D102
+        @property
+        def licences(self) -> Mapping[str, str]: ...  # noqa: D102
 
-    @property
-    def revision(self) -> str: ...  # noqa: D102
-
-    @property
-    def licences(self) -> dict[str, str]: ...  # noqa: D102
+    def find(self, path: str) -> Tree | None:
+        """A folder of the layout, taken as a folder `<path>/` or an archive `<path>.zip`; None where there is none."""
+        raise NotImplementedError
 
     def tree(self, *paths: str) -> Tree | None:
-        """The first of some folders that there is, each taken as a folder `<path>/` or an archive `<path>.zip`."""
-        ...
+        """The first of some folders that there is."""
+        return next((tree for path in paths if (tree := self.find(path)) is not None), None)
 
     def recorded(self) -> Sequence[Recorded]:
         """The runs that lie beside the data, in the order of their systems."""
-        ...
+        return ()

@@ -15,11 +15,10 @@ from typing import TypedDict
 
 import pytest
 
-from ingest.mining import layouts
-from ingest.mining.layouts import CONTEXTS, repoeval_folders
-from ingest.mining.miner import Recipe
+from ingest.mining import sample
+from ingest.mining.choice import Recipe
 from ingest.mining.packages import read_package
-from ingest.mining.sample import PACKAGES, SampleSource, of_package, open_sample
+from ingest.mining.sample import CONTEXTS, PACKAGES, SampleSource, of_package, open_sample, repoeval_folders
 from ingest.mining.syntax import is_own_code
 from ingest.mining.targets import BODY_LINES
 from ingest.open_source import open_source
@@ -212,7 +211,7 @@ def test_task_files_are_made_only_when_they_are_read(monkeypatch: pytest.MonkeyP
         mined.append(recipe.repository)
         return {}
 
-    monkeypatch.setattr(layouts, "mine_completions", mine)
+    monkeypatch.setattr(sample, "mine_completions", mine)
     entries = _tree(open_sample("repoeval"), "datasets").entries
     assert ({entry.size for entry in entries}, mined) == ({UNKNOWN_SIZE}, [])
     assert [entry.read() for entry in entries] == [b""] * 6
@@ -245,8 +244,8 @@ def test_what_is_current_is_known_without_cutting_the_sample(
         message = "the sample is cut again"
         raise AssertionError(message)
 
-    monkeypatch.setattr(layouts, "mine_completions", cut)
-    monkeypatch.setattr(layouts, "mine_next_lines", cut)
+    monkeypatch.setattr(sample, "mine_completions", cut)
+    monkeypatch.setattr(sample, "mine_next_lines", cut)
     assert command("ingest", *arguments).code == 0
     assert stored(tmp_path) == before
 
@@ -255,6 +254,6 @@ def test_another_release_of_a_package_or_another_recipe_makes_other_task_files()
     recipe = PACKAGES["attrs"]
     package = read_package("attrs")
     name, file = next(iter(package.files.items()))
-    released = replace(package, files={**package.files, name: replace(file, digest="sha256=x")})
+    released = replace(package, files={**package.files, name: replace(file, made_from="sha256=x")})
     made = [of_package(package, recipe), of_package(released, recipe), of_package(package, replace(recipe, limit=3))]
     assert len({repoeval_folders([one])["datasets"][0].made_from for one in made}) == 3

@@ -14,7 +14,8 @@ import pytest
 
 from ingest.open_source import open_source
 from ingest.sources.download import blob_id_of
-from ingest.sources.hub import PINS, HubSource, Pin, open_hub
+from ingest.sources.hub import PINS, Pin, open_hub
+from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 
 
@@ -82,7 +83,7 @@ def publisher(monkeypatch: pytest.MonkeyPatch) -> Iterator[Publisher]:
     thread.join()
 
 
-def _source(base: str, cache: Path, seen: list[tuple[int, int, str]] | None = None) -> HubSource:
+def _source(base: str, cache: Path, seen: list[tuple[int, int, str]] | None = None) -> Source:
     archives = {
         "datasets": ("Sub/datasets/datasets.zip", BLOB_ID),
         "repositories/function_level": ("Sub/repositories/function_level.zip", "0" * 40),
@@ -92,7 +93,7 @@ def _source(base: str, cache: Path, seen: list[tuple[int, int, str]] | None = No
     return open_hub("repoeval", cache, progress=note, pins=pins)
 
 
-def _read(source: HubSource) -> bytes:
+def _read(source: Source) -> bytes:
     tree = source.tree("datasets")
     assert tree is not None
     assert tree.location == "Sub/datasets/datasets.zip"

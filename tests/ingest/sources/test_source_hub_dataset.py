@@ -18,6 +18,7 @@ from ingest.open_source import open_source
 from ingest.sources.download import UnreachableError
 from ingest.sources.hub import open_hub
 from ingest.sources.hub_dataset import DATASETS, Dataset, DatasetSource, open_dataset
+from ingest.sources.huggingface import HuggingFace
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
 
@@ -27,7 +28,7 @@ FILES = DATASETS["repobench-r"].paths
 OLD, NEW = "a" * 40, "b" * 40
 
 
-class FakeHub:
+class FakeHub(HuggingFace):
     """A hub whose branch moves when told, and that remembers what it was asked."""
 
     def __init__(self) -> None:

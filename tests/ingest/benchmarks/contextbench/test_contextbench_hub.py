@@ -11,6 +11,7 @@ import pytest
 from ingest.pipeline import ingest
 from ingest.sources.download import UnreachableError
 from ingest.sources.hub_dataset import DATASETS, DatasetSource, open_dataset
+from ingest.sources.huggingface import HuggingFace
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
@@ -22,7 +23,7 @@ from tests.tiny import command, put
 REVISION = "c" * 40
 
 
-class Hub:
+class Hub(HuggingFace):
     """A hub that holds some files."""
 
     def __init__(self, files: Mapping[str, bytes], *, is_there: bool = True) -> None:
