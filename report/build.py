@@ -140,7 +140,7 @@ def _write(
     say(f"{counted(len(downloads), 'download')} written")
     shutil.copytree(STATIC, new / "static")
     material = Material(lake, facts, downloads, about, item_text)
-    numbers = numbers_of(facts)
+    numbers = numbers_of(material.every_board)
     changes = changes_since(since, numbers, downloads) if since else None
     if changes is not None:
         _new_file(new, PATH).write_bytes(changes.text())

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
 from lake.errors import Exit, GoldspanError
 from report.downloads import FOLDER, Stored
-from report.facts import Facts
 from report.folder import MANIFEST, Manifest
-from report.leaderboard.board import AVERAGES, build_board
+from report.leaderboard.board import Board
 from report.shown import MISSING, count, score, slug
 
 PATH = "changes.json"
@@ -76,24 +75,20 @@ class Changes:
         return (json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def numbers_of(facts: Facts) -> dict[str, Numbers]:
+def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     """Every board's primary numbers, for the next build to compare its own with."""
     found = {}
-    for name, benchmark in facts.benchmarks.items():
+    for board in boards:
+        benchmark, protocol = board.benchmark, board.protocol
         declared = benchmark.declaration
         data = f"{' '.join(filter(None, [declared.source, declared.revision]))}, {count(benchmark.n_scorable)} items"
-        for protocol in facts.boards(name):
-            board = build_board(facts, protocol)
-            title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {AVERAGES[board.average][1]}"
-            systems = {
-                row.run.system: Number(
-                    row.value(board.primary, board.average), row.head.n if row.head else 0, row.run.run_id
-                )
-                for row in (*board.rows, *board.unranked)
-            }
-            if systems:
-                key, rules = f"{protocol.name} {protocol.task}".strip(), protocol.parameters.hash
-                found[key] = Numbers(title, f"{slug(name)}.html", data, rules, systems)
+        title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
+        systems = {
+            row.run.system: Number(row.number, row.head.n if row.head else 0, row.run.run_id) for row in board.every
+        }
+        if systems:
+            key, rules = f"{protocol.name} {protocol.task}".strip(), protocol.parameters.hash
+            found[key] = Numbers(title, f"{slug(benchmark.name)}.html", data, rules, systems)
     return found
 
 

@@ -9,6 +9,7 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError
+from report.charts.kinds import KINDS, ORACLE
 from report.parameters import BenchmarkParameters, ProtocolParameters
 from report.submitted import Submission
 
@@ -167,6 +168,13 @@ class Run:
         if self.submission is not None:
             return self.submission.kind
         return "baseline" if self.baseline else "retriever" if self.origin == BUILT_IN else self.origin
+
+    @property
+    def drawn(self) -> str:
+        """Which of the KINDS it is drawn as: what searches is a retriever, wherever it was made to run here."""
+        if self.baseline:
+            return ORACLE if self.retriever == ORACLE else "baseline"
+        return self.kind if self.kind in KINDS else "retriever"
 
     @property
     def provenance(self) -> str:

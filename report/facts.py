@@ -92,6 +92,10 @@ class Facts:
         """A benchmark's runs."""
         return [run for run in self.runs if run.benchmark == benchmark]
 
+    def chunks_of(self, run: Run) -> ChunkCount | None:
+        """Into how many chunks what a run searches is cut."""
+        return self.chunk_counts.get((run.task, run.chunker or ""))
+
     @cached_property
     def system_paths(self) -> Mapping[str, str]:
         """System → its page; of names that are alike but for their punctuation each has one of its own."""

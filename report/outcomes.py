@@ -17,9 +17,8 @@ from lake.store import Lake
 from report.addresses import run_key
 from report.data_files import data_file, packed
 from report.facts import Facts
-from report.leaderboard.board import Board
+from report.leaderboard.board import Board, Row
 from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.rows import Row
 from report.parameters import WHOLE
 from report.shown import slug
 from report.slices import in_numbers_order

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from lake.catalog.baselines import unbeaten_baselines
 from report.charts.figures import Figure
 from report.facts import Facts
-from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.pictures import score_picture
-from report.leaderboard.rows import Row
 from report.parameters import Average
 from report.shown import score, signed
 
@@ -72,7 +71,7 @@ def _table(facts: Facts, board: Board, average: Average, reference: Row | None) 
             is_best = ranked and not row.run.baseline and shown == best[column.name] and cell is not None
             others = cell.n if cell and row.head and value is not None and cell.n != row.head.n else None
             cells.append((shown, is_best, others))
-        count = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
+        count = facts.chunks_of(row.run)
         number = row.value(board.primary, average)
         above = signed(None if number is None or against is None else number - against)
         return Line(row, count and count.n, tuple(cells), above)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from lake.store import Lake
 from report.downloads import Stored
 from report.facts import Facts
 from report.items.asked import ItemText
+from report.leaderboard.board import Board, boards_of
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,16 @@ class Material:
     downloads: Sequence[Stored]
     project: Project
     item_text: ItemText = ItemText.NONE
+
+    @cached_property
+    def boards(self) -> Mapping[str, Sequence[Board]]:
+        """The leaderboards of every benchmark, the headline first."""
+        return boards_of(self.facts)
+
+    @property
+    def every_board(self) -> list[Board]:
+        """All of them."""
+        return [board for boards in self.boards.values() for board in boards]
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from lake.text import group_name
 from report import shown
 
 _MARK = re.compile(r"(?<=[-_./+])(?=[^-_./+])")
@@ -57,6 +58,9 @@ def _environment() -> Environment:
         "prose": prose,
         "breakable": breakable,
         "score": shown.score,
+        "fixed": shown.fixed,
+        "group_name": group_name,
+        "share": shown.share,
         "signed": shown.signed,
         "count": shown.count,
         "measured": shown.measured,
@@ -64,6 +68,7 @@ def _environment() -> Environment:
         "plural": shown.plural,
         "address": quote,
     }
+    environment.globals["between"] = shown.between
     return environment
 
 

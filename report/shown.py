@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from lake.text import escaped
 
@@ -40,9 +41,14 @@ def share(value: float | None) -> str:
     return MISSING if value is None else f"{100 * value:.0f} %"
 
 
-def count(value: int | None) -> str:
-    """A whole number with thousands separated, or a dash."""
-    return MISSING if value is None else f"{value:,}"
+def count(value: float | None) -> str:
+    """A number to whole ones with thousands separated, or a dash."""
+    return MISSING if value is None else f"{value:,.0f}"
+
+
+def between(low: float | None, high: float | None, show: Callable[[float], str] = score) -> str:
+    """An interval, or nothing where there is none."""
+    return "" if low is None or high is None else f"{show(low)} to {show(high)}"
 
 
 def measured(value: float | None, scale: float = 1.0) -> str:

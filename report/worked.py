@@ -9,7 +9,6 @@ from math import isclose
 import polars as pl
 
 from lake.store import Lake
-from report.facts import Facts
 from report.leaderboard.board import Board
 from report.leaderboard.columns import Measure
 from report.methods.strips import Answer, answer_of
@@ -50,7 +49,7 @@ class Worked:
     answer: Answer | None
 
 
-def worked_item(lake: Lake, facts: Facts, board: Board) -> Worked | None:
+def worked_item(lake: Lake, board: Board) -> Worked | None:
     """The first item, by name, on which the board's first system was neither wholly right nor wholly wrong.
 
     Where it never is, the first on which it was right; None where no score of the system is a division of counts.
@@ -76,9 +75,9 @@ def worked_item(lake: Lake, facts: Facts, board: Board) -> Worked | None:
         sums[measure] = _sum(titles.get(measure, one["metric"]), one["value"], one["numerator"], one["denominator"])
     primary = [measure for measure, of in sums.items() if (measure[0], measure[2]) == (granularity, k) and of.division]
     primary.sort(key=lambda measure: (measure[1] == metric, order.get(measure[1], 0)))
-    total = f"{score(row.value(board.primary, board.average))} over {row.head.n:,} items"
+    total = f"{score(row.number)} over {row.head.n:,} items"
     every = {name: of for (_, name, _), of in sums.items()}
-    answer = answer_of(lake, facts, board, row.run, item_id)
+    answer = answer_of(lake, board, row.run, item_id)
     if answer is not None and sums[board.primary.measure].division not in answer.divisions:
         answer = None
     shown = [sums[one] for one in primary]

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from report.entities import Run
-
 ORACLE = "oracle"
 
 
@@ -33,10 +31,3 @@ KINDS: Mapping[str, Kind] = {
     ORACLE: Kind("oracle", "var(--oracle)", "triangle-up"),
 }
 """In the order in which legends have them."""
-
-
-def kind_of(run: Run) -> str:
-    """Which of the KINDS a run is drawn as: what searches is a retriever, wherever it was made to run here."""
-    if run.baseline:
-        return ORACLE if run.retriever == ORACLE else "baseline"
-    return run.kind if run.kind in KINDS else "retriever"

@@ -6,9 +6,8 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.columns import Column
-from report.leaderboard.rows import Row
 from report.shown import MISSING, score, visible
 
 MAX_COLUMNS = 8

@@ -11,8 +11,7 @@ import polars as pl
 from lake.catalog.references import reference_of
 from lake.store import Lake
 from report.entities import Run
-from report.facts import Facts
-from report.leaderboard.board import Board, build_board
+from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import shown_rows
 from report.parameters import TaskParameters
 
@@ -33,7 +32,6 @@ N_RETRIEVERS, N_AGENTS = 1, 2
 class Roster:
     """The runs of a benchmark's headline whose answers can be shown, the best first."""
 
-    facts: Facts
     board: Board
 
     @property
@@ -44,8 +42,7 @@ class Roster:
     @cached_property
     def runs(self) -> tuple[Run, ...]:
         """Their places are the numbers by which the data knows them."""
-        rows = (*self.board.rows, *self.board.unranked)
-        return tuple(row.run for row in rows if row.run.retriever != CHANCE and row.cells)
+        return tuple(row.run for row in self.board.every if row.run.retriever != CHANCE and row.cells)
 
     @cached_property
     def numbers(self) -> pl.LazyFrame:
@@ -58,12 +55,12 @@ class Roster:
         """In non-whitespace characters, 0 where results are counted instead."""
         primary = self.board.primary
         of_lines = primary.granularity == "line"
-        return (primary.measure[2] or CONTEXT_BUDGET) if of_lines or primary.in_characters else 0
+        return (primary.k or CONTEXT_BUDGET) if of_lines or primary.in_characters else 0
 
     @property
     def depth(self) -> int:
         """In results."""
-        return self.board.primary.measure[2] or RESULTS
+        return self.board.primary.k or RESULTS
 
     @cached_property
     def usual(self) -> Sequence[Run]:
@@ -84,8 +81,7 @@ class Roster:
         ids = sorted(stored["item_id"], key=lambda one: one.encode("utf-16-be", "surrogatepass"))
         order = pl.DataFrame({"item_id": ids, "item": range(len(ids))}, {"item_id": pl.String, "item": pl.Int64})
         named = stored.join(order, on="item_id").sort("item")
-        task = self.facts.tasks.get(self.board.protocol.task or next(iter(self.board.protocol.parameters.tasks), ""))
-        prefix = task.read(TaskParameters).pool_prefix if task else ""
+        prefix = self.board.task.read(TaskParameters).pool_prefix if self.board.task else ""
         return named.with_columns(pool_id=pl.lit(f"{prefix}/") + pl.col("repo")) if prefix else named
 
     def gold(self, lake: Lake, items: pl.DataFrame) -> pl.DataFrame:
@@ -98,9 +94,3 @@ class Roster:
             .sort("item", "path", "line_start", "line_end")
             .collect()
         )
-
-
-def roster_of(facts: Facts, benchmark: str) -> Roster | None:
-    """The roster of a benchmark; None where it has no protocol yet."""
-    protocols = facts.boards(benchmark)
-    return Roster(facts, build_board(facts, protocols[0])) if protocols else None

@@ -2,29 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from lake.verdict import BETTER, EQUIVALENT, WORSE
 from report.addresses import compare_address
-from report.facts import Facts
-from report.leaderboard.board import Board
+from report.leaderboard.board import Board, Row
 from report.leaderboard.pairs import pairs_of
-from report.leaderboard.rows import Row
+from report.shown import fixed
 
 MOST_SYSTEMS = 20
 
 _MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
 
 
-@dataclass(frozen=True)
-class Cell:
-    """A system against one that comes behind it.
-
-    Attributes:
-        shown: How far it is ahead.
-        mark: What is concluded, as the style sheet knows it; empty where nothing can be.
-        address: Where the two are compared item by item.
-    """
+class Cell(NamedTuple):
+    """How far a system is ahead of another, what is concluded (as the style sheet knows it), where to compare them."""
 
     shown: str
     mark: str
@@ -40,30 +34,24 @@ class Beats:
         n_systems: How many systems the board has; the first MOST_SYSTEMS are here.
     """
 
-    lines: tuple[tuple[Row, tuple[Cell | None, ...]], ...]
+    lines: Sequence[tuple[Row, Sequence[Cell | None]]]
     n_systems: int
 
 
-def beats_of(facts: Facts, board: Board) -> Beats | None:
+def beats_of(board: Board) -> Beats | None:
     """The table of a board's first systems and the best of each of its baselines; None where no two were compared."""
-    systems = [row for row in board.rows if not row.run.baseline]
     baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
-    chosen = {row.run.run_id for row in (*systems[:MOST_SYSTEMS], *baselines)}
+    chosen = {row.run.run_id for row in (*board.systems[:MOST_SYSTEMS], *baselines)}
     rows = [row for row in board.rows if row.run.run_id in chosen]
-    pairs = pairs_of(facts, board, [row.run.run_id for row in rows], board.slice[1])
+    ids = [row.run.run_id for row in rows]
+    pairs = pairs_of(board, ids, board.slice[1])
     if pairs.is_empty():
         return None
     cells = {
-        (b, a): _cell(board, rows[b], rows[a], delta, verdict)
+        (b, a): Cell(
+            fixed(delta, 2, sign=True), _MARKS.get(verdict, ""), compare_address(board.protocol.name, [ids[b], ids[a]])
+        )
         for b, a, delta, verdict in pairs.select("b", "a", "delta", "verdict").iter_rows()
     }
-    lines = [
-        (row, tuple(cells.get((place, other)) for other in range(1, len(rows)))) for place, row in enumerate(rows[:-1])
-    ]
-    return Beats((*lines, (rows[-1], ())), len(systems))
-
-
-def _cell(board: Board, row: Row, other: Row, delta: float, verdict: str) -> Cell:
-    shown = f"{delta:+.2f}".replace("-", "−")
-    address = compare_address(board.protocol.name, [row.run.run_id, other.run.run_id])
-    return Cell(shown, _MARKS.get(verdict, ""), address)
+    lines = [(row, [cells.get((place, other)) for other in range(1, len(rows))]) for place, row in enumerate(rows[:-1])]
+    return Beats([*lines, (rows[-1], [])], len(board.systems))

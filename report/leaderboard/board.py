@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import polars as pl
 
-from report.entities import FAILED, Benchmark, Protocol, Run
+from lake.text import counted
+from lake.verdict import mirrored
+from report.entities import FAILED, Benchmark, Declaration, Protocol, Run
 from report.facts import Facts
 from report.leaderboard.columns import Column, Measure, columns_of
-from report.leaderboard.heats import Heat, build_heats
-from report.leaderboard.rows import Cell, Row
 from report.parameters import WHOLE, Average
 from report.shown import score
 
@@ -25,22 +26,137 @@ AVERAGES: Mapping[Average, tuple[str, str]] = {
 MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
 
+Interval = tuple[float | None, float | None]
+"""The two ends of a 95 % interval, where there is one."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one run over one slice."""
+
+    macro: float | None
+    micro: float | None
+    by_repo: float | None
+    low: float | None
+    high: float | None
+    micro_low: float | None
+    micro_high: float | None
+    by_repo_low: float | None
+    by_repo_high: float | None
+    n: int
+    n_items: int
+    n_failed: int
+    n_not_applicable: int
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    tie_group: int | None
+    too_few: bool | None
+    share_of_oracle: float | None
+
+    def average(self, name: Average) -> float | None:
+        """The metric averaged one way."""
+        return {"macro": self.macro, "micro": self.micro, "by_repo": self.by_repo}[name]
+
+    def interval(self, name: Average) -> Interval:
+        """The interval of that average."""
+        micro, by_repo = (self.micro_low, self.micro_high), (self.by_repo_low, self.by_repo_high)
+        return {"macro": (self.low, self.high), "micro": micro, "by_repo": by_repo}[name]
+
+
+def cells_in(rows: pl.DataFrame) -> list[Cell]:
+    """A cell per row of `aggregates` with its ranks."""
+    return [Cell(**row) for row in rows.select(list(Cell.__dataclass_fields__)).iter_rows(named=True)]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One run's line.
+
+    Attributes:
+        run: Whose.
+        cells: Its numbers.
+        primary: What it is ranked by.
+        own: How the protocol averages that.
+        n_asked: The items that the primary metric applies to: a mean over fewer is none of theirs.
+        n_items: The scorable items of the slice, the same for every run.
+    """
+
+    run: Run
+    cells: Mapping[Measure, Cell]
+    primary: Measure
+    own: Average
+    n_asked: int
+    n_items: int
+
+    @property
+    def head(self) -> Cell | None:
+        """The primary metric's cell."""
+        return self.cells.get(self.primary)
+
+    @property
+    def number(self) -> float | None:
+        """What it is ranked by: the primary metric, averaged as the protocol does."""
+        return self.head.average(self.own) if self.head else None
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of that."""
+        return self.head.interval(self.own) if self.head else (None, None)
+
+    def value(self, column: Column, average: Average) -> float | None:
+        """What stands in a column."""
+        cell = self.cells.get(column.measure)
+        return None if cell is None else cell.average(average)
+
+    @property
+    def comparable(self) -> bool:
+        """Whether its numbers may stand beside others: means over the same items."""
+        return self.run.comparable and self.head is not None and self.head.n == self.n_asked
+
+    @property
+    def state(self) -> str:
+        """What keeps it from being compared, in a word or two; empty when nothing does."""
+        if self.run.limit is not None:
+            return f"limited to {self.run.limit:,}"
+        if not self.run.comparable or self.comparable:
+            return "" if self.run.comparable else self.run.status
+        return f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
+
 
 @dataclass(frozen=True)
 class Board:
-    """The leaderboard of one protocol."""
+    """The leaderboard of one protocol.
 
+    Attributes:
+        facts: What it is made of.
+        benchmark: Its benchmark.
+        protocol: Its protocol.
+        slice: Over which items: the slice's name and value.
+        columns: The primary metric, which orders the table, and the others.
+        rows: Runs over the whole benchmark, best first.
+        unranked: Limited, partial and failed runs, and those whose mean is over fewer items.
+        n_items: The scorable items of the slice.
+    """
+
+    facts: Facts = field(repr=False, compare=False)
     benchmark: Benchmark
     protocol: Protocol
     slice: tuple[str, str]
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
-    """Runs over the whole benchmark, best first by the primary metric."""
     unranked: tuple[Row, ...]
-    """Limited, partial and failed runs, and those whose mean is over fewer items."""
-    heats: tuple[Heat, ...]
     n_items: int
-    """The scorable items of the slice."""
+
+    @property
+    def every(self) -> tuple[Row, ...]:
+        """All its rows."""
+        return (*self.rows, *self.unranked)
+
+    @property
+    def systems(self) -> list[Row]:
+        """The rows that are compared, baselines left out."""
+        return [row for row in self.rows if not row.run.baseline]
 
     @property
     def primary(self) -> Column:
@@ -51,6 +167,11 @@ class Board:
     def average(self) -> Average:
         """How the primary metric is averaged."""
         return self.protocol.parameters.primary.aggregate
+
+    @property
+    def averaging(self) -> str:
+        """The same in words."""
+        return AVERAGES[self.average][1]
 
     @property
     def granularities(self) -> tuple[str, ...]:
@@ -74,21 +195,40 @@ class Board:
         return any(row.head is not None and row.head.share_of_oracle is not None for row in self.rows)
 
     @property
-    def depends_on_cutting(self) -> tuple[str, ...]:
-        """Its metrics that depend on how a chunker cuts."""
-        return tuple(dict.fromkeys(column.metric for column in self.columns if column.measure[0] == "chunk"))
+    def task(self) -> Declaration | None:
+        """What its runs were asked, the first of several."""
+        return self.facts.tasks.get(self.protocol.task or next(iter(self.protocol.parameters.tasks), ""))
 
     @property
-    def neutral(self) -> tuple[str, ...]:
-        """Its metrics that do not: they count lines, whatever they were cut into."""
-        return tuple(dict.fromkeys(column.metric for column in self.columns if column.measure[0] == "line"))
+    def where(self) -> dict[str, str]:
+        """Its rows of a table that has them by protocol and slice."""
+        return {"protocol": self.protocol.name, "slice": self.slice[0], "slice_value": self.slice[1]}
+
+    @cached_property
+    def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
+        """Run and cut-off → how many characters are read down to it, and returned in all."""
+        stored = self.facts.characters.filter(**self.where).select("run_id", "k", "read", "returned")
+        return {(run_id, k): (read, returned) for run_id, k, read, returned in stored.iter_rows()}
+
+    def slice_size(self, name: str) -> tuple[int, int]:
+        """How many values a slice has, and how many items in all."""
+        sizes = self.facts.slice_sizes
+        known = [sizes.get((self.protocol.name, task, name), (0, 0)) for task in {row.run.task for row in self.rows}]
+        return max(known, default=(0, 0))
+
+    def compared(self, value: str = "") -> pl.LazyFrame:
+        """The comparisons by the primary metric, each pair both ways round; over another value of the slice."""
+        where = self.where | ({"slice_value": value} if value else {})
+        found = self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity)
+        return pl.concat([found, mirrored(found)])
 
     def in_order(self, rows: Sequence[Row], average: Average) -> list[Row]:
         """Rows best first by the primary metric averaged one way; those without a value last, in the order they had."""
+        sign = 1 if self.primary.better == "lower" else -1
 
         def place(row: Row) -> tuple[bool, float]:
             value = row.value(self.primary, average)
-            return (value is None, _falling(value, self.primary))
+            return value is None, sign * (value or 0.0)
 
         return sorted(rows, key=place)
 
@@ -116,73 +256,50 @@ class Board:
         return score(min(numbers) if column.better == "lower" else max(numbers))
 
 
+def boards_of(facts: Facts) -> dict[str, list[Board]]:
+    """The leaderboards of every benchmark, the headline first."""
+    return {name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks}
+
+
 def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in its headline slice or another."""
     rule = protocol.parameters
     primary = (rule.primary.granularity, rule.primary.metric, rule.primary.k)
-    of_task = [run.run_id for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
-    mine = facts.aggregates.filter(pl.col("protocol") == protocol.name, pl.col("run_id").is_in(of_task))
-    where, head = _headline(mine, where or (rule.headline.slice, rule.headline.slice_value))
-    cells = _cells(head)
-    runs = [run for run in facts.runs_of(protocol.benchmark) if _belongs(run, protocol, cells)]
+    runs = [run for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
+    of_runs = pl.col("run_id").is_in([run.run_id for run in runs])
+    mine = facts.aggregates.filter(of_runs, protocol=protocol.name)
+    where, numbers = _headline(mine, where or (rule.headline.slice, rule.headline.slice_value))
+    cells: dict[str, dict[Measure, Cell]] = {}
+    keys = numbers.select("run_id", "granularity", "metric", "k").iter_rows()
+    for (run_id, *measure), cell in zip(keys, cells_in(numbers), strict=True):
+        cells.setdefault(run_id, {})[measure[0], measure[1], measure[2]] = cell
     heads = [found[primary] for found in cells.values() if primary in found]
     n_items = max((head.n_items for head in heads), default=0)
     n_asked = max((head.n_items - head.n_not_applicable for head in heads), default=0)
-    rows = [Row(run, cells.get(run.run_id, {}), primary, n_asked, n_items) for run in runs]
-    columns = columns_of(facts, protocol, primary, head)
-    first, average = columns[0], rule.primary.aggregate
-    ordered = _ordered(rows, first, average)
-    ranked = tuple(row for row in ordered if row.comparable)
-    return Board(
-        benchmark=facts.benchmarks[protocol.benchmark],
-        protocol=protocol,
-        slice=where,
-        columns=columns,
-        rows=ranked,
-        unranked=tuple(row for row in ordered if not row.comparable),
-        heats=build_heats(facts, protocol, mine, primary, ranked),
-        n_items=n_items,
-    )
+    rows = [
+        Row(run, cells.get(run.run_id, {}), primary, rule.primary.aggregate, n_asked, n_items)
+        for run in sorted(runs, key=lambda run: (run.system, run.run_id))
+        if _belongs(run, protocol, cells)
+    ]
+    columns = columns_of(facts, protocol, primary, numbers)
+    board = Board(facts, facts.benchmarks[protocol.benchmark], protocol, where, columns, (), tuple(rows), n_items)
+    ordered = board.in_order(rows, board.average)
+    ranked, unranked = (tuple(row for row in ordered if row.comparable is flag) for flag in (True, False))
+    return replace(board, rows=ranked, unranked=unranked)
 
 
 def _headline(mine: pl.DataFrame, wanted: tuple[str, str]) -> tuple[tuple[str, str], pl.DataFrame]:
     """The headline slice's rows; where that slice was not scored those of the whole, else of the first subset."""
-    subsets = mine.filter(pl.col("slice") == "subset")["slice_value"].unique().sort()
+    subsets = mine.filter(slice="subset")["slice_value"].unique().sort()
     for where in (wanted, (WHOLE, WHOLE), *(("subset", subset) for subset in subsets)):
-        rows = mine.filter(pl.col("slice") == where[0], pl.col("slice_value") == where[1])
+        rows = mine.filter(slice=where[0], slice_value=where[1])
         if rows.height:
             return where, rows
     return wanted, mine.clear()
 
 
-def _cells(rows: pl.DataFrame) -> dict[str, dict[Measure, Cell]]:
-    found: dict[str, dict[Measure, Cell]] = {}
-    fields = list(Cell.__dataclass_fields__)
-    for row in rows.iter_rows(named=True):
-        measure = (row["granularity"], row["metric"], row["k"])
-        found.setdefault(row["run_id"], {})[measure] = Cell(**{field: row[field] for field in fields})
-    return found
-
-
-def _belongs(run: Run, protocol: Protocol, cells: Mapping[str, object]) -> bool:
+def _belongs(run: Run, protocol: Protocol, scored: Iterable[str]) -> bool:
     """Whether a run stands on this board: scored under the protocol, or failed at one of its tasks."""
-    if run.protocol is not None and run.protocol != protocol.name:
+    if run.protocol not in (None, protocol.name):
         return False
-    if protocol.task and run.task != protocol.task:
-        return False
-    return run.run_id in cells or (run.status == FAILED and run.task in protocol.parameters.tasks)
-
-
-def _ordered(rows: Sequence[Row], column: Column, average: Average) -> list[Row]:
-    """Best first; those without a value last; equal ones by name."""
-
-    def place(row: Row) -> tuple[bool, float, str, str]:
-        value = row.value(column, average)
-        return (value is None, _falling(value, column), row.run.system, row.run.run_id)
-
-    return sorted(rows, key=place)
-
-
-def _falling(value: float | None, column: Column) -> float:
-    """A value such that the best sorts first."""
-    return 0.0 if value is None else value if column.better == "lower" else -value
+    return run.run_id in scored or (run.status == FAILED and run.task in protocol.parameters.tasks)

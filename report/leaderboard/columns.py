@@ -9,7 +9,6 @@ import polars as pl
 
 from report.entities import Declaration, Protocol
 from report.facts import Facts
-from report.parameters import MetricParameters
 
 Measure = tuple[str, str, int]
 """Granularity, metric, k."""
@@ -17,7 +16,7 @@ Measure = tuple[str, str, int]
 
 @dataclass(frozen=True)
 class Column:
-    """One metric at one cut-off."""
+    """One metric at one cut-off; `in_characters`: its cut-off is a budget of non-whitespace characters."""
 
     measure: Measure
     name: str
@@ -26,7 +25,12 @@ class Column:
     of_steps: bool
     declaration: Declaration | None
     in_characters: bool = False
-    """Its cut-off is a budget of non-whitespace characters."""
+
+    @property
+    def where(self) -> dict[str, str | int]:
+        """Its rows of a table that has them by measure."""
+        granularity, metric, k = self.measure
+        return {"granularity": granularity, "metric": metric, "k": k}
 
     @property
     def metric(self) -> str:
@@ -37,6 +41,11 @@ class Column:
     def granularity(self) -> str:
         """What it counts: chunks, lines, files."""
         return self.measure[0]
+
+    @property
+    def k(self) -> int:
+        """Its cut-off, 0 where it has none."""
+        return self.measure[2]
 
     @property
     def quantity(self) -> str:
@@ -51,10 +60,9 @@ class Column:
     @property
     def title(self) -> str:
         """The metric as people say it: `Line F1 in 8,000 characters`."""
-        k = self.measure[2]
-        if not k:
+        if not self.k:
             return self.measured
-        return f"{self.measured} in {k:,} characters" if self.in_characters else f"{self.measured} at {k:,}"
+        return f"{self.measured} in {self.k:,} characters" if self.in_characters else f"{self.measured} at {self.k:,}"
 
     @property
     def cut(self) -> str:
@@ -69,24 +77,20 @@ def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.Data
     rest = sorted(found, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
     measures: list[Measure] = [primary, *rest]
     named = [(metric, k) for _, metric, k in measures]
-    columns = []
-    for granularity, metric, k in measures:
+
+    def column(measure: Measure) -> Column:
+        granularity, metric, k = measure
         name = f"{metric}@{k}" if k else metric
         alone = named.count((metric, k)) == 1
         rule = facts.metric_parameters.get(metric)
-        columns.append(
-            Column(
-                measure=(granularity, metric, k),
-                name=name if alone else f"{granularity} {name}",
-                better=_better(rule),
-                micro="ratio" if rule is None else rule.micro,
-                of_steps=rule is not None and rule.of_steps,
-                declaration=facts.metrics.get(metric),
-                in_characters=rule is not None and rule.cut == "budget",
-            )
+        return Column(
+            measure=measure,
+            name=name if alone else f"{granularity} {name}",
+            better="higher" if rule is None else rule.direction,
+            micro="ratio" if rule is None else rule.micro,
+            of_steps=rule is not None and rule.of_steps,
+            declaration=facts.metrics.get(metric),
+            in_characters=rule is not None and rule.cut == "budget",
         )
-    return tuple(columns)
 
-
-def _better(rule: MetricParameters | None) -> Literal["higher", "lower", "neither"]:
-    return "higher" if rule is None else rule.direction
+    return tuple(map(column, measures))

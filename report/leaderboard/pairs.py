@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, mirrored
-from report.facts import Facts
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 from report.leaderboard.board import Board
 
 SENTENCES: Mapping[str, str] = {
@@ -26,13 +25,12 @@ COLUMNS = (
 """What is told of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 
 
-def pairs_of(facts: Facts, board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
+def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
     """The pairs of some runs by a board's primary metric, over one value of its slice.
 
     Of each pair `b` is the run that comes first, and everything is of it against `a`, the other.
 
     Args:
-        facts: With the comparisons.
         board: Whose protocol and slice.
         run_ids: The runs in order: what numbers them.
         value: Of the slice.
@@ -41,14 +39,8 @@ def pairs_of(facts: Facts, board: Board, run_ids: Sequence[str], value: str) -> 
         :data:`COLUMNS`, in the order of `b`, then of `a`.
     """
     places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
-    found = facts.comparisons.lazy().filter(
-        pl.col("protocol") == board.protocol.name,
-        pl.col("granularity") == board.primary.granularity,
-        pl.col("slice") == board.slice[0],
-        pl.col("slice_value") == value,
-    )
     return (
-        pl.concat([found, mirrored(found)])
+        board.compared(value)
         .join(places.rename({"run": "run_a", "place": "a"}), on="run_a")
         .join(places.rename({"run": "run_b", "place": "b"}), on="run_b")
         .filter(pl.col("b") < pl.col("a"))

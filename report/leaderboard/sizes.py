@@ -5,15 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from report.charts.figures import Figure
 from report.charts.kinds import ORACLE
-from report.facts import Facts
-from report.leaderboard.board import Board
+from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.pictures import MAX_CURVES, figure_of
-from report.leaderboard.rows import Row
 from report.shown import count, score
 
 MIN_SIZES = 3
@@ -26,7 +23,7 @@ _BUDGET = 8_000
 
 @dataclass(frozen=True)
 class SizedLine:
-    """A family of chunkers with a retriever.
+    """A family of chunkers with a retriever, or with a baseline.
 
     Attributes:
         family: The chunkers' name without their size.
@@ -41,40 +38,32 @@ class SizedLine:
     at: Mapping[int, tuple[float, float]]
 
     @property
-    def kind(self) -> str:
+    def name(self) -> str:
+        """What it is called in a picture."""
+        return f"{self.family}+{self.retriever}"
+
+    @property
+    def drawn(self) -> str:
         """Which of the kinds it is drawn as."""
         return ORACLE if self.retriever == ORACLE else "baseline" if self.baseline else "retriever"
-
-    @cached_property
-    def best(self) -> float:
-        """Its best number."""
-        return max(value for _, value in self.at.values())
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """A board's families of chunkers by size.
-
-    Attributes:
-        column: The metric, which does not depend on how files are cut.
-        figure: The picture.
-        n_drawn: How many lines are in it.
-        sizes: Every size in a name.
-        lines: All lines, each with a cell per size: the number and the measured size as they are shown.
-    """
+    """A board's families of chunkers by size: a metric that does not depend on how files are cut, over every size."""
 
     column: Column
     figure: Figure
     n_drawn: int
-    sizes: tuple[int, ...]
-    lines: tuple[tuple[SizedLine, tuple[tuple[str, str], ...]], ...]
+    sizes: Sequence[int]
+    lines: Sequence[SizedLine]
 
 
-def sizes_of(facts: Facts, board: Board) -> Sizes | None:
+def sizes_of(board: Board) -> Sizes | None:
     """The sweep over sizes; None where no family was run in three, or every metric depends on how files are cut."""
     column = _neutral(board)
-    lines = _lines(facts, board, column) if column else []
-    if column is None or not any(not line.baseline for line in lines):
+    lines = _lines(board, column) if column else []
+    if column is None or all(line.baseline for line in lines):
         return None
     # Altair takes a third of a second to load: only a build that draws waits for it.
     from report.charts.curves import Curve, size_chart
@@ -83,29 +72,19 @@ def sizes_of(facts: Facts, board: Board) -> Sizes | None:
     curves = []
     for line in drawn:
         places, values = zip(*sorted(line.at.values()), strict=True)
-        curves.append(Curve(f"{line.family}+{line.retriever}", values, line.kind, places))
+        curves.append(Curve(line.name, values, line.drawn, places))
     ends = "; ".join(
-        f"{curve.label} {score(curve.values[0])} at {count(round(curve.places[0]))} to {score(curve.values[-1])} "
-        f"at {count(round(curve.places[-1]))}"
+        f"{curve.label} {score(curve.values[0])} at {count(curve.places[0])} to {score(curve.values[-1])} "
+        f"at {count(curve.places[-1])}"
         for curve in curves
     )
     name = f"Line chart: {column.name} by the mean size of chunks, of {len(curves)} lines: {ends}."
-    titles = ("Non-whitespace characters per chunk", column.title)
     title = f"{column.title} by the size of chunks"
-    numbers = [
-        (f"{line.family}+{line.retriever}", line.kind, size, *at) for line in lines for size, at in line.at.items()
-    ]
-    picture = size_chart(curves, titles, name)
-    sizes = tuple(sorted({size for line in lines for size in line.at}))
-    return Sizes(
-        column=column,
-        figure=figure_of(
-            board, "sizes", title, picture, ("chunkers and retriever", "kind", "size", "characters", "value"), numbers
-        ),
-        n_drawn=len(drawn),
-        sizes=sizes,
-        lines=tuple((line, tuple(_cell(line, size) for size in sizes)) for line in lines),
-    )
+    numbers = [(line.name, line.drawn, size, *at) for line in lines for size, at in line.at.items()]
+    columns = ("chunkers and retriever", "kind", "size", "characters", "value")
+    picture = size_chart(curves, ("Non-whitespace characters per chunk", column.title), name)
+    figure = figure_of(board, "sizes", title, picture, columns, numbers)
+    return Sizes(column, figure, len(drawn), sorted({size for line in lines for size in line.at}), lines)
 
 
 def _neutral(board: Board) -> Column | None:
@@ -113,36 +92,32 @@ def _neutral(board: Board) -> Column | None:
     if board.primary.granularity == "line":
         return board.primary
     found = [column for column in board.columns if column.metric == "line_f1"]
-    return min(found, key=lambda column: abs(column.measure[2] - _BUDGET), default=None)
+    return min(found, key=lambda column: abs(column.k - _BUDGET), default=None)
 
 
-def _lines(facts: Facts, board: Board, column: Column) -> list[SizedLine]:
+def _lines(board: Board, column: Column) -> list[SizedLine]:
     """Every family and retriever with enough sizes, by name."""
     found: dict[tuple[str, str, bool], dict[int, tuple[float, float]]] = {}
     for row in board.rows:
         sized, value = _SIZED.fullmatch(row.run.chunker or ""), row.value(column, board.averaged(column, board.average))
         if sized and value is not None:
             key = (sized[1], row.run.retriever or "", row.run.baseline)
-            found.setdefault(key, {})[int(sized[2])] = (_measured(facts, row, int(sized[2])), value)
+            found.setdefault(key, {})[int(sized[2])] = (_measured(board, row, int(sized[2])), value)
     return [SizedLine(*key, at) for key, at in sorted(found.items()) if len(at) >= MIN_SIZES]
 
 
-def _measured(facts: Facts, row: Row, size: int) -> float:
+def _measured(board: Board, row: Row, size: int) -> float:
     """The mean size of the chunks; where that is not known, the size in the name."""
-    measured = facts.chunk_counts.get((row.run.task, row.run.chunker or ""))
+    measured = board.facts.chunks_of(row.run)
     return measured.mean_size if measured and measured.mean_size else float(size)
 
 
 def _drawn(lines: Sequence[SizedLine], *, lower_is_better: bool) -> list[SizedLine]:
     """The oracles, then the best of those that search, in the order of their names."""
-    ranked = sorted(
-        (line for line in lines if not line.baseline), key=lambda line: line.best, reverse=not lower_is_better
-    )
-    oracles = [line for line in lines if line.retriever == ORACLE]
-    chosen = [*oracles, *ranked][:MAX_CURVES]
+
+    def best(line: SizedLine) -> float:
+        return max(value for _, value in line.at.values())
+
+    ranked = sorted((line for line in lines if not line.baseline), key=best, reverse=not lower_is_better)
+    chosen = [*(line for line in lines if line.drawn == ORACLE), *ranked][:MAX_CURVES]
     return [line for line in lines if line in chosen]
-
-
-def _cell(line: SizedLine, size: int) -> tuple[str, str]:
-    measured, value = line.at.get(size, (None, None))
-    return score(value), "" if measured is None else count(round(measured))

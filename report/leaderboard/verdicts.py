@@ -6,41 +6,32 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.verdict import Verdict, verdict_on
-from report.entities import Run
 from report.facts import Facts
 from report.leaderboard.board import Board
+from report.leaderboard.names import full_name, short_name
 
 DIGITS = 2
 """So many decimals: intervals are far wider than the next would tell."""
 
+_ROWS = {
+    "run_id": pl.String,
+    "system": pl.String,
+    "retriever": pl.String,
+    "number": pl.Float64,
+    "is_baseline": pl.Boolean,
+    "is_whole": pl.Boolean,
+}
 
-def board_verdict(facts: Facts, board: Board) -> Verdict:
+
+def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
-    lines = [*board.rows, *board.unranked]
-    rows = pl.DataFrame(
-        {
-            "run_id": [row.run.run_id for row in lines],
-            "system": [row.run.system for row in lines],
-            "retriever": [row.run.retriever for row in lines],
-            "number": [row.value(board.primary, board.average) for row in lines],
-            "is_baseline": [row.run.baseline for row in lines],
-            "is_whole": [row.comparable for row in lines],
-        },
-        {
-            "run_id": pl.String,
-            "system": pl.String,
-            "retriever": pl.String,
-            "number": pl.Float64,
-            "is_baseline": pl.Boolean,
-            "is_whole": pl.Boolean,
-        },
-    )
-    of_board = facts.comparisons.lazy().filter(
-        pl.col("protocol") == board.protocol.name,
-        pl.col("slice") == board.slice[0],
-        pl.col("slice_value") == board.slice[1],
-    )
-    return verdict_on(rows, reference_of(board.protocol.name, rows["system"]), of_board)
+    lines = [
+        (row.run.run_id, row.run.system, row.run.retriever, row.number, row.run.baseline, row.comparable)
+        for row in board.every
+    ]
+    rows = pl.DataFrame(lines, _ROWS, orient="row")
+    compared = board.facts.comparisons.lazy().filter(**board.where)
+    return verdict_on(rows, reference_of(board.protocol.name, rows["system"]), compared)
 
 
 def sentence(facts: Facts, verdict: Verdict) -> str:
@@ -51,14 +42,3 @@ def sentence(facts: Facts, verdict: Verdict) -> str:
         names = {run_id: full_name(facts, runs[run_id]) for run_id in names}
     text = verdict.sentence(names.__getitem__, DIGITS).replace("(-", "(−").replace(" -", " −")
     return text[0].upper() + text[1:]
-
-
-def short_name(facts: Facts, run: Run) -> str:
-    """A retriever by its title, whatever it searched; anything else by its system's name."""
-    known = facts.retrievers.get(run.retriever or "")
-    return (known.title or run.system) if known else run.system
-
-
-def full_name(facts: Facts, run: Run) -> str:
-    """The same with the chunker, where the system has one."""
-    return f"{short_name(facts, run)} over {run.chunker}" if run.chunker and run.retriever else run.system

@@ -6,18 +6,16 @@ which is adjusted for all pairs that there are, stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 
-import polars as pl
-
 from lake.catalog.expectations import EXPECTATIONS, Expectation
-from lake.verdict import EQUIVALENT, mirrored
+from lake.verdict import EQUIVALENT
 from report.entities import Run
 from report.facts import Facts
-from report.leaderboard.board import AVERAGES, Board, build_board
-from report.shown import MISSING, score, signed
+from report.leaderboard.board import Board, build_board
+from report.shown import MISSING, between, score, signed
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot be told", "not run"
 
@@ -28,25 +26,23 @@ class Outcome:
 
     Attributes:
         measured: By what: protocol, metric, average, items.
-        better: The run that is expected to be better; None where it was not run.
-        worse: The other, likewise.
-        names: What the two are called.
+        names: What the two are called, the better one first.
+        status: agrees, disagrees, cannot be told, not run.
+        why: What the status follows from.
+        runs: The two, where they were run.
         values: Their numbers.
         difference: How far the first is above the second.
         interval: The 95 % interval of that; empty where there is none.
-        status: agrees, disagrees, cannot be told, not run.
-        why: What the status follows from.
     """
 
     measured: str
-    better: Run | None
-    worse: Run | None
     names: tuple[str, str]
-    values: tuple[str, str]
-    difference: str
-    interval: str
     status: str
     why: str
+    runs: tuple[Run | None, Run | None] = (None, None)
+    values: tuple[str, str] = (MISSING, MISSING)
+    difference: str = MISSING
+    interval: str = ""
 
 
 def outcomes(facts: Facts) -> list[tuple[Expectation, list[Outcome]]]:
@@ -61,49 +57,39 @@ def outcomes(facts: Facts) -> list[tuple[Expectation, list[Outcome]]]:
 
 def _outcomes(facts: Facts, expectation: Expectation, protocol: str) -> Iterator[Outcome]:
     board = build_board(facts, facts.protocols[protocol])
-    runs = {(run.chunker, run.retriever): run for run in (row.run for row in board.rows) if not run.baseline}
+    measured = f"{board.protocol.short}: {board.primary.title}, {board.averaging}, {board.n_items:,} items"
+    runs = {(row.run.chunker, row.run.retriever): row.run for row in board.systems}
     is_chunker = expectation.part == "chunker"
     for better, worse in pairwise(expectation.order):
         others = sorted({str(pair[is_chunker]) for pair in runs if pair[not is_chunker] in (better, worse)})
         keys = [[(name, other) if is_chunker else (other, name) for name in (better, worse)] for other in others]
         both = [pair for pair in keys if all(key in runs for key in pair)]
         for first, second in both:
-            yield _compared(facts, board, runs[first], runs[second])
+            yield _compared(board, measured, runs[first], runs[second])
         if not both:
             missing = [name for name in (better, worse) if not any(name in pair for pair in runs)]
             why = f"no run of {' and '.join(missing or [better])} in this lake"
-            yield Outcome(_measured(board), None, None, (better, worse), (MISSING, MISSING), MISSING, "", NOT_RUN, why)
+            yield Outcome(measured, (better, worse), NOT_RUN, why)
 
 
-def _compared(facts: Facts, board: Board, better: Run, worse: Run) -> Outcome:
-    of_board = facts.comparisons.lazy().filter(
-        pl.col("protocol") == board.protocol.name,
-        pl.col("slice") == board.slice[0],
-        pl.col("slice_value") == board.slice[1],
-    )
-    pair = pl.concat([of_board, mirrored(of_board)]).filter(run_a=worse.run_id, run_b=better.run_id).collect()
-    values = {row.run.run_id: score(row.value(board.primary, board.average)) for row in board.rows}
-    difference, interval, status, why = MISSING, "", UNTOLD, "too few items or repositories"
-    if pair.height and pair["verdict"][0] is not None:
-        row = pair.row(0, named=True)
-        interval = "" if row["low"] is None else f"{signed(row['low'])} to {signed(row['high'])}"
-        difference = signed(row["delta"])
-        status, why = _status(row), f"on the board: {row['verdict']}"
-    numbers = (values[better.run_id], values[worse.run_id])
+def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
+    pair = board.compared().filter(run_a=worse.run_id, run_b=better.run_id)
+    found = pair.select("verdict", "delta", "low", "high").collect().rows()
+    verdict, delta, low, high = found[0] if found else (None, None, None, None)
+    numbers = {row.run.run_id: score(row.number) for row in board.rows}
+    if verdict is None:
+        status, why, delta = UNTOLD, "too few items or repositories", None
+    else:
+        why = f"on the board: {verdict}"
+        is_behind = verdict == EQUIVALENT or (high is not None and high < 0)
+        status = DISAGREES if is_behind else AGREES if low is not None and low > 0 else UNTOLD
     return Outcome(
-        _measured(board), better, worse, (better.system, worse.system), numbers, difference, interval, status, why
+        measured=measured,
+        names=(better.system, worse.system),
+        status=status,
+        why=why,
+        runs=(better, worse),
+        values=(numbers[better.run_id], numbers[worse.run_id]),
+        difference=signed(delta),
+        interval=between(low, high, signed) if verdict else "",
     )
-
-
-def _status(row: Mapping[str, float | str | None]) -> str:
-    if row["verdict"] == EQUIVALENT:
-        return DISAGREES
-    low, high = row["low"], row["high"]
-    if not isinstance(low, float) or not isinstance(high, float):
-        return UNTOLD
-    return AGREES if low > 0 else DISAGREES if high < 0 else UNTOLD
-
-
-def _measured(board: Board) -> str:
-    average = AVERAGES[board.average][1]
-    return f"{board.protocol.short}: {board.primary.title}, {average}, {board.n_items:,} items"

@@ -9,7 +9,6 @@ import polars as pl
 
 from lake.store import Lake
 from report.entities import Run
-from report.facts import Facts
 from report.items.roster import Roster
 from report.items.spans import spans_by_item
 from report.leaderboard.board import Board
@@ -86,11 +85,11 @@ class _OneAnswer(Lake):
         return super().scan(name, **folders, run_id=self._run.run_id).filter(pl.col("item_id") == self._item_id)
 
 
-def answer_of(lake: Lake, facts: Facts, board: Board, run: Run, item_id: str) -> Answer | None:
+def answer_of(lake: Lake, board: Board, run: Run, item_id: str) -> Answer | None:
     """An answer in lines; None where the board's primary metric does not count them, or nobody answered."""
     if board.primary.granularity != "line":
         return None
-    roster = Roster(facts, board)
+    roster = Roster(board)
     items = roster.items(lake).filter(pl.col("item_id") == item_id)
     found = spans_by_item(_OneAnswer(lake, run, item_id), roster, items, roster.gold(lake, items)).row(0, named=True)
     answers = [

@@ -8,14 +8,13 @@ from collections.abc import Iterator
 import polars as pl
 
 from report.addresses import COMPARE, items_path, pairs_path
-from report.charts.kinds import kind_of
 from report.data_files import data_file, packed
 from report.facts import Facts
-from report.leaderboard.board import AVERAGES, build_board
+from report.leaderboard.board import cells_in
 from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.names import full_name
 from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
-from report.leaderboard.rows import Cell
-from report.leaderboard.verdicts import DIGITS, board_verdict, full_name
+from report.leaderboard.verdicts import DIGITS, board_verdict
 from report.outcomes import Outcomes, files_of, outcomes_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import visible
@@ -27,8 +26,7 @@ MOST = 6
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
-    boards = [build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)]
-    found = [one for board in boards if (one := outcomes_of(material.lake, facts, board))]
+    found = [one for board in material.every_board if (one := outcomes_of(material.lake, facts, board))]
     files: dict[str, bytes] = {}
     for outcomes in found:
         files |= files_of(material.lake, outcomes, _said(facts, outcomes))
@@ -47,7 +45,7 @@ def _pages(material: Material) -> Iterator[Page]:
 def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
     """What the page says of a board and its systems, whatever is compared."""
     board = outcomes.board
-    verdict = board_verdict(facts, board)
+    verdict = board_verdict(board)
     keys = {row.run.run_id: key for row, key in zip(outcomes.rows, outcomes.keys, strict=True)}
     first = [keys[run_id] for run_id in (verdict.reference, verdict.run_id) if run_id in keys]
     return {
@@ -55,7 +53,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
         "benchmark": board.benchmark.title,
         "measure": board.primary.title,
         "average": board.average,
-        "averaged": AVERAGES[board.average][1],
+        "averaged": board.averaging,
         "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.better],
         "slice": title_of(board.slice[0]),
         "strata": outcomes.strata,
@@ -67,7 +65,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
                 "system": visible(row.run.system),
                 "name": visible(full_name(facts, row.run)),
                 "kind": row.run.kind,
-                "drawn": kind_of(row.run),
+                "drawn": row.run.drawn,
                 "state": row.state,
                 "page": facts.system_paths[row.run.system],
             }
@@ -82,31 +80,20 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
 def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
     """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
     board, run_ids = outcomes.board, [row.run.run_id for row in outcomes.rows]
-    granularity, metric, k = board.primary.measure
-    here = {"protocol": board.protocol.name, "slice": board.slice[0], "slice_value": value}
-    fields = list(Cell.__dataclass_fields__)
-    cells = {
-        row["run_id"]: Cell(**{field: row[field] for field in fields})
-        for row in facts.aggregates.filter(
-            pl.col("run_id").is_in(run_ids), **here, granularity=granularity, metric=metric, k=k
-        ).iter_rows(named=True)
+    here = {**board.where, "slice_value": value}
+    rows = facts.aggregates.filter(pl.col("run_id").is_in(run_ids), **here, **board.primary.where)
+    cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
+    means = {
+        run_id: [cell.average(board.average), *cell.interval(board.average), cell.n] for run_id, cell in cells.items()
     }
-    shares = {
-        run_id: dict(rows.select("class", "micro").iter_rows())
-        for (run_id,), rows in facts.ledger.filter(**here).group_by("run_id")
-    }
+    shares: dict[str, dict[str, float]] = {}
+    for run_id, name, share in facts.ledger.filter(**here).select("run_id", "class", "micro").iter_rows():
+        shares.setdefault(run_id, dict.fromkeys(CLASSES, 0.0))[name] = share
     return {
-        "means": [
-            [cell.average(board.average), *cell.interval(board.average), cell.n]
-            if (cell := cells.get(run_id))
-            else None
-            for run_id in run_ids
-        ],
-        "ledger": [
-            [shares[run_id].get(name, 0.0) for name in CLASSES] if run_id in shares else None for run_id in run_ids
-        ],
+        "means": [means.get(run_id) for run_id in run_ids],
+        "ledger": [list(shares[run_id].values()) if run_id in shares else None for run_id in run_ids],
         "columns": COLUMNS,
-        "pairs": packed(json.dumps(pairs_of(facts, board, run_ids, value).rows()).encode()),
+        "pairs": packed(json.dumps(pairs_of(board, run_ids, value).rows()).encode()),
     }
 
 

@@ -3,46 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import polars as pl
 
 from report.addresses import items_path, run_key
 from report.data_files import data_file
-from report.entities import Benchmark
 from report.facts import Facts
 from report.items.candidates import candidates_by_item
 from report.items.listing import class_texts, classes_of, list_columns, listing
-from report.items.roster import Roster, roster_of
+from report.items.roster import Roster
 from report.items.shards import bounds, json_file, shard_files, with_shards
 from report.items.spans import spans_by_item
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.verdicts import full_name
+from report.leaderboard.names import full_name
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import slug, visible
 
 PATH = "items/index.html"
+_SAID = (
+    "item_id", "item", "scorable", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not",
+)  # fmt: skip
+"""What is said of an item itself."""
+
 FIRST = 10
 """So many items are in the page itself, for readers without scripts."""
 
 
-@dataclass(frozen=True)
-class Overview:
-    """A benchmark's items in a line."""
-
-    benchmark: Benchmark
-    path: str
-    n_systems: int
-
-
 def _pages(material: Material) -> Iterator[Page]:
-    facts = material.facts
-    rosters = {name: roster for name in facts.benchmarks if (roster := roster_of(facts, name))}
-    lines = [Overview(facts.benchmarks[name], items_path(name), len(one.runs)) for name, one in rosters.items()]
+    rosters = {name: Roster(boards[0]) for name, boards in material.boards.items() if boards}
     said = "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
-    values = {"lines": lines, "within": PATH}
-    yield Page(PATH, "Items", "items.html", values, said=said)
+    lines = [(roster.board.benchmark, items_path(name), len(roster.runs)) for name, roster in rosters.items()]
+    yield Page(PATH, "Items", "items.html", {"lines": lines, "within": PATH}, said=said)
     for name, roster in rosters.items():
         yield _page(material, name, roster)
 
@@ -58,7 +50,7 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
     texts = with_shards(texts_by_item(lake, roster, items, gold, published.items))
     has_text = texts.select("item_id", has_text=True)
     rows = with_shards(
-        _described(items)
+        items.select(_SAID)
         .join(shown(lake, roster, items, gold), on="item", how="left", maintain_order="left")
         .join(_ledgers(classes.clear() if is_candidates else classes), on="item_id", how="left", maintain_order="left")
         .join(has_text, on="item_id", how="left", maintain_order="left")
@@ -117,30 +109,13 @@ def _about(facts: Facts, name: str, roster: Roster) -> dict[str, object]:
         "title": facts.benchmarks[name].title,
         "protocol": protocol.name,
         "metric": roster.board.primary.title,
-        "k": roster.board.primary.measure[2],
+        "k": roster.board.primary.k,
         "budget": roster.budget,
         "depth": roster.depth,
         "runs": runs,
         "usual": [roster.runs.index(run) for run in roster.usual],
         "classes": CLASSES,
     }
-
-
-def _described(items: pl.DataFrame) -> pl.DataFrame:
-    """What is said of an item itself."""
-    return items.select(
-        "item_id",
-        "item",
-        "scorable",
-        "repo",
-        "commit",
-        "language",
-        "source",
-        "subset",
-        "level",
-        "target_path",
-        "why_not",
-    )
 
 
 def _ledgers(classes: pl.DataFrame) -> pl.DataFrame:

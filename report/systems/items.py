@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
@@ -12,17 +13,14 @@ from lake.sampling import stratified
 from lake.store import Lake
 from report.entities import Run
 from report.leaderboard.board import Board
-from report.leaderboard.gold_ledger import CLASSES, Share
+from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
 from report.parameters import WHOLE
 
 N_ITEMS = 10
 """So many of each are shown."""
 
-_KEYS = ["run_id", "item_id"]
 
-
-@dataclass(frozen=True)
-class Picked:
+class Picked(NamedTuple):
     """An item of a system's.
 
     Attributes:
@@ -59,46 +57,44 @@ class Items:
 
 def reference_run(board: Board, run: Run) -> Run | None:
     """What a run of a board is held against: the benchmark's reference, and that against the first other system."""
-    rows = [row for row in (*board.rows, *board.unranked) if row.head is not None]
-    name = reference_of(board.protocol.name, {row.run.system for row in rows})
-    reference = next((row.run for row in rows if row.run.system == name), None)
+    scored = [row.run for row in board.every if row.head is not None]
+    name = reference_of(board.protocol.name, {one.system for one in scored})
+    reference = next((one for one in scored if one.system == name), None)
     if reference is None or run.run_id != reference.run_id:
         return reference
-    return next((row.run for row in board.rows if not row.run.baseline and row.run.run_id != run.run_id), None)
+    return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
 
 
 def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
     """Of each run of a board the items to show."""
-    runs = {row.run.run_id: row.run for row in (*board.rows, *board.unranked) if row.head is not None}
-    if not runs:
+    against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
+    if not against:
         return {}
-    against = {run_id: reference_run(board, run) for run_id, run in runs.items()}
     # Runs and items as numbers, in the order of their names: these tables are long.
-    number = {run_id: place for place, run_id in enumerate(sorted(runs))}
-    held = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
+    numbers = {"run_id": sorted(against), "run": range(len(against))}
+    runs = pl.DataFrame(numbers, {"run_id": pl.String, "run": pl.UInt32})
     items = _items(lake, board)
-    scores = _scores(lake, board, number, items)
+    scores = _scores(lake, board, runs, items)
+    number = dict(runs.iter_rows())
+    held = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
     pairs = pl.DataFrame(held, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
     others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
-    others = others.select("item", other="run", beside="value")
     sign = -1 if board.primary.better == "lower" else 1
     both = (
         scores.join(pairs, on="run", how="left")
-        .join(others, on=["item", "other"], how="left")
+        .join(others.select("item", other="run", beside="value"), on=["item", "other"], how="left")
         .with_columns(difference=pl.col("value") - pl.col("beside"))
         .with_columns(gain=pl.col("difference") * sign)
     )
-    won, lost = (_furthest(both.with_columns(gain=pl.col("gain") * way)) for way in (1, -1))
     drawn = both.join(stratified(items, N_ITEMS).select("item"), on="item", how="semi").sort("run", "item")
-    ids = pl.DataFrame({"run_id": list(number), "run": range(len(number))}, {"run_id": pl.String, "run": pl.UInt32})
-    of_names = items.select("item", "item_id")
     named = [
-        each.join(ids, on="run", maintain_order="left").join(of_names, on="item", maintain_order="left")
-        for each in (won, lost, drawn)
+        each.join(runs, on="run", maintain_order="left").join(items, on="item", maintain_order="left")
+        for each in (_furthest(both), _furthest(both.with_columns(gain=-pl.col("gain"))), drawn)
     ]
-    shares = _shares(lake, board, pl.concat([each.select(_KEYS) for each in named]).unique())
+    keys = pl.concat([each.select("run_id", "item_id") for each in named]).unique()
+    shares = _shares(lake, board, keys)
     picked = [_by_run(each, shares) for each in named]
-    return {run_id: Items(against[run_id], *(each.get(run_id, ()) for each in picked)) for run_id in runs}
+    return {run_id: Items(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
 
 
 def _items(lake: Lake, board: Board) -> pl.DataFrame:
@@ -111,15 +107,14 @@ def _items(lake: Lake, board: Board) -> pl.DataFrame:
     return items.select("item_id", "repo").sort("item_id").with_row_index("item").collect()
 
 
-def _scores(lake: Lake, board: Board, runs: Mapping[str, int], items: pl.DataFrame) -> pl.DataFrame:
+def _scores(lake: Lake, board: Board, runs: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     """run, item, value: by the primary metric."""
-    granularity, metric, k = board.primary.measure
     return (
         lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name)
-        .filter(granularity=granularity, metric=metric, k=k)
-        .filter(pl.col("run_id").is_in(list(runs)), pl.col("value").is_not_nan())
-        .join(items.lazy().select("item_id", "item"), on="item_id")
-        .select(pl.col("run_id").replace_strict(runs, return_dtype=pl.UInt32).alias("run"), "item", "value")
+        .filter(pl.col("value").is_not_nan(), **board.primary.where)
+        .join(runs.lazy(), on="run_id")
+        .join(items.lazy(), on="item_id")
+        .select("run", "item", "value")
         .collect()
     )
 
@@ -139,19 +134,15 @@ def _shares(lake: Lake, board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str
     rows = (
         lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(pl.col("n_gold") > 0)
-        .join(wanted.lazy(), on=_KEYS, how="semi")
-        .select(*_KEYS, *(pl.col(name) / pl.col("n_gold") for name in CLASSES))
+        .join(wanted.lazy(), on=["run_id", "item_id"], how="semi")
+        .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in CLASSES))
         .collect()
     )
-    return {
-        (row["run_id"], row["item_id"]): [Share(name, title, row[name]) for name, title in CLASSES.items() if row[name]]
-        for row in rows.iter_rows(named=True)
-    }
+    return {(row["run_id"], row["item_id"]): shares_in(row) for row in rows.iter_rows(named=True)}
 
 
 def _by_run(rows: pl.DataFrame, shares: Mapping[tuple[str, str], list[Share]]) -> dict[str, list[Picked]]:
     found: dict[str, list[Picked]] = {}
-    for run_id, item_id, value, other, difference in rows.select(*_KEYS, "value", "beside", "difference").iter_rows():
-        of = shares.get((run_id, item_id), ())
-        found.setdefault(run_id, []).append(Picked(item_id, value, other, difference, of))
+    for run_id, *one in rows.select("run_id", "item_id", "value", "beside", "difference").iter_rows():
+        found.setdefault(run_id, []).append(Picked(one[0], one[1], one[2], one[3], shares.get((run_id, one[0]), ())))
     return found

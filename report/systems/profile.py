@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
-from report.leaderboard.board import Board
-from report.leaderboard.rows import Cell, Row
+from report.leaderboard.board import Board, Cell, Row
 from report.shown import measured
 
 BREADTH = 1.5

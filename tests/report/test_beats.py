@@ -10,14 +10,14 @@ from report.charts.figures import files_of
 from report.facts import load
 from report.leaderboard.beats import MOST_SYSTEMS, beats_of
 from report.leaderboard.board import build_board
-from report.leaderboard.frontiers import by_characters
+from report.leaderboard.costs import by_characters
 from tests.report.wide_lake import write_wide
 
 
 def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) -> None:
     facts = load(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     board = build_board(facts, facts.boards("repoeval")[0])
-    beats = beats_of(facts, board)
+    beats = beats_of(board)
     assert beats is not None
     runs = [row.run for row, _ in beats.lines]
     assert beats.n_systems == 28
@@ -45,13 +45,13 @@ def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:
     for part in lake.parts("comparisons"):
         part.path.unlink()
     facts = load(lake)
-    assert beats_of(facts, build_board(facts, facts.boards("repoeval")[0])) is None
+    assert beats_of(build_board(facts, facts.boards("repoeval")[0])) is None
 
 
 def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: Path) -> None:
     facts = load(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     board = build_board(facts, facts.boards("repoeval")[0])
-    (first, *_) = by_characters(facts, board)
+    (first, *_) = by_characters(board)
     systems = {row.run.system for row in board.rows if not row.run.baseline}
     assert {numbers[0] for numbers in first.figure.rows} == systems
     # Nothing on the frontier is worth less than what costs less.

@@ -3,26 +3,36 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from lake.store import Lake
-from report.facts import Facts, load
-from report.leaderboard.board import Board, build_board
+from report.build import build
+from report.facts import load
+from report.leaderboard.board import Board, Row, build_board
 from report.leaderboard.board_files import FIELDS, board_files, shortened
 from report.leaderboard.main_table import main_table
-from report.leaderboard.rows import Row
+from report.shown import fixed
+from tests.report.html import Element, parse, table
 from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, run_id, write
 
 SYSTEM = "fixed-nws-1500+jaccard"
+OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
 
 
-def board_of(lake: Lake) -> tuple[Facts, Board, Row]:
+def board_of(lake: Lake) -> tuple[Board, Row]:
     facts = load(lake)
     board = build_board(facts, facts.boards("repoeval")[0])
     reference = next(row for row in board.rows if row.run.system == "fixed-nws-1500+own-file")
-    return facts, board, reference
+    return board, reference
+
+
+def opening(lake: Lake, folder: Path) -> Element:
+    """The page of the lake's first board."""
+    build(lake, folder / "site")
+    return parse((folder / "site" / "repoeval.html").read_text(encoding="utf-8"))
 
 
 def ranked(lake: Lake, width: float, groups: list[int]) -> None:
@@ -51,8 +61,8 @@ def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
 
 
 def test_a_measures_file_has_each_runs_numbers_in_each_slice(small: Lake) -> None:
-    facts, board, reference = board_of(small)
-    files = board_files(small, facts, board, reference)
+    board, reference = board_of(small)
+    files = board_files(small, board, reference)
     measures = {f"chunking-v1/chunk-{metric}-{k}" for metric, k in MEASURES}
     assert set(files) == {f"boards/repoeval/{name}.js" for name in {"chunking-v1", "chunking-v1/costs", *measures}}
     text = files["boards/repoeval/chunking-v1/chunk-ndcg-10.js"].decode()
@@ -68,33 +78,34 @@ def test_a_measures_file_has_each_runs_numbers_in_each_slice(small: Lake) -> Non
     )
 
 
-@pytest.mark.parametrize(("width", "shown"), [(0.2, "0.59"), (0.02, "0.587")])
-def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, width: float, shown: str) -> None:
+@pytest.mark.parametrize(("width", "shown"), [(0.2, "0.59 0.49 to 0.69"), (0.02, "0.587 0.577 to 0.597")])
+def test_digits_are_no_finer_than_the_intervals_warrant(small: Lake, tmp_path: Path, width: float, shown: str) -> None:
     ranked(small, width, [1, 1, 1])
-    table = main_table(*board_of(small))
-    (line,) = [line for line in table.lines if line.row.run.system == SYSTEM]
-    assert (line.value, line.places, line.tie) == (shown, "1–3", "A")
-    assert line.bar is not None
-    assert table.split_groups == ()
+    page = opening(small, tmp_path)
+    (row,) = [row for row in table(page, OPENING) if "jaccard" in "".join(row[1:2]).lower()]
+    assert (row[0], row[2]) == ("3 1–3 A", shown)
+    assert "Tie group" not in page.text
 
 
-def test_a_tie_group_that_is_not_contiguous_is_said_to_be_so(small: Lake) -> None:
+def test_a_tie_group_that_is_not_contiguous_is_said_to_be_so(small: Lake, tmp_path: Path) -> None:
     ranked(small, 0.2, [1, 2, 1])
-    assert main_table(*board_of(small)).split_groups == ("A",)
+    assert "Tie group A is not contiguous" in opening(small, tmp_path).text
 
 
 def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(small: Lake) -> None:
-    table = main_table(*board_of(small))
+    board, reference = board_of(small)
+    main = main_table(board, reference)
     # The hostile one is an own-file too: of several the reference itself is the line.
-    assert [(mark.name.by, mark.value) for mark in table.marks] == [
+    assert [(row.run.chunker, fixed(row.number, main.digits)) for row in main.marks] == [
         ("fixed-nws-1500", "0.813"),
         ("fixed-nws-1500", "0.074"),
     ]
-    assert not any(mark.is_beyond for mark in table.marks)
+    assert all((row.number or 0) <= main.reach for row in main.marks)
     for part in small.parts("aggregates", protocol=CHUNKING):
         if part.folders["run_id"] == run_id("fixed-nws-1500+own-file"):
             rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
             far = rows.with_columns(pl.col("macro") * 4)
             small.write("aggregates", far, part=part.name, fingerprint="far", **part.folders)
-    first = main_table(*board_of(small)).marks[0]
-    assert (first.is_beyond, first.at) == (True, 100.0)
+    main = main_table(*board_of(small))
+    first = main.marks[0].number or 0
+    assert (first > main.reach, main.at(first)) == (True, 100.0)

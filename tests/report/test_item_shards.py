@@ -18,9 +18,10 @@ from report.items import shards
 from report.items.asked import ItemText
 from report.items.licences import permits
 from report.items.listing import classes_of
-from report.items.roster import roster_of
+from report.items.roster import Roster
 from report.items.spans import spans_by_item
 from report.items.texts import chosen, texts_by_item
+from report.leaderboard.board import boards_of
 from tests.report.item_lake import (
     AGENT,
     CANDIDATES,
@@ -69,9 +70,7 @@ def flat_lines(numbers: list[int], files: list[str]) -> Lines:
 
 def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = load(lake)
-    roster = roster_of(facts, CONTEXTS)
-    assert roster is not None
+    roster = Roster(boards_of(load(lake))[CONTEXTS][0])
     items = roster.items(lake)
     known = spans_by_item(lake, roster, items, roster.gold(lake, items))
     systems = [run.system for run in roster.runs]
@@ -152,8 +151,7 @@ def test_licences_are_permissive_by_name_alone() -> None:
 
 def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    roster = roster_of(load(lake), CONTEXTS)
-    assert roster is not None
+    roster = Roster(boards_of(load(lake))[CONTEXTS][0])
     items = roster.items(lake)
     classes = classes_of(lake, roster).collect()
     of = {which: chosen(roster, items, classes, which).items for which in ItemText}

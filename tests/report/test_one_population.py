@@ -124,7 +124,7 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
     facts = load(lake)
     shown = [each.text for each in page.all("p") if "verdict" in (each.attributes.get("class") or "")]
     for place, benchmark in enumerate(facts.benchmarks):
-        verdict = board_verdict(facts, build_board(facts, facts.boards(benchmark)[0]))
+        verdict = board_verdict(build_board(facts, facts.boards(benchmark)[0]))
         systems = {run.run_id: run.system for run in facts.runs}
         assert verdict.sentence(systems.__getitem__) == list(summary(lake, benchmark))[1].strip()
         assert shown[place] == sentence(facts, verdict)
@@ -147,7 +147,7 @@ def test_methods_work_an_item_of_each_board_that_the_scores_have_just_so(home: P
     facts, text = load(lake), parse((home / "site/methods.html").read_text(encoding="utf-8")).text
     n_worked, drawn = 0, []
     for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
-        worked = worked_item(lake, facts, board)
+        worked = worked_item(lake, board)
         assert board.protocol.declaration.meaning.split("`")[0] in text
         if worked is None:
             continue

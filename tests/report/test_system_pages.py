@@ -11,8 +11,7 @@ import pytest
 from lake.store import Lake
 from report.addresses import compare_address
 from report.facts import load
-from report.leaderboard.board import Board, build_board
-from report.leaderboard.rows import Row
+from report.leaderboard.board import Board, Row, build_board
 from report.systems.items import items_of
 from report.systems.parts import parts_of
 from report.systems.profile import BREADTH, LATE, REDUNDANT, profile
@@ -63,8 +62,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
 
 
 def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
-    facts = load(small)
-    parts = dict(parts_of(small, facts, board_of(small)))
+    parts = dict(parts_of(small, board_of(small)))
     median = sorted(SYSTEMS[name][0] for name in (JACCARD, WINDOWS, "fixed-nws-1500+bm25-okapi"))[1]
     mine = {number.value: number for number in parts[JACCARD].numbers}
     assert mine["all"].apart is not None

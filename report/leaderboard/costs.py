@@ -1,0 +1,137 @@
+"""Quality against what it costs: every system at every cut-off, and those that no other beats at their price."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from lake.costs import on_frontier
+from report.charts.figures import Figure
+from report.leaderboard.board import Board, Row
+from report.leaderboard.columns import Column
+from report.leaderboard.names import short_name
+from report.leaderboard.pictures import MAX_CURVES, figure_of
+from report.shown import count, measured, score
+
+
+@dataclass(frozen=True)
+class Offer:
+    """What a system costs down to a metric's cut-off, and its number there."""
+
+    row: Row
+    column: Column
+    cost: float
+    value: float
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """The systems that no other beats by one cost, the cheapest first, with cost and number as they are shown."""
+
+    column: Column
+    figure: Figure
+    offers: Sequence[tuple[Offer, str, str]]
+
+    def cuts(self, row: Row) -> list[str]:
+        """At which cut-offs a system is on it."""
+        return [offer.column.cut or "whole" for offer, _, _ in self.offers if offer.row is row]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """The systems of which it is known what they cost, where times were measured, and the frontiers."""
+
+    rows: Sequence[Row]
+    hardware: Sequence[str]
+    curves: Sequence[Frontier]
+    by_time: Frontier | None
+
+    def cuts(self, row: Row) -> list[str]:
+        """At which cut-offs a system is on the first of the curves."""
+        return self.curves[0].cuts(row) if self.curves else []
+
+
+def costs_of(board: Board) -> Costs | None:
+    """What the systems of a board cost; None where nothing is known of any."""
+    known = {run_id for run_id, k in board.characters if k == board.primary.k}
+    rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
+    hardware = sorted({row.run.cost.hardware for row in rows if row.run.cost is not None})
+    return Costs(rows, hardware, by_characters(board), _by_time(board)) if rows else None
+
+
+def by_characters(board: Board) -> list[Frontier]:
+    """The primary metric, and the lines' coverage and F1, each against the characters that are read for it."""
+    families = dict.fromkeys((board.primary.measure[:2], ("line", "line_coverage"), ("line", "line_f1")))
+    found = []
+    for family in families:
+        columns = [column for column in board.columns if column.measure[:2] == family]
+        offers = [
+            Offer(row, column, board.characters[at][0], value)
+            for row in board.systems
+            for column in columns
+            if (at := (row.run.run_id, column.k)) in board.characters
+            and (value := row.value(column, board.averaged(column, board.average))) is not None
+        ]
+        if columns:
+            what, measure = f"reading-{columns[0].metric}", columns[0].measured
+            title = "Characters read per item"
+            found.append(_frontier(board, offers, what, (title, measure), count))
+    return [one for one in found if one]
+
+
+def _by_time(board: Board) -> Frontier | None:
+    """The primary metric against the median query."""
+    offers = [
+        Offer(row, board.primary, cost.query_p50 * 1000, row.number)
+        for row in board.systems
+        if (cost := row.run.cost) is not None and cost.query_p50 is not None and row.number is not None
+    ]
+    return _frontier(board, offers, "time", ("Median query, ms", board.primary.title), measured)
+
+
+def _frontier(
+    board: Board, offers: Iterable[Offer], what: str, titles: tuple[str, str], shown: Callable[[float], str]
+) -> Frontier | None:
+    """The frontier; None where there are fewer than two systems."""
+    # A system that has the same at two cut-offs is there once; what costs nothing has no place on a scale of powers.
+    once = {(one.row.run.run_id, one.cost, one.value): one for one in reversed([*offers]) if one.cost > 0}
+    ordered = sorted(once.values(), key=lambda one: (one.cost, one.value, one.row.run.run_id))
+    if len({one.row.run.run_id for one in ordered}) < 2:
+        return None
+    lower_is_better = ordered[0].column.better == "lower"
+    kept = on_frontier([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
+    edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
+    edge.sort(key=lambda one: (one.cost, one.row.run.system))
+    # Altair takes a third of a second to load: only a build that draws waits for it.
+    from report.charts.curves import Spot, frontier_chart
+
+    labels = _labels(board, ordered, edge, lower_is_better=lower_is_better)
+    spots = [
+        Spot(
+            cost=one.cost, value=one.value, kind=one.row.run.drawn, system=one.row.run.run_id,
+            label=labels.get(one.row.run.run_id, ""), number=edge.index(one) + 1 if one in edge else None,
+        )
+        for one in ordered
+    ]  # fmt: skip
+    named = [(one, shown(one.cost), score(one.value)) for one in edge]
+    listed = "; ".join(f"{one.row.run.system} {value} at {cost}" for one, cost, value in named)
+    heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
+    picture = frontier_chart(spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
+    numbers = [
+        (one.row.run.system, spot.kind, one.column.name, one.cost, one.value, spot.number)
+        for one, spot in zip(ordered, spots, strict=True)
+    ]
+    columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
+    return Frontier(ordered[0].column, figure_of(board, what, heading, picture, columns, numbers), named)
+
+
+def _labels(board: Board, offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:
+    """The runs that are named in a picture: those on the frontier, the best of each retriever, some agents, others."""
+    ranked = sorted(offers, key=lambda one: (one.value if lower_is_better else -one.value, one.row.run.system))
+    agents = [one for one in ranked if one.row.run.drawn != "retriever"]
+    first = list({one.row.run.retriever: one for one in reversed(ranked) if one not in agents}.values())[::-1]
+    runs = {one.row.run.run_id: one.row.run for one in (*edge, *first, *agents, *ranked)}
+    chosen = [(run, short_name(board.facts, run)) for run in list(runs.values())[:MAX_CURVES]]
+    names = Counter(name for _, name in chosen)
+    return {run.run_id: f"{run.retriever} {run.chunker}" if names[name] > 1 else name for run, name in chosen}
