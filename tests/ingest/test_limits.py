@@ -19,8 +19,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
-from ingest.benchmarks.repobench_r.pickle_machine import BrokenPickleError
-from ingest.benchmarks.repobench_r.unpickling import plain_values, unpacked
+from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, plain_values, unpacked
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.jsonl import Lines, is_json_lines

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ingest.benchmarks.fields import Fields, upstream_rows
-from ingest.benchmarks.repobench_r.packed_text import PackedText
-from ingest.benchmarks.repobench_r.pickle_machine import BrokenPickleError, UnsafePickleError
 from ingest.benchmarks.repobench_r.row import INDEX_KEYS
-from ingest.benchmarks.repobench_r.unpickling import plain_values, unpacked
+from ingest.benchmarks.repobench_r.unpickling import (
+    BrokenPickleError,
+    PackedText,
+    UnsafePickleError,
+    plain_values,
+    unpacked,
+)
 from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_ROWS_CHARACTERS
 from lake.parquet import UnreadableParquetError

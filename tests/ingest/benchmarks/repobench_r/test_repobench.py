@@ -11,8 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.repobench_r.pickle_machine import BrokenPickleError, UnsafePickleError
-from ingest.benchmarks.repobench_r.unpickling import plain_values
+from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, UnsafePickleError, plain_values
 from lake.store import Lake
 from tests.tiny import Said, command
 
