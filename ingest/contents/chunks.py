@@ -1,17 +1,22 @@
-"""Chunks of what the pools hold: cut what is new, and remember what cutting it gave."""
+"""Chunks of what the pools hold: cut what is new, and remember what cutting it gave.
+
+What needs a content's syntax tree is done while the tree is at hand: one parse for all chunkers and definitions.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
 from importlib.metadata import version
 
+import numpy as np
 import polars as pl
 
 from ingest.contents.blobs import pool_frames
-from ingest.contents.chunkers import Chunker
-from ingest.contents.chunkers_by_name import COMMAND
-from ingest.contents.chunking import chunk_blobs
-from ingest.contents.cuts_ahead import CutsAhead, reads_trees
+from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.chunkers_by_name import COMMAND, resolve_chunkers
+from ingest.contents.chunking import chunk_blobs, cut_document
+from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import Product, Slot, made_from, put
@@ -24,10 +29,64 @@ from lake.text import counted, percent
 BLOBS_AT_ONCE = 20_000
 """How many contents are cut between two writes: what a kill can cost, and what memory must hold."""
 
+CRASHED = "the parser crashed"
+
+
+def cut_by_each(document: Document, chunkers: Sequence[str]) -> list[Cut]:
+    """How some chunkers cut a file; one that fails says so in its cut."""
+    return [cut_document(one, document) for one in resolve_chunkers(chunkers)]
+
+
+class CutsAhead:
+    """Cuts that were made before their chunker's turn came, until it takes them.
+
+    Args:
+        done: Chunker that reads trees → the contents that it has cut in an earlier run.
+    """
+
+    def __init__(self, done: Mapping[str, Collection[str]]) -> None:
+        self._done = done
+        self._cuts: dict[str, dict[str, Cut]] = {name: {} for name in done}
+
+    def wanted(self, sha256: str) -> tuple[str, ...]:
+        """The chunkers that have not cut a content yet."""
+        return tuple(name for name, done in self._done.items() if sha256 not in done and sha256 not in self._cuts[name])
+
+    def keep(self, sha256: str, chunkers: Sequence[str], cuts: Sequence[Cut]) -> None:
+        """Keep how chunkers cut a content."""
+        for name, cut in zip(chunkers, cuts, strict=True):
+            # Whole numbers in a row: lists of pairs would take ten times the memory.
+            packed = np.array(cut.ranges, np.int32).reshape(-1, 2)
+            self._cuts[name][sha256] = cut._replace(ranges=packed)  # type: ignore[arg-type] # unpacked when taken
+
+    def of(self, chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Resolved[Chunker]:
+        """The same chunker, which answers for these contents, in their order, what is kept; the others are cut first.
+
+        Args:
+            chunker: Whose turn it is.
+            blobs: Rows of the table `blobs`.
+        """
+        if chunker.name not in self._done:
+            return chunker
+        kept = self._cuts[chunker.name]
+        for sha256, text, language in blobs.select("sha256", "text", "language").iter_rows():
+            if sha256 not in kept:
+                names = tuple({chunker.name: None, **dict.fromkeys(self.wanted(sha256))})
+                self.keep(sha256, names, cut_by_each(Document(text, language), names))
+        left = iter(blobs["sha256"])
+
+        def answer(_: Document, **_numbers: int) -> Cut:
+            cut = kept.pop(next(left))
+            return cut._replace(ranges=[(start, end) for start, end in cut.ranges])
+
+        return replace(chunker, declaration=replace(chunker.declaration, chunk=answer))
+
 
 def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> CutsAhead:
-    """Nothing cut ahead yet, by those of some chunkers that read syntax trees."""
-    return CutsAhead({one.name: set(_done(_chunks(lake, one))) for one in filter(reads_trees, chunkers)})
+    """Nothing cut ahead yet, by those of some chunkers that read the trees of :mod:`ingest.contents.syntax_trees`."""
+    return CutsAhead(
+        {one.name: set(_done(_chunks(lake, one))) for one in chunkers if one.declaration.grammars == GRAMMARS}
+    )
 
 
 def cut_pools(
@@ -64,12 +123,8 @@ def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
 
 def _done(chunks: Product) -> pl.Series:
     """The contents that are cut."""
-    return pl.concat(
-        [
-            pl.Series(dtype=pl.String),
-            *(one.scan("chunk_status").select("sha256").collect()["sha256"] for one in chunks.current()),
-        ]
-    )
+    done = [one.scan("chunk_status").select("sha256").collect()["sha256"] for one in chunks.current()]
+    return pl.concat([pl.Series(dtype=pl.String), *done])
 
 
 def _cut_new(

@@ -13,10 +13,9 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Cut, Document
-from ingest.contents.cuts_ahead import CRASHED, CutsAhead, cut_by_each
-from ingest.contents.definitions import RULES, Found, definitions_of, ending_of
+from ingest.contents.chunks import CRASHED, CutsAhead, cut_by_each
+from ingest.contents.definitions import RULES, Found, definitions_of, ending_of, symbol_rows
 from ingest.contents.processes import Workers, workers
-from ingest.contents.symbol_rows import symbol_rows
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.fingerprint import fingerprint
 from lake.make import Product, Slot, made_from, put

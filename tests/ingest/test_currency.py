@@ -59,11 +59,11 @@ def home(_once: Path, tmp_path: Path) -> Path:
         ("ingest/contents/chunking.py", {*CUT, "chunkers"}),
         ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers", "files", "pools"}),
         ("ingest/contents/definitions/docs.py", {*SYMBOLS}),
-        ("ingest/contents/symbol_rows.py", {*SYMBOLS}),
+        ("ingest/contents/definitions/__init__.py", {*SYMBOLS}),
         ("ingest/benchmarks/repobench_r/repository_search.py", {"gold_spans"}),
         ("ingest/benchmarks/repobench_r/repository_pools.py", {"files", "pools", "gold_spans"}),
         ("ingest/runs/formats/trec.py", set[str]()),
-        ("ingest/contents/cuts_ahead.py", set[str]()),
+        ("ingest/contents/chunks.py", set[str]()),
     ],
 )
 def test_a_change_of_code_makes_again_what_it_made(home: Path, module: str, tables: set[str]) -> None:

@@ -1,20 +1,23 @@
-"""Definitions in a file by tree-sitter, under two sets of rules; one file each."""
+"""Definitions in a file by tree-sitter, under two sets of rules, one file each, and as rows of the lake."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import MappingProxyType
+
+import polars as pl
 
 from ingest.contents.definitions import docs, official
 from ingest.contents.definitions.rows import Definition
 from ingest.contents.syntax_trees import syntax_tree
+from lake.rejects import Rejects
+from lake.tables import table
 from lake.text import LANGUAGES
 
-RULES: Mapping[str, str] = MappingProxyType({"official": official.MEANING, "docs": docs.MEANING})
+RULES: Mapping[str, str] = {"official": official.MEANING, "docs": docs.MEANING}
 """Set of rules → what it calls a definition."""
 
-__all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of", "has_rules"]
+__all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of", "symbol_rows"]
 
 
 @dataclass(frozen=True)
@@ -36,28 +39,50 @@ def ending_of(path: str) -> str:
     return ending.lower() if dot else ""
 
 
-def has_rules(ending: str, rules: str) -> bool:
-    """Whether a set of rules knows files of that ending."""
-    return ending in LANGUAGES and (rules != "official" or ending in official.ENDINGS)
-
-
-def definitions_of(text: str | bytes, ending: str, rules: Sequence[str] = tuple(RULES)) -> dict[str, Found]:
+def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
     """The definitions in a text, by set of rules; it is parsed once for all of them.
 
     Syntax errors do not matter: whatever the parser made of the text is looked through. Byte offsets are those of the
-    text in UTF-8; of bytes, those that are not UTF-8 count as the replacement they are stored with.
+    text in UTF-8; of bytes, those that are not UTF-8 count as the replacement they are stored with. A set of rules that
+    does not know the ending is left out.
 
     Args:
         text: A file's content.
         ending: Of its path, as `ending_of` gives it; `h`, not `.h`.
-        rules: Names in `RULES`; those that do not know the ending are left out of the answer.
     """
     data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
-    asked = [name for name in rules if has_rules(ending, name)]
-    if not asked:
-        return {}
-    root = syntax_tree(data, LANGUAGES[ending])
+    readers = {"official": official.definitions, "docs": docs.definitions} if ending in LANGUAGES else {}
+    if ending not in official.ENDINGS:
+        readers.pop("official", None)
+    root = syntax_tree(data, LANGUAGES[ending]) if readers else ""
     if isinstance(root, str):
-        return {name: Found(why_not=root) for name in asked}
-    readers = {"official": official.definitions, "docs": docs.definitions}
-    return {name: Found(readers[name](root, data, ending)) for name in asked}
+        return {name: Found(why_not=root) for name in readers}
+    return {name: Found(read(root, data, ending)) for name, read in readers.items()}
+
+
+def symbol_rows(
+    sha256: Sequence[str], endings: Sequence[str], found: Sequence[Mapping[str, Found]]
+) -> list[pl.DataFrame]:
+    """What was found in some contents: a frame of `symbols` for each set of rules, of `rejects` and of `symbol_status`.
+
+    Args:
+        sha256: The contents.
+        endings: Those of their paths.
+        found: What each set of rules found in each of them.
+    """
+    frames = []
+    for rules in RULES:
+        rows = [
+            (rules, content, *one)
+            for content, by_rules in zip(sha256, found, strict=True)
+            if rules in by_rules
+            for one in by_rules[rules].definitions
+        ]
+        frames.append(pl.DataFrame(rows, schema=table("symbols").columns, orient="row"))
+    rejects = Rejects()
+    why_not = [by_rules["docs"].why_not or None for by_rules in found]
+    for content, ending, why in zip(sha256, endings, why_not, strict=True):
+        if why:
+            rejects.add(f"blob {content}", "symbols", f".{ending} could not be parsed: {why}")
+    status = pl.DataFrame({"sha256": sha256, "failed": why_not}, schema=table("symbol_status").columns)
+    return [*frames, rejects.frame("ingest"), status]

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from tree_sitter import Node
 
 from ingest.contents.definitions.names import Names
-from ingest.contents.definitions.queries import QUERIES
 from ingest.contents.definitions.rows import MAX_NAME, Definition, captured, in_order
 from ingest.contents.syntax_trees import given_up, syntax_tree
 from lake.text import LANGUAGES
@@ -20,6 +21,85 @@ OTHERWISE = {"h": "cpp", "js": "tsx", "jsx": "tsx", "cjs": "tsx", "mjs": "tsx"}
 
 MAX_ENCLOSING = 50
 """Of more enclosing definitions a qualified name has the innermost."""
+
+
+_VALUES = "[(arrow_function) (function_expression) (generator_function) (class)]"
+
+_JAVASCRIPT = f"""
+[(function_declaration) (generator_function_declaration) (class_declaration) (method_definition)] @definition
+(variable_declarator name: (identifier) value: {_VALUES}) @bound
+(pair key: (_) value: {_VALUES}) @bound
+(assignment_expression left: [(identifier) (member_expression)] right: {_VALUES}) @bound
+"""
+
+_TYPESCRIPT = f"""
+{_JAVASCRIPT}
+[(abstract_class_declaration) (interface_declaration) (enum_declaration) (type_alias_declaration)] @definition
+[(internal_module) (module)] @scope
+(public_field_definition name: (_) value: {_VALUES}) @bound
+"""
+
+# `struct point p` names a struct, it does not define one: that has a body.
+_C = """
+[(function_definition) (type_definition) (preproc_function_def)] @definition
+(struct_specifier body: (_)) @definition
+(union_specifier body: (_)) @definition
+(enum_specifier body: (_)) @definition
+"""
+
+QUERIES: Mapping[str, str] = {
+    "python": "[(function_definition) (class_definition) (type_alias_statement)] @definition",
+    "javascript": f"{_JAVASCRIPT} (field_definition property: (_) value: {_VALUES}) @bound",
+    "typescript": _TYPESCRIPT,
+    "tsx": _TYPESCRIPT,
+    "java": """
+        [(method_declaration) (class_declaration) (interface_declaration) (constructor_declaration)
+         (enum_declaration) (record_declaration) (annotation_type_declaration)
+         (compact_constructor_declaration)] @definition
+        """,
+    "go": "[(function_declaration) (method_declaration) (type_spec) (type_alias)] @definition",
+    "rust": """
+        [(function_item) (impl_item) (struct_item) (trait_item) (enum_item) (union_item) (type_item)
+         (macro_definition)] @definition
+        (mod_item body: (_)) @scope
+        """,
+    "c": _C,
+    "cpp": f"""
+        {_C}
+        (class_specifier body: (_)) @definition
+        [(alias_declaration) (concept_definition)] @definition
+        (namespace_definition) @scope
+        """,
+    "csharp": """
+        [(method_declaration) (class_declaration) (interface_declaration) (constructor_declaration)
+         (destructor_declaration) (struct_declaration) (enum_declaration) (record_declaration)
+         (delegate_declaration) (local_function_statement)] @definition
+        (namespace_declaration) @scope
+        """,
+    "php": """
+        [(function_definition) (method_declaration) (class_declaration) (interface_declaration)
+         (trait_declaration) (enum_declaration)] @definition
+        (namespace_definition body: (_)) @scope
+        """,
+    "ruby": "[(method) (singleton_method) (class) (module)] @definition",
+    "swift": """
+        [(function_declaration) (class_declaration) (protocol_declaration) (init_declaration)
+         (deinit_declaration) (typealias_declaration)] @definition
+        """,
+    "kotlin": """
+        [(function_declaration) (class_declaration) (object_declaration) (companion_object)
+         (secondary_constructor) (type_alias)] @definition
+        """,
+    "scala": """
+        [(function_definition) (class_definition) (trait_definition) (object_definition) (enum_definition)
+         (type_definition) (package_object)] @definition
+        """,
+}
+"""Grammar → its query.
+
+Captures: `definition`, a node with a name; `scope`, one that only lends its name to what it holds; `bound`, one that
+binds the function or class on its right to the name on its left.
+"""
 
 
 def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:

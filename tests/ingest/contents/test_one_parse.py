@@ -11,8 +11,7 @@ from tree_sitter import Parser
 from ingest.contents import syntax_trees
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.contents.chunks import cut_pools, cuts_ahead
-from ingest.contents.cuts_ahead import CRASHED, CutsAhead
+from ingest.contents.chunks import CRASHED, CutsAhead, cut_pools, cuts_ahead
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import Content, cut_symbols, look_through
 from lake.declarations import Resolved

@@ -30,7 +30,7 @@ class Repository:
             if path is None:
                 continue
             text = self.content[path]
-            found = definitions_of(text, ending_of(path), ["official"]).get("official")
+            found = definitions_of(text, ending_of(path)).get("official")
             first, last = _span(text.encode(), start, end)
             touched |= {
                 (path, one.kind, one.byte_start, one.byte_end)
