@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from evaluate.metrics import metrics_of
 from evaluate.query_forms import QUERY_FORMS
 from evaluate.rank.hit_rows import hit_rows
-from evaluate.rank.pair_ranking import rank_pairs
 from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.pools import relevance_rows
 from evaluate.rank.ranking import rank
@@ -33,15 +32,13 @@ AGGREGATING_CODE: Code = [pooled, with_share_of_oracle]
 
 def ranking_code(retriever: Retriever) -> str:
     """A digest of what reads pools, of the retriever, and of what orders its scores: a part of the run's id."""
-    return code_digest(rank, rank_pairs, hit_rows, *_functions_of(retriever))
+    return code_digest(rank, hit_rows, *_functions_of(retriever))
 
 
 def _functions_of(retriever: Retriever) -> Iterator[Callable[..., object]]:
     """What a retriever and those that it calls run."""
     for one in retriever.parts():
         yield one.index
-        if one.pairs:
-            yield one.pairs
         if one.with_arguments:
             yield one.with_arguments
         if one.query_form:

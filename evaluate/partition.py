@@ -6,6 +6,7 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,16 +16,8 @@ from evaluate.made_by import RELEVANCE_CODE, scoring_code
 from evaluate.metrics import metrics_of
 from evaluate.query_forms import rewritten
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
-from evaluate.rank.pair_ranking import rank_pairs
-from evaluate.rank.pools import (
-    ChunkedPools,
-    load_axis,
-    load_pools,
-    pairs_of,
-    queries_by_pool,
-    relevance_rows,
-)
-from evaluate.rank.ranking import Ranked, rank, together
+from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows
+from evaluate.rank.ranking import Ranked, SideBySideError, rank, together
 from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.scoring import score_run
@@ -154,33 +147,25 @@ class Partition:
         gains = self._gains(protocol, system.chunker) if protocol else None
         texts = rewritten(asked.queries, retriever.query_form)
 
-        def ranked(pools: ChunkedPools) -> Ranked:
-            # The oracle scores by the gold, which may be blank.
-            zero_blank = task.ranks_blank and retriever.needs != "gold"
-            if retriever.pairs is not None and not task.without_own_file and pools.are_own(texts):
-                pairs, chunks = pairs_of(texts, pools, gold=gold, gains=gains)
-                side_by_side = rank_pairs(
-                    retriever,
-                    pairs,
-                    chunks,
-                    tie=task.tie,
-                    depth=task.depth,
-                    cut_offs=CUT_OFFS,
-                    zero_blank=zero_blank,
-                )
-                if side_by_side is not None:
-                    return side_by_side
+        def ranked(pools: ChunkedPools, n_side_by_side: int) -> Ranked:
             return rank(
                 retriever,
-                queries_by_pool(texts, pools, gold=gold, gains=gains),
+                queries_by_pool(texts, pools, n_side_by_side, gold=gold, gains=gains),
                 tie=task.tie,
                 depth=task.depth,
                 cut_offs=CUT_OFFS,
                 without_own_file=task.without_own_file,
-                zero_blank=zero_blank,
+                # The oracle scores by the gold, which may be blank.
+                zero_blank=task.ranks_blank and retriever.needs != "gold",
             )
 
-        return ranked
+        def at_best(pools: ChunkedPools) -> Ranked:
+            if not task.without_own_file and pools.are_own(texts):
+                with suppress(SideBySideError):
+                    return ranked(pools, retriever.n_side_by_side)
+            return ranked(pools, 1)
+
+        return at_best
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""

@@ -1,14 +1,13 @@
-"""Texts as counts of tokens, and what chunks share with the query of the pool they lie in: many small pools at once.
+"""Texts as counts of tokens, each text cut into tokens once.
 
-Where every item searches a handful of candidates of its own, an index per pool costs far more than what it saves. Here
-the pools of a part lie side by side: every text is cut into tokens once, and (pool, token) is one number, so that
-counting within a pool is counting whole numbers.
+Where every item searches a handful of candidates of its own, an index per pool costs far more than what it saves. There
+some pools lie side by side as one, in which a token of another pool is another token.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, compress, count
@@ -22,9 +21,6 @@ Tokenizer = Callable[[str], Sequence[str]]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-POOLS_AT_ONCE = 64
-"""How many pools are counted side by side: few enough for all their tokens to stay near the processor."""
-
 
 @dataclass(frozen=True)
 class Counted:
@@ -32,11 +28,14 @@ class Counted:
 
     Attributes:
         vocabulary: Token → column, in the order of the tokens' spelling.
-        counts: (texts, tokens), columns ascending within a row.
+        counts: (texts, tokens), columns ascending within a row; of several pools (texts, pools × tokens), each text
+            having the columns of its own pool alone.
+        n_pools: Of how many pools the texts are, where these lie side by side.
     """
 
     vocabulary: dict[str, int]
     counts: csr_array
+    n_pools: int = 1
 
     @property
     def n_tokens(self) -> Floats:
@@ -61,10 +60,19 @@ class Counted:
         moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
         return Counted({word: place for place, word in enumerate(words)}, moved)
 
+    def beside(self, pool: Integers, n_pools: int) -> Counted:
+        """The same of texts of several pools, given the pool of each."""
+        return Counted(self.vocabulary, _shifted(self.counts, pool, n_pools, len(self.vocabulary)), n_pools)
+
     def asked(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
-        """Queries counted over the same columns; tokens that no text has take columns behind them."""
+        """Queries counted over the same columns, one for each of several pools.
+
+        Tokens that no text has take columns behind them.
+        """
         counts, _ = _columns([_bag(tokens, text) for text in queries], self.vocabulary)
-        return Counted(self.vocabulary, counts)
+        if self.n_pools > 1:
+            counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, len(self.vocabulary))
+        return Counted(self.vocabulary, counts, self.n_pools)
 
 
 @dataclass(frozen=True)
@@ -129,9 +137,9 @@ class Texts(Sequence[str]):
         """Some of them, by themselves."""
         return Texts([self.text[row] for row in rows])
 
-    def rows(self, rows: Integers) -> Texts:
-        """Some of them, in any order, counted together with the others."""
-        return _Rows(self, rows)
+    def rows(self, rows: Integers, pool: Integers | None = None) -> Texts:
+        """Some of them, in any order, counted together with the others; where they are of several pools, of which."""
+        return _Rows(self, rows, pool)
 
     def _count(self, tokens: Tokenizer) -> Counted:
         if isinstance(tokens, Refined):
@@ -142,9 +150,9 @@ class Texts(Sequence[str]):
 class _Rows(Texts):
     """Rows of other texts."""
 
-    def __init__(self, texts: Texts, rows: Integers) -> None:
+    def __init__(self, texts: Texts, rows: Integers, pool: Integers | None) -> None:
         super().__init__()
-        self._texts, self._rows = texts, rows
+        self._texts, self._rows, self._pool = texts, rows, pool
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -154,7 +162,16 @@ class _Rows(Texts):
         return [self._texts.text[row] for row in self._rows]
 
     def _count(self, tokens: Tokenizer) -> Counted:
-        return self._texts.counted(tokens).rows(self._rows)
+        found = self._texts.counted(tokens).rows(self._rows)
+        return found if self._pool is None else found.beside(self._pool, int(self._pool[-1]) + 1)
+
+
+def _shifted(counts: csr_array, pool: Integers, n_pools: int, n_tokens: int) -> csr_array:
+    """Counts of rows of several pools, each in the columns of its own; columns behind the tokens stay behind all."""
+    pool = np.repeat(pool, np.diff(counts.indptr))
+    block = np.where(counts.indices < n_tokens, pool, n_pools - 1)
+    shape = (counts.shape[0], counts.shape[1] + (n_pools - 1) * n_tokens)
+    return csr_array((counts.data, counts.indices + block * n_tokens, counts.indptr), shape=shape)
 
 
 @lru_cache(maxsize=2_000)
@@ -194,66 +211,3 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=counts.shape)
     moved.sort_indices()
     return Counted({word: place for place, word in enumerate(words)}, moved)
-
-
-@dataclass(frozen=True)
-class Met:
-    """The tokens of some pools' chunks, beside what their queries ask: row i of every column is a token of a chunk.
-
-    Attributes:
-        chunks: Which chunks of all there are.
-        pools: Which pools of all there are.
-        pool: The pool of each token's chunk, counted from the first pool here.
-        chunk: Each token's chunk, counted from the first here; ascending, tokens in the order of their spelling.
-        slot: Pool and token as one number.
-        n: How often the chunk says the token.
-        asked: How often the pool's query says it.
-    """
-
-    chunks: slice
-    pools: slice
-    pool: Integers
-    chunk: Integers
-    slot: Integers
-    n: Floats
-    asked: Floats
-
-    def per_chunk(self, values: Floats | None = None) -> Floats:
-        """What a chunk shares with the query: the values of its tokens that are asked, added up; 1 each without any."""
-        is_asked = self.asked > 0
-        n_chunks = self.chunks.stop - self.chunks.start
-        weights = None if values is None else values[is_asked]
-        return np.bincount(self.chunk[is_asked], weights, minlength=n_chunks).astype(np.float64)
-
-    def n_holding(self) -> Integers:
-        """How many chunks of its pool hold each token."""
-        return np.bincount(self.slot)[self.slot]
-
-
-def meetings(texts: csr_array, text: Integers, owner: Integers, queries: csr_array) -> Iterator[Met]:
-    """Go through pools that lie side by side, some at a time.
-
-    Args:
-        texts: (texts, tokens): how often each text says each token, columns ascending.
-        text: The text of each chunk of each pool, pool by pool.
-        owner: The pool of each, ascending; pool i is searched by query i.
-        queries: (queries, tokens or more): how often each query says each token.
-    """
-    n_tokens, n_pools = texts.shape[1], queries.shape[0]
-    for first_pool in range(0, n_pools, POOLS_AT_ONCE):
-        pools = slice(first_pool, min(first_pool + POOLS_AT_ONCE, n_pools))
-        first, last = (int(place) for place in np.searchsorted(owner, [pools.start, pools.stop]))
-        held, here = texts[text[first:last]], queries[pools]
-        # Only the tokens that these chunks say have a column here; the last is for all that they do not.
-        is_said = np.zeros(max(n_tokens, queries.shape[1]), np.bool_)
-        is_said[held.indices] = True
-        column = np.where(is_said, np.cumsum(is_said) - 1, is_said.sum())
-        width = int(is_said.sum()) + 1
-        chunk = np.repeat(np.arange(last - first), np.diff(held.indptr))
-        pool = owner[first:last][chunk] - first_pool
-        slot = pool * width + column[held.indices]
-        asked = np.zeros((pools.stop - pools.start) * width)
-        asked[np.repeat(np.arange(pools.stop - pools.start), np.diff(here.indptr)) * width + column[here.indices]] = (
-            here.data
-        )
-        yield Met(slice(first, last), pools, pool, chunk, slot, held.data, asked[slot])

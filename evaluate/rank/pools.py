@@ -13,7 +13,7 @@ from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.similarity import similarities
-from evaluate.retrievers import Floats, Pairs, Pool, Queries, Span
+from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.tokens import Texts
 from evaluate.vectors import VectorStore
 from lake.lines import LineAxis
@@ -45,11 +45,16 @@ class ChunkedPools:
     texts: Texts
     contents: LakePools | None = None
 
+    def side_by_side(self, n: int = 1) -> list[Pool]:
+        """The same as columns per pool, or per so many pools side by side, in the order of the chunks."""
+        if n not in self._pools:
+            groups = self.chunks.group_by(pl.col("pool_id").rle_id() // n, maintain_order=True)
+            self._pools[n] = [self._pool(chunks, n) for _, chunks in groups]
+        return self._pools[n]
+
     @cached_property
-    def by_pool(self) -> dict[str, Pool]:
-        """The same as columns per pool."""
-        groups = self.chunks.group_by("pool_id", maintain_order=True)
-        return {str(key[0]): self._pool(str(key[0]), frame) for key, frame in groups}
+    def _pools(self) -> dict[int, list[Pool]]:
+        return {}
 
     @cached_property
     def share_lines(self) -> bool:
@@ -79,17 +84,20 @@ class ChunkedPools:
     def _vectors(self) -> VectorStore | None:
         return VectorStore(self.contents.lake) if self.contents else None
 
-    def _pool(self, pool_id: str, chunks: pl.DataFrame) -> Pool:
+    def _pool(self, chunks: pl.DataFrame, n: int) -> Pool:
+        sizes = dict(chunks.group_by("pool_id", maintain_order=True).len().iter_rows()) if n > 1 else {}
+        owner = np.repeat(np.arange(len(sizes)), list(sizes.values())) if sizes else None
         return Pool(
-            pool_id=pool_id,
+            pool_id=", ".join(sizes) or chunks["pool_id"][0],
             path=chunks["path"].to_list(),
             chunk_no=chunks["chunk_no"].to_numpy(),
             line_start=chunks["line_start"].to_numpy(),
             line_end=chunks["line_end"].to_numpy(),
             n_file_lines=chunks["n_file_lines"].to_numpy(),
-            text=self.texts.rows(chunks["text"].to_numpy()),
+            text=self.texts.rows(chunks["text"].to_numpy(), owner),
             vectors=self._vectors,
             contents=self.contents,
+            side_by_side=sizes,
         )
 
 
@@ -201,6 +209,7 @@ def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
 def queries_by_pool(
     items: pl.DataFrame,
     pools: ChunkedPools,
+    n_side_by_side: int = 1,
     *,
     gold: pl.DataFrame | None = None,
     gains: pl.DataFrame | None = None,
@@ -210,54 +219,20 @@ def queries_by_pool(
     Args:
         items: Rows of `items`, each with the `text` that is searched for.
         pools: The pools, cut.
+        n_side_by_side: How many pools are taken as one, where every item has one of its own.
         gold: Rows of `gold_spans` under one gold rule, for a retriever that is shown them.
         gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, likewise.
     """
     gained = _gains(items, pools, gains) if gains is not None else {}
     spans = None if gold is None else _spans(gold)
-    for (pool_id,), group in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
-        pool = pools.by_pool.get(str(pool_id))
-        if pool is None:
-            continue
+    made = pools.side_by_side(n_side_by_side)
+    numbered = pools.chunks.select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
+    asked = items.sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
+    for (number,), group in asked.group_by(pl.col("pool") // n_side_by_side, maintain_order=True):
         queries = _queries(group, spans)
         if gains is not None:
             queries = replace(queries, gains=[gained[item_id] for item_id in queries.item_id])
-        yield pool, queries
-
-
-def pairs_of(
-    items: pl.DataFrame,
-    pools: ChunkedPools,
-    *,
-    gold: pl.DataFrame | None = None,
-    gains: pl.DataFrame | None = None,
-) -> tuple[Pairs, pl.DataFrame]:
-    """The same side by side, where every item has a pool of its own; and the chunks, a row of `chunks` for each pair.
-
-    Args:
-        items: Rows of `items`, each with the `text` that is searched for.
-        pools: The pools, cut.
-        gold: As for :func:`queries_by_pool`.
-        gains: Likewise.
-    """
-    asked = items.sort("pool_id")
-    owners = asked.select("pool_id", "item_id", owner=pl.int_range(pl.len(), dtype=pl.Int64))
-    chunks = owners.join(pools.chunks, on="pool_id", maintain_order="left_right")
-    gained = None
-    if gains is not None:
-        key = ["item_id", "path", "chunk_no"]
-        gained = chunks.select(key).join(gains, on=key, how="left", maintain_order="left")["gain"].fill_null(0.0)
-    pairs = Pairs(
-        queries=_queries(asked, None if gold is None else _spans(gold)),
-        owner=chunks["owner"].to_numpy(),
-        text=chunks["text"].to_numpy(),
-        texts=pools.texts,
-        path=chunks["path"].to_list(),
-        line_start=chunks["line_start"].to_numpy(),
-        line_end=chunks["line_end"].to_numpy(),
-        gains=None if gained is None else gained.to_numpy(),
-    )
-    return pairs, chunks
+        yield made[number], queries
 
 
 def _queries(asked: pl.DataFrame, spans: dict[str, list[Span]] | None) -> Queries:

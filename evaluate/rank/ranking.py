@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever, answer_of
+from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
 from lake.catalog.task import TieRule
 from lake.sampling import seeded_hash
 from lake.text import is_blank
@@ -81,12 +81,15 @@ def rank(
 
     Args:
         retriever: What scores.
-        asked: Pools, each with the queries that search it.
+        asked: Pools, each with the queries that search it; or some side by side, where the retriever takes them.
         tie: How equal scores are ordered.
         depth: How many results are kept per query; None for all.
         cut_offs: Where ties are counted.
         without_own_file: What lies in the query's own file is not returned.
         zero_blank: A query or chunk of nothing but white space scores 0, whatever the retriever says.
+
+    Raises:
+        SideBySideError: The retriever failed on pools side by side; asked one by one it says on which.
     """
     frames: list[pl.DataFrame] = []
     result = Ranked(pl.DataFrame(schema=HITS), {}, {}, 0.0, 0, [])
@@ -95,12 +98,14 @@ def rank(
         try:
             index = retriever.index(pool)
             indexed = time.perf_counter()
-            answer = answer_of(index, queries)
+            answer = index.search(queries)
             scores = _checked(answer.scores, pool, queries)
             lines = None if answer.lines is None else _checked(answer.lines, pool, queries)
             n_bytes = int(index.n_bytes)
         except Exception as error:
             # A retriever is anyone's code: its fault is a row, never the end.
+            if pool.side_by_side:
+                raise SideBySideError from error
             said = f"{type(error).__name__}: {error}".splitlines()[0][:300].encode(errors="backslashreplace").decode()
             result.failed.update(dict.fromkeys(queries.item_id, said))
             continue
@@ -112,10 +117,8 @@ def rank(
             scores[row] = np.nan
             result.failed[queries.item_id[row]] = why
         if zero_blank:
-            blank_queries, blank_chunks = (
-                np.array([is_blank(text) for text in side]) for side in (queries.text, pool.text)
-            )
-            scores[(blank_queries[:, None] | blank_chunks[None, :]) & ~np.isnan(scores)] = 0.0
+            blank_queries = np.array([is_blank(text) for text in queries.text])
+            scores[(blank_queries[:, None] | pool.spread(pool.is_blank)) & ~np.isnan(scores)] = 0.0
         if without_own_file:
             for table in (scores, lines):
                 if table is not None:
@@ -139,6 +142,10 @@ def _forget_own_files(scores: Floats, pool: Pool, queries: Queries) -> None:
         scores[row, places.get(own, [])] = np.nan
 
 
+class SideBySideError(Exception):
+    """A retriever cannot take some pools all at once."""
+
+
 class BadScoresError(ValueError):
     """A retriever's answer that is no table of scores."""
 
@@ -147,12 +154,14 @@ class BadScoresError(ValueError):
 
 
 def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
-    wanted = (len(queries), len(pool))
+    wanted = (len(queries), pool.places.shape[1])
     found = np.array(scores, dtype=np.float64)
     if found.shape != wanted:
         raise BadScoresError(found=found.shape, wanted=f"the shape (queries, chunks) = {wanted}")
     if np.isinf(found).any():
         raise BadScoresError(found="an infinite one", wanted="finite numbers, or NaN for what is not returned")
+    if pool.side_by_side:
+        found[~pool.places] = np.nan
     return found
 
 
@@ -177,7 +186,7 @@ def _best(part: str, pool: Pool, queries: Queries, scores: Floats, order: Intege
             "item_id": np.array(queries.item_id, dtype=object)[row].tolist(),
             "part": [part] * len(row),
             "rank": column + 1,
-            "pool_id": [pool.pool_id] * len(row),
+            "pool_id": np.array(list(pool.side_by_side) or [pool.pool_id] * len(queries), dtype=object)[row].tolist(),
             "chunk": order[row, column],
             "score": ranked[row, column],
         },
@@ -188,9 +197,9 @@ def _best(part: str, pool: Pool, queries: Queries, scores: Floats, order: Intege
 def _tie_keys(pool: Pool, queries: Queries, tie: TieRule) -> Integers:
     """What orders equal scores, of shape (queries, chunks): smaller first."""
     if tie == "pool":
-        return np.broadcast_to(np.arange(len(pool)), (len(queries), len(pool)))
+        return np.broadcast_to(np.arange(pool.places.shape[1]), (len(queries), pool.places.shape[1]))
     item = [seeded_hash(item_id) for item_id in queries.item_id]
-    return mixed(np.array(item, np.uint64)[:, None] ^ mixed(pool.hashes)[None, :]).view(np.int64)
+    return mixed(np.array(item, np.uint64)[:, None] ^ pool.spread(mixed(pool.hashes))).view(np.int64)
 
 
 def mixed(value: np.ndarray[tuple[int, ...], np.dtype[np.uint64]]) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:

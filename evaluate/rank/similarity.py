@@ -1,7 +1,6 @@
 """How like the gold snippet a chunk is: shares of tokens and of identifiers, for every chunk of every item's pool.
 
-Every text is cut into tokens once, whatever number of items hold it. The sets are rows of a sparse matrix, and an
-item's pool is gone through beside its snippet as it is beside a query.
+Every text is cut into tokens once, whatever number of items hold it. The sets are rows of a sparse matrix.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array
 
-from evaluate.tokens import meetings
 from lake.errors import GoldspanError
 
 KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
@@ -24,6 +22,9 @@ _IDENTIFIER = r"(?-u:\b)[a-zA-Z_][a-zA-Z0-9_]*"
 
 ITEMS_AT_ONCE = 256
 """Items of one pool whose snippets are held against all its texts at a time: what memory must hold."""
+
+PAIRS_AT_ONCE = 4_096
+"""Chunks that are held each against its own item's snippet at a time."""
 
 Integers = npt.NDArray[np.int64]
 
@@ -95,9 +96,9 @@ def _shared(sets: csr_array, chunk: Integers, owner: Integers, snippet: Integers
             here = np.flatnonzero((owner >= first) & (owner < first + ITEMS_AT_ONCE))
             both[here] = counts[place[here], owner[here] - first]
         return both
-    order = np.argsort(owner, kind="stable")
-    for met in meetings(sets, chunk[order], owner[order], sets[snippet]):
-        both[order[met.chunks]] = met.per_chunk()
+    for first in range(0, len(chunk), PAIRS_AT_ONCE):
+        last = first + PAIRS_AT_ONCE
+        both[first:last] = sets[chunk[first:last]].multiply(sets[snippet[owner[first:last]]]).sum(axis=1)
     return both
 
 

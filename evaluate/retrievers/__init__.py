@@ -1,4 +1,4 @@
-"""Retrievers: how a pool of chunks is scored against queries. One file each, found by name."""
+"""Retrievers: how a pool of chunks is scored against queries. A file each, or a family's; found by name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from typing import Literal, NamedTuple, Protocol
 
 from evaluate.retrievers.given import Floats as Floats
 from evaluate.retrievers.given import Integers as Integers
-from evaluate.retrievers.given import Pairs as Pairs
 from evaluate.retrievers.given import Pool as Pool
 from evaluate.retrievers.given import Queries as Queries
 from evaluate.retrievers.given import Span as Span
@@ -20,6 +19,9 @@ from lake.declarations import discover
 
 BASELINE = "baseline"
 """The tag of a system that is always in the table and never in the ranking."""
+
+POOLS_AT_ONCE = 64
+"""How many small pools are best taken side by side: few enough for all their tokens to stay near the processor."""
 
 
 class Track(Protocol):
@@ -47,7 +49,7 @@ class Answer(NamedTuple):
     """Scores, where some queries could not be answered.
 
     Attributes:
-        scores: (queries, chunks); a failed query's row is not read. Of pairs: one per chunk.
+        scores: (queries, chunks); a failed query's row is not read.
         failed: Row of a query → why it could not be answered.
         lines: Scores of another order, for metrics of sets of lines; None where one order serves both. Only the oracle
             has two: what it would return to cover lines is not what it would return to rank chunks.
@@ -58,36 +60,30 @@ class Answer(NamedTuple):
     lines: Floats | None = None
 
 
-class Index(Protocol):
-    """A pool made ready to be searched."""
-
-    @property
-    def n_bytes(self) -> int:
-        """How much memory the index holds, beside the chunks' own texts."""
-        ...
-
-    def search(self, queries: Queries) -> Floats | Answer:
-        """Scores of shape (queries, chunks), higher is better; NaN where a chunk is not to be returned at all."""
-        ...
-
-
-def answer_of(index: Index, queries: Queries) -> Answer:
-    """What an index answers, with the failures of single queries beside it."""
-    answer = index.search(queries)
-    return answer if isinstance(answer, Answer) else Answer(answer)
-
-
 @dataclass(frozen=True)
-class Scan:
-    """An index that is nothing but the pool: for retrievers that have nothing to prepare."""
+class Index:
+    """A pool made ready to be searched.
 
-    pool: Pool
-    score: Callable[[Pool, Queries], Floats]
+    Attributes:
+        scores: `scores(queries)` → scores of shape (queries, chunks), higher is better; NaN where a chunk is not to be
+            returned at all. Or an Answer of such.
+        n_bytes: How much memory the index holds, beside the chunks' own texts.
+    """
+
+    scores: Callable[[Queries], Floats | Answer]
     n_bytes: int = 0
 
-    def search(self, queries: Queries) -> Floats:
-        """Whatever the function scores."""
-        return self.score(self.pool, queries)
+    def search(self, queries: Queries) -> Answer:
+        """The scores of every query and chunk, with the failures of single queries beside them."""
+        answer = self.scores(queries)
+        return answer if isinstance(answer, Answer) else Answer(answer)
+
+
+class Scan(Index):
+    """An index that is nothing but the pool: for retrievers that have nothing to prepare."""
+
+    def __init__(self, pool: Pool, score: Callable[[Pool, Queries], Floats | Answer]) -> None:
+        super().__init__(functools.partial(score, pool))
 
 
 @dataclass(frozen=True)
@@ -112,8 +108,8 @@ class Retriever:
         tasks: The tasks it runs on unless it is named, none for all.
         missing: What has to be installed or given before it can run, or an empty string; until then it runs nowhere
             unasked, and asked for by name it says so.
-        pairs: A shorter way where pools are many and small, if it has one: `pairs(pairs)` → for every chunk of every
-            pool the very score that its index gives, or an Answer of such.
+        n_side_by_side: How many small pools, each with its one query, it takes at once: faster than one by one, and
+            with the very scores that each alone has.
         arguments: What may be written behind its name, as a listing shows it: `:k1=NUMBER`. Empty where nothing may.
         with_arguments: `with_arguments(text)` → the retriever that `name:text` means, called so; it raises a
             GoldspanError with code USAGE where the text means none.
@@ -137,7 +133,7 @@ class Retriever:
     runs: Literal["always", "asked", "named"] = "always"
     tasks: tuple[str, ...] = ()
     missing: Callable[[], str] | None = None
-    pairs: Callable[[Pairs], Floats | Answer] | None = None
+    n_side_by_side: int = 1
     arguments: str = ""
     with_arguments: Callable[[str], Retriever] | None = None
     components: tuple[Retriever, ...] = ()
@@ -164,8 +160,7 @@ class Retriever:
     @property
     def why_missing(self) -> str:
         """What is to be installed or given first, or an empty string."""
-        own = self.missing() if self.missing else ""
-        return own or next((why for one in self.components if (why := one.why_missing)), "")
+        return next((why for one in self.parts() if one.missing and (why := one.missing())), "")
 
     def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:
         """Whether it runs on a task without being named.

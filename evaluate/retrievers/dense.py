@@ -12,15 +12,13 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-import numpy as np
 import polars as pl
 
 from evaluate.embedding.encoder import BATCH
 from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model, arguments_of
-from evaluate.retrievers import Material, Pool, Retriever
-from evaluate.retrievers._cosine import CosineIndex
-from evaluate.vectors import Vectors, VectorStore
+from evaluate.retrievers import Index, Material, Pool, Retriever
+from evaluate.retrievers._cosine import cosine_index
 from lake.errors import Exit, GoldspanError
 
 SLAB = 16_384
@@ -70,18 +68,10 @@ class Dense:
         )
 
 
-def index(dense: Dense, pool: Pool) -> CosineIndex:
+def index(dense: Dense, pool: Pool) -> Index:
     """The vectors of a pool's chunks, read from the lake; what has none yet is embedded."""
-    store = pool.vectors
-    if store is None:
-        message = "a pool without a lake has no place for vectors"
-        raise GoldspanError(message, hint="Rank through python -m evaluate.")
-    keys, vectors = dense.documents.vectors(store, pool.text)
-    return CosineIndex(partial(_of_queries, dense, store), vectors.matrix, np.array([vectors.row[key] for key in keys]))
-
-
-def _of_queries(dense: Dense, store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], Vectors]:
-    return dense.queries.vectors(store, texts)
+    store = pool.vectors_of_lake()
+    return cosine_index(partial(dense.queries.vectors, store), *dense.documents.vectors(store, pool.text))
 
 
 def prepare(dense: Dense, material: Material) -> dict[str, str]:

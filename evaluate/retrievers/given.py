@@ -5,15 +5,18 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluate.tokens import Counted, Texts, Tokenizer
 from evaluate.vectors import VectorStore
+from lake.errors import GoldspanError
 from lake.sampling import seeded_hash
+from lake.text import is_blank
 
+Number = TypeVar("Number", bound=np.generic)
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
@@ -42,10 +45,13 @@ class Pool:
     retrievers and chunkers, and count their queries over the same columns:
 
         found = pool.counted(words)
-        queries = found.asked(queries.text, words)  # columns behind the first len(found.vocabulary) are in no chunk
+        queries = found.asked(queries.text, words)  # columns behind the first found.counts.shape[1] are in no chunk
 
     A tokenizer that makes its tokens of another's one by one (parts of identifiers, say) is `Refined(words, rule)` of
     `evaluate.tokens`: it too reads no text.
+
+    Several small pools may lie side by side, for retrievers that take so many: their chunks end to end, and one query
+    for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.
 
     Attributes:
         pool_id: The pool.
@@ -57,6 +63,7 @@ class Pool:
         text: Text of each chunk.
         vectors: The lake's vectors, for retrievers that look some up.
         contents: The pools' files and definitions, for retrievers that need them.
+        side_by_side: Where several pools are, the id and the number of chunks of each.
     """
 
     pool_id: str
@@ -68,6 +75,7 @@ class Pool:
     text: Sequence[str]
     vectors: VectorStore | None = None
     contents: PoolContents | None = None
+    side_by_side: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, Texts):
@@ -76,16 +84,57 @@ class Pool:
     def __len__(self) -> int:
         return len(self.path)
 
+    @property
+    def sizes(self) -> Integers:
+        """How many chunks the pool has, or each of those side by side."""
+        return np.array([*self.side_by_side.values()] or [len(self)], np.int64)
+
+    @functools.cached_property
+    def owner(self) -> Integers:
+        """Which of the pools each chunk is of."""
+        return np.repeat(np.arange(len(self.sizes)), self.sizes)
+
+    @functools.cached_property
+    def places(self) -> npt.NDArray[np.bool_]:
+        """Where rows of scores have a chunk: all of one row, or a row for each pool side by side."""
+        return np.arange(self.sizes.max()) < self.sizes[:, None]
+
+    def spread(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
+        """One value per chunk, or a row of them per query, as rows of scores are laid out."""
+        if not self.side_by_side:
+            return np.atleast_2d(values)
+        rows = np.zeros(self.places.shape, values.dtype)
+        rows[self.places] = values.ravel()
+        return rows
+
     @functools.cached_property
     def hashes(self) -> npt.NDArray[np.uint64]:
         """A seeded hash of each chunk, by which equal scores are ordered."""
-        named = zip(self.path, self.chunk_no.tolist(), strict=True)
-        return np.array([seeded_hash(path, str(number)) for path, number in named], np.uint64)
+        named = list(zip(self.path, self.chunk_no.tolist(), strict=True))
+        # A few names stand in every pool (`cand:0`), so each is hashed once.
+        hashed = {name: seeded_hash(name[0], str(name[1])) for name in set(named)}
+        return np.array([hashed[name] for name in named], np.uint64)
+
+    @functools.cached_property
+    def is_blank(self) -> npt.NDArray[np.bool_]:
+        """Whether each chunk is white space alone."""
+        return np.array([is_blank(text) for text in self.text], np.bool_)
 
     def counted(self, tokens: Tokenizer) -> Counted:
         """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
         texts = self.text
         return (texts if isinstance(texts, Texts) else Texts(texts)).counted(tokens)
+
+    def vectors_of_lake(self) -> VectorStore:
+        """Where vectors are kept.
+
+        Raises:
+            GoldspanError: The pool was made without a lake.
+        """
+        if self.vectors is None:
+            message = "a pool without a lake has no place for vectors"
+            raise GoldspanError(message, hint="Rank through python -m evaluate.")
+        return self.vectors
 
     def files(self) -> Mapping[str, str]:
         """The text of every file of the pool, by path."""
@@ -144,33 +193,3 @@ class Queries:
 
     def __len__(self) -> int:
         return len(self.item_id)
-
-
-@dataclass(frozen=True)
-class Pairs:
-    """Items that each search a small pool of their own, side by side: row i of every column of chunks is a chunk.
-
-    The chunks stand pool by pool, each pool in its own order; pool i is searched by query i.
-
-    Attributes:
-        queries: What is asked, one query per pool; `gains` are given below.
-        owner: The pool of each chunk, ascending; a pool may have no chunk.
-        text: The text of each chunk, as a row of `texts`.
-        texts: Every text once.
-        path: Path of each chunk.
-        line_start: First line of each chunk.
-        line_end: Line after the last of each chunk.
-        gains: Where relevance is a similarity, how like the gold each chunk is; for the oracle alone.
-    """
-
-    queries: Queries
-    owner: Integers
-    text: Integers
-    texts: Texts
-    path: Sequence[str]
-    line_start: Integers
-    line_end: Integers
-    gains: Floats | None = None
-
-    def __len__(self) -> int:
-        return len(self.owner)

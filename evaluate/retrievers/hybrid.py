@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
 from scipy.stats import rankdata
 
-from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, answer_of, retrievers
+from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, retrievers
 from evaluate.retrievers._arguments import component
-from evaluate.retrievers.bm25_okapi import BM25_OKAPI
-from evaluate.retrievers.symbols import SYMBOLS
+from evaluate.retrievers.bm25 import BM25_OKAPI
+from evaluate.retrievers.names import SYMBOLS
 from lake.errors import Exit, GoldspanError
 
 NAME = "hybrid"
@@ -20,26 +19,11 @@ K = 60
 """What is added to every rank, as in the paper."""
 
 
-@dataclass(frozen=True)
-class Fused:
-    """A pool as several retrievers index it."""
-
-    indexes: Sequence[Index]
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of all the indexes."""
-        return sum(index.n_bytes for index in self.indexes)
-
-    def search(self, queries: Queries) -> Answer:
-        """The sum over the retrievers of 1 / (60 + rank); a chunk that none of them returns is not returned."""
-        answers = [answer_of(index, queries) for index in self.indexes]
-        failed = {row: why for answer in answers for row, why in answer.failed.items()}
-        return Answer(fused([answer.scores for answer in answers]), failed)
-
-
 def fused(scores: Sequence[Floats]) -> Floats:
-    """Scores of several retrievers, each of shape (queries, chunks), as one; equal scores share their mean rank."""
+    """The sum over several retrievers' scores of 1 / (60 + rank); equal scores share their mean rank.
+
+    A chunk that none of them returns is not returned.
+    """
     total = np.zeros(scores[0].shape)
     for one in scores:
         rank = rankdata(-one, axis=-1, nan_policy="omit")
@@ -47,9 +31,16 @@ def fused(scores: Sequence[Floats]) -> Floats:
     return np.where(np.all(np.isnan(scores), axis=0), np.nan, total)
 
 
-def index(pool: Pool, *, each: Sequence[Retriever]) -> Fused:
+def index(pool: Pool, *, each: Sequence[Retriever]) -> Index:
     """The pool as each of the retrievers indexes it."""
-    return Fused([one.index(pool) for one in each])
+    indexes = [one.index(pool) for one in each]
+
+    def search(queries: Queries) -> Answer:
+        answers = [one.search(queries) for one in indexes]
+        failed = {row: why for answer in answers for row, why in answer.failed.items()}
+        return Answer(fused([answer.scores for answer in answers]), failed)
+
+    return Index(search, sum(one.n_bytes for one in indexes))
 
 
 def fusing(name: str, each: Sequence[Retriever]) -> Retriever:

@@ -10,38 +10,18 @@ import numpy as np
 
 from evaluate.import_paths import ImportPaths
 from evaluate.import_statements import imports_of
-from evaluate.retrievers import Floats, Index, Integers, Pool, Queries, Retriever, answer_of
-from evaluate.retrievers.bm25_okapi import BM25_OKAPI
+from evaluate.retrievers import Floats, Index, Integers, Pool, Queries, Retriever
+from evaluate.retrievers.bm25 import BM25_OKAPI
 from lake.text import language_of, split_lines
 
 
 @dataclass(frozen=True)
 class ImportGraph:
-    """A pool whose files are reached by imports.
-
-    Attributes:
-        pool: The pool.
-        words: The pool as the retriever indexes it that orders chunks of files equally far.
-    """
+    """A pool whose files are reached by imports, which are read when a query first reaches a file."""
 
     pool: Pool
-    words: Index
 
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the index of words; imports are read when a query first reaches a file."""
-        return self.words.n_bytes
-
-    def search(self, queries: Queries) -> Floats:
-        """The words' scores, below them the same of files one import further on, and so forth."""
-        scores = answer_of(self.words, queries).scores
-        width = scores.max(axis=1, initial=0) - scores.min(axis=1, initial=0) + 1
-        asked = zip(queries.text, queries.target_path, queries.target_line.tolist(), strict=True)
-        far = np.array([self._distances(*one) for one in asked]).reshape(scores.shape)
-        moved: Floats = scores - far * width[:, None]
-        return moved
-
-    def _distances(self, text: str, path: str | None, line: int) -> Integers:
+    def distances(self, text: str, path: str | None, line: int) -> Integers:
         """How many imports each chunk's file is away; for one that none reaches, one more than the farthest is."""
         distance = {path: far for far, level in enumerate(self._levels(text, path, line), 1) for path in level}
         unreached = max(distance.values(), default=0) + 1
@@ -87,9 +67,20 @@ class ImportGraph:
             yield from self._paths.of(one, path, language)
 
 
-def index(pool: Pool) -> ImportGraph:
-    """The pool's words; its imports are read as queries reach them."""
-    return ImportGraph(pool, BM25_OKAPI.index(pool))
+def index(pool: Pool) -> Index:
+    """The pool's words, and its imports, which are read as queries reach them."""
+    by_words, graph = BM25_OKAPI.index(pool), ImportGraph(pool)
+
+    def search(queries: Queries) -> Floats:
+        """The words' scores, below them the same of files one import further on, and so forth."""
+        scores = by_words.search(queries).scores
+        width = scores.max(axis=1, initial=0) - scores.min(axis=1, initial=0) + 1
+        asked = zip(queries.text, queries.target_path, queries.target_line.tolist(), strict=True)
+        far = np.array([graph.distances(*one) for one in asked]).reshape(scores.shape)
+        moved: Floats = scores - far * width[:, None]
+        return moved
+
+    return Index(search, by_words.n_bytes)
 
 
 IMPORTS = Retriever(

@@ -4,56 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
-from evaluate.retrievers import BASELINE, Answer, Floats, Pairs, Pool, Queries, Retriever, Span
+from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Answer, Floats, Pool, Queries, Retriever, Scan, Span
 
 Lines = npt.NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class Bound:
-    """A pool, to be ranked by gold."""
+def score(pool: Pool, queries: Queries) -> Answer:
+    """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines.
 
-    pool: Pool
-    n_bytes: int = 0
-
-    def search(self, queries: Queries) -> Answer:
-        """Two orders: by overlap with the gold for ranked metrics, by greedy covering for sets of lines.
-
-        Where relevance is a similarity there is one: by that.
-        """
-        if queries.gains:
-            return Answer(np.stack(queries.gains))
-        shape = (len(queries), len(self.pool))
-        overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
-        rows_of: dict[str, list[int]] = {}
-        for row, path in enumerate(self.pool.path):
-            rows_of.setdefault(path, []).append(row)
-        for query, spans in enumerate(queries.gold):
-            _rate(self.pool, rows_of, spans, overlaps[query], covering[query])
-        return Answer(overlaps, lines=covering)
-
-
-def score_pairs(pairs: Pairs) -> Floats | Answer:
-    """The same two orders of many small pools, or the one."""
-    if pairs.gains is not None:
-        return pairs.gains
-    overlaps, covering = np.zeros(len(pairs)), np.full(len(pairs), np.nan)
-    ends = np.searchsorted(pairs.owner, np.arange(len(pairs.queries) + 1)).tolist()
-    for query, spans in enumerate(pairs.queries.gold):
-        rows_of: dict[str, list[int]] = {span.path: [] for span in spans}
-        for row in range(ends[query], ends[query + 1]):
-            if pairs.path[row] in rows_of:
-                rows_of[pairs.path[row]].append(row)
-        _rate(pairs, rows_of, spans, overlaps, covering)
-    return Answer(overlaps, lines=covering)
+    Where relevance is a similarity there is one: by that.
+    """
+    if queries.gains:
+        return Answer(pool.spread(np.concatenate(queries.gains).reshape(-1, len(pool))))
+    # Of pools side by side no two queries see the same chunk.
+    shape = (1 if pool.side_by_side else len(queries), len(pool))
+    overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
+    rows_of: dict[tuple[int, str], list[int]] = {}
+    for row, place in enumerate(zip(pool.owner.tolist(), pool.path, strict=True)):
+        rows_of.setdefault(place, []).append(row)
+    for query, spans in enumerate(queries.gold):
+        own, row = (query, 0) if pool.side_by_side else (0, query)
+        here = {span.path: rows_of.get((own, span.path), []) for span in spans}
+        _rate(pool, here, spans, overlaps[row], covering[row])
+    return Answer(pool.spread(overlaps), lines=pool.spread(covering))
 
 
 def _rate(
-    chunks: Pool | Pairs,
+    chunks: Pool,
     rows_of: Mapping[str, Sequence[int]],
     spans: Sequence[Span],
     overlaps: Floats,
@@ -67,15 +49,15 @@ def _rate(
     for span in spans:
         if span.line_start == span.line_end:
             # A gold text without a line shares none with itself.
-            overlaps[[row for row in rows_of.get(span.path, []) if chunks.line_end[row] == 0]] = span.grade
+            overlaps[[row for row in rows_of[span.path] if chunks.line_end[row] == 0]] = span.grade
     for place, chunk in enumerate(_greedy(pieces, _n_gold(spans))):
         covering[chunk] = -place
 
 
-def _met(chunks: Pool | Pairs, rows_of: Mapping[str, Sequence[int]], path: str, spans: Sequence[Span]) -> list[_Piece]:
+def _met(chunks: Pool, rows_of: Mapping[str, Sequence[int]], path: str, spans: Sequence[Span]) -> list[_Piece]:
     """The chunks of one file that share a line with its gold."""
     here = [span for span in spans if span.path == path]
-    rows = rows_of.get(path, [])
+    rows = rows_of[path]
     end = max([span.line_end for span in here] + [int(chunks.line_end[row]) for row in rows])
     gold = np.zeros(end, dtype=np.bool_)
     for span in here:
@@ -136,9 +118,9 @@ ORACLE = Retriever(
     meaning="What the best retriever over the same chunks could score. It is shown the gold: for ranked metrics the "
     "chunks that overlap most come first; for sets of lines those that add most gold per line, as long as each raises "
     "F1 (greedy).",
-    index=Bound,
+    index=partial(Scan, score=score),
     tags=(BASELINE,),
     needs="gold",
     version=4,
-    pairs=score_pairs,
+    n_side_by_side=POOLS_AT_ONCE,
 )

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-import numpy as np
-
-from evaluate.retrievers import Pool, Retriever
-from evaluate.retrievers._cosine import CosineIndex
+from evaluate.retrievers import Index, Pool, Retriever
+from evaluate.retrievers._cosine import cosine_index
 from evaluate.vectors import GIVEN, Vectors, VectorStore
+from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 
 KEY_LENGTH = 16
@@ -31,37 +30,23 @@ def chunk_keys(pool: Pool) -> list[str]:
     ]
 
 
-class NoVectorsError(ValueError):
-    """There is nothing to look up."""
-
-    def __init__(self) -> None:
-        super().__init__("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
-
-
-class MissingVectorError(ValueError):
-    """Some text has no vector."""
-
-    def __init__(self, what: str, n_missing: int, first: str) -> None:
-        super().__init__(f"no vector for {n_missing:,} {what}, the first with key {first}")
-
-
-def index(pool: Pool) -> CosineIndex:
+def index(pool: Pool) -> Index:
     """Look up every chunk.
 
     Raises:
-        NoVectorsError: None were given.
-        MissingVectorError: A chunk has none, so no query of this pool can be answered.
+        GoldspanError: No vectors were given, or a chunk has none, so that no query of this pool can be answered.
     """
     store = pool.vectors
     if store is None or store.n_cut(GIVEN).is_empty():
-        raise NoVectorsError
+        message = "the lake holds no vectors; give them with python -m evaluate --vectors FILE"
+        raise GoldspanError(message)
     keys = chunk_keys(pool)
     vectors = store.read(GIVEN, keys)
     missing = [key for key in keys if key not in vectors.row]
     if missing:
-        what = "chunks"
-        raise MissingVectorError(what, len(missing), missing[0])
-    return CosineIndex(partial(_of_queries, store), vectors.matrix, np.array([vectors.row[key] for key in keys]))
+        message = f"no vector for {len(missing):,} chunks, the first with key {missing[0]}"
+        raise GoldspanError(message)
+    return cosine_index(partial(_of_queries, store), keys, vectors)
 
 
 def _of_queries(store: VectorStore, texts: Sequence[str]) -> tuple[Sequence[str], Vectors]:

@@ -2,56 +2,40 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, answer_of
+from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever
 from evaluate.retrievers._arguments import component
-from evaluate.retrievers.jaccard_regex import JACCARD_REGEX
+from evaluate.retrievers.jaccard import JACCARD_REGEX
 
 NAME = "repocoder"
 
 
-@dataclass(frozen=True)
-class TwoPasses:
-    """A pool that is searched twice.
+def index(pool: Pool, *, both: Retriever) -> Index:
+    """The pool as the retriever of both passes indexes it."""
+    once = both.index(pool)
 
-    Attributes:
-        pool: The pool.
-        index: What both passes search.
-    """
-
-    pool: Pool
-    index: Index
-
-    @property
-    def n_bytes(self) -> int:
-        """Bytes of the one index."""
-        return self.index.n_bytes
-
-    def search(self, queries: Queries) -> Answer:
-        """What the second pass scores."""
-        first = answer_of(self.index, queries)
-        second = answer_of(self.index, replace(queries, text=self._lengthened(queries, first.scores)))
+    def search(queries: Queries) -> Answer:
+        first = once.search(queries)
+        second = once.search(replace(queries, text=lengthened(pool, queries, first.scores)))
         return Answer(second.scores, {**first.failed, **second.failed})
 
-    def _lengthened(self, queries: Queries, scores: Floats) -> list[str]:
-        """Each query followed by its best chunk, the pool's first of several; where all score alike none is best."""
-        is_own = np.array(self.pool.path, object)[None, :] == np.array(queries.target_path, object)[:, None]
-        others = np.where(is_own | np.isnan(scores), -np.inf, scores)
-        texts = []
-        for text, row in zip(queries.text, others, strict=True):
-            found = row[row > -np.inf]
-            is_told_apart = found.size > 1 and found.min() < found.max()
-            texts.append(f"{text}\n{self.pool.text[int(row.argmax())]}" if is_told_apart else text)
-        return texts
+    return Index(search, once.n_bytes)
 
 
-def index(pool: Pool, *, both: Retriever) -> TwoPasses:
-    """The pool as the retriever of both passes indexes it."""
-    return TwoPasses(pool, both.index(pool))
+def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
+    """Each query followed by its best chunk, the pool's first of several; where all score alike none is best."""
+    is_own = np.array(pool.path, object)[None, :] == np.array(queries.target_path, object)[:, None]
+    others = np.where(is_own | np.isnan(scores), -np.inf, scores)
+    texts = []
+    for text, row in zip(queries.text, others, strict=True):
+        found = row[row > -np.inf]
+        is_told_apart = found.size > 1 and found.min() < found.max()
+        texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if is_told_apart else text)
+    return texts
 
 
 def in_two_passes(name: str, both: Retriever) -> Retriever:

@@ -8,7 +8,6 @@ the last bits between machines.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import keep, key_of
 from evaluate.embedding.models import Model, arguments_of
-from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever, answer_of
+from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
 from evaluate.retrievers._arguments import component
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
@@ -26,34 +25,17 @@ MODEL = "cross-encoder/ms-marco-MiniLM-L6-v2"
 TOP = 100
 
 
-@dataclass(frozen=True)
-class Reranked:
-    """A pool that another retriever has indexed, and the model that reads its best chunks.
+def index(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
+    """The other retriever's index of the pool, whose best chunks the cross-encoder reads."""
+    indexed = first.index(pool)
 
-    Attributes:
-        pool: The pool.
-        first: The other retriever's index.
-        model: The cross-encoder.
-        top: How many chunks it reads for each query.
-    """
-
-    pool: Pool
-    first: Index
-    model: Model
-    top: int
-
-    @property
-    def n_bytes(self) -> int:
-        """What the first index holds: the model is no part of it."""
-        return self.first.n_bytes
-
-    def search(self, queries: Queries) -> Answer:
+    def search(queries: Queries) -> Answer:
         """The cross-encoder's scores of the best; the others follow below in their order, ties left as ties."""
-        answer = answer_of(self.first, queries)
+        answer = indexed.search(queries)
         scores = np.array(answer.scores, dtype=np.float64)
-        best = [_best(row, self.top) for row in scores]
-        pairs = [(text, self.pool.text[n]) for text, places in zip(queries.text, best, strict=True) for n in places]
-        read = iter(self._read(pairs))
+        best = [_best(row, top) for row in scores]
+        pairs = [(text, pool.text[n]) for text, places in zip(queries.text, best, strict=True) for n in places]
+        read = iter(_read(model, pool, pairs))
         for row, places in zip(scores, best, strict=True):
             anew = np.array([next(read) for _ in places])
             is_left = ~np.isnan(row)
@@ -64,34 +46,29 @@ class Reranked:
             row[places] = anew
         return Answer(scores, answer.failed)
 
-    def _read(self, pairs: Sequence[tuple[str, str]]) -> list[float]:
-        """The score of each pair, as it is in the lake; what is not there yet is worked out."""
-        store = self.pool.vectors
-        if store is None:
-            message = "a pool without a lake has no place for scores"
-            raise GoldspanError(message, hint="Rank through python -m evaluate.")
-        maker = self.model.identity(kind="pairs")
-        keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
+    return Index(search, indexed.n_bytes)
+
+
+def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[float]:
+    """The score of each pair, as it is in the lake; what is not there yet is worked out."""
+    store = pool.vectors_of_lake()
+    maker = model.identity(kind="pairs")
+    keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
+    found = store.read(maker, keys)
+    missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found.row}
+    if missing:
+        encoder = encoder_of(model, is_cross=True)
+        tokens = list(encoder.cutter.pairs(list(missing.values())))
+        for _ in keep(store, maker, encoder, list(missing), tokens):
+            pass
         found = store.read(maker, keys)
-        missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found.row}
-        if missing:
-            encoder = encoder_of(self.model, is_cross=True)
-            tokens = list(encoder.cutter.pairs(list(missing.values())))
-            for _ in keep(store, maker, encoder, list(missing), tokens):
-                pass
-            found = store.read(maker, keys)
-        return [float(found.matrix[found.row[key], 0]) for key in keys]
+    return [float(found.matrix[found.row[key], 0]) for key in keys]
 
 
 def _best(scores: Floats, n: int) -> Integers:
     """The places of the best of some scores, ties by their places; NaN is none."""
     order = np.argsort(np.where(np.isnan(scores), np.inf, -scores), kind="stable")
     return order[: min(n, int((~np.isnan(scores)).sum()))]
-
-
-def index(first: Retriever, model: Model, top: int, pool: Pool) -> Reranked:
-    """The other retriever's index of the pool."""
-    return Reranked(pool, first.index(pool), model, top)
 
 
 def _of(text: str) -> Retriever:

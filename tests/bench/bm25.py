@@ -10,8 +10,8 @@ import numpy as np
 from rank_bm25 import BM25Okapi
 
 from evaluate.rank.pools import load_pools, queries_by_pool
-from evaluate.retrievers import Floats, Pool, Queries, answer_of
-from evaluate.retrievers.bm25_okapi import BM25_OKAPI
+from evaluate.retrievers import Floats, Pool, Queries
+from evaluate.retrievers.bm25 import BM25_OKAPI
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.sampling import stratified
 from lake.store import Lake
@@ -61,7 +61,7 @@ def goldspan(lake: str, output: str) -> dict[str, object]:
 
     def search(pool: Pool) -> Search:
         index = BM25_OKAPI.index(pool)
-        return lambda queries: answer_of(index, queries).scores
+        return lambda queries: index.search(queries).scores
 
     return _searched(search, lake, output)
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 from rank_bm25 import BM25Okapi
 
-from evaluate.rank.pools import load_pools, pairs_of
-from evaluate.retrievers import Floats, Pairs
-from evaluate.retrievers.bm25_okapi import BM25_OKAPI
+from evaluate.rank.pools import load_pools, queries_by_pool
+from evaluate.retrievers import POOLS_AT_ONCE, Floats, Pool, Queries
+from evaluate.retrievers.bm25 import BM25_OKAPI
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.sampling import stratified
 from lake.store import Lake
@@ -136,40 +137,44 @@ def _peer(settings: Settings, lake: Path, folder: Path) -> Iterator[Row]:
 
 
 def goldspan(lake: str, output: str) -> dict[str, object]:
-    """Ours, in a child: all pools at once."""
-    pairs = _pairs(lake)
+    """Ours, in a child: many pools at once."""
+    asked = _asked(lake, POOLS_AT_ONCE)
     watch = Stopwatch()
-    assert BM25_OKAPI.pairs is not None
-    scores = BM25_OKAPI.pairs(pairs)
-    cost = watch.read()
-    assert isinstance(scores, np.ndarray)
-    np.save(output, scores)
-    return {**cost, "queries": len(pairs.queries), "candidates": len(pairs)}
+    scores = [BM25_OKAPI.index(pool).search(queries).scores[pool.places] for pool, queries in asked]
+    return _said(watch, scores, asked, output)
 
 
 def rank_bm25(lake: str, output: str) -> dict[str, object]:
     """The package, in a child: an index per item; a text that several hold is split into words once, as ours is."""
-    pairs = _pairs(lake)
+    asked = _asked(lake, 1)
     watch = Stopwatch()
-    documents = [words(text) for text in pairs.texts.text]
-    scores: list[Floats] = []
-    edges = np.searchsorted(pairs.owner, np.arange(len(pairs.queries) + 1))
-    for query, text in enumerate(pairs.queries.text):
-        mine = [documents[row] for row in pairs.text[edges[query] : edges[query + 1]]]
-        scores.append(BM25Okapi(mine).get_scores(words(text)))
+    words_of = cache(words)
+    scores = [
+        BM25Okapi([words_of(text) for text in pool.text]).get_scores(words(query))
+        for pool, queries in asked
+        for query in queries.text
+    ]
+    return _said(watch, scores, asked, output)
+
+
+def _said(
+    watch: Stopwatch, scores: list[Floats], asked: Sequence[tuple[Pool, Queries]], output: str
+) -> dict[str, object]:
     found = np.concatenate(scores)
     cost = watch.read()
     np.save(output, found)
-    return {**cost, "queries": len(pairs.queries), "candidates": len(pairs)}
+    return {**cost, "queries": sum(len(queries) for _, queries in asked), "candidates": len(found)}
 
 
-def _pairs(lake: str) -> Pairs:
+def _asked(lake: str, n_side_by_side: int) -> list[tuple[Pool, Queries]]:
     """Some items with their candidates; reading them is the same for both, and not timed."""
     store = Lake(Path(lake))
     items = stratified(store.read("items", benchmark="repobench-r").filter("scorable"), N_QUERIES)
     items = items.join(store.read("queries", benchmark="repobench-r", query=REPOBENCH_OFFICIAL.query), on="item_id")
-    pairs, _ = pairs_of(items, load_pools(store, CHUNKER, items["pool_id"]))
-    return pairs
+    asked = list(queries_by_pool(items, load_pools(store, CHUNKER, items["pool_id"]), n_side_by_side))
+    for pool, _ in asked:
+        list(pool.text)
+    return asked
 
 
 REPOBENCH = Bench(

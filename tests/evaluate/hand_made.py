@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evaluate.retrievers import Floats, Pool, Queries, Span, answer_of
+from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.retrievers.naming import retriever_named
 from evaluate.tokens import Counted, by_spelling
 
@@ -61,4 +61,4 @@ def queries_of(
 
 
 def scores_of(name: str, pool: Pool, queries: Queries) -> Floats:
-    return answer_of(retriever_named(name).index(pool), queries).scores
+    return retriever_named(name).index(pool).search(queries).scores

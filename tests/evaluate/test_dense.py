@@ -18,7 +18,7 @@ from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model
 from evaluate.retrievers import Pool, Queries, _cosine, retrievers
-from evaluate.retrievers._cosine import CosineIndex
+from evaluate.retrievers._cosine import cosine_index
 from evaluate.retrievers.dense import Dense
 from evaluate.retrievers.naming import retriever_named
 from evaluate.vectors import Vectors, VectorStore
@@ -130,7 +130,8 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     row = np.array([*range(11), 3])
     vectors = Vectors({"0": 0, "1": 1, "2": 2}, asked, np.zeros(3, np.int64))
     queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
-    index = CosineIndex(lambda texts: (texts, vectors), chunks, row)
+    held = Vectors({str(n): n for n in range(11)}, chunks, np.zeros(11, np.int64))
+    index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
     whole = index.search(queries)
     lengths = np.linalg.norm(asked, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)
     assert np.allclose(whole.scores[:3], (asked @ chunks.T / lengths)[:, row], atol=1e-6)
@@ -201,7 +202,7 @@ def test_queries_that_only_a_search_brings_forth_are_embedded_then_and_kept(
     queries = Queries(["item"], ["math pi"], [None], np.array([-1]))
     first = index.search(queries)
     assert sum(given) == 3
-    assert np.array_equal(index.search(queries).scores, first.scores)  # type: ignore[union-attr]  # it gives an Answer
+    assert np.array_equal(index.search(queries).scores, first.scores)
     assert sum(given) == 3
 
 

@@ -95,7 +95,9 @@ def test_small_pools_are_ranked_to_the_byte_as_one_by_one(
 def test_small_pools_of_the_real_rows_are_ranked_to_the_byte_as_one_by_one(
     shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    systems = ",".join(f"whole-file+{name}" for name, one in retrievers().items() if one.pairs and one.is_at_hand)
+    systems = ",".join(
+        f"whole-file+{name}" for name, one in retrievers().items() if one.n_side_by_side > 1 and one.is_at_hand
+    )
     lakes = [tmp_path / "together", tmp_path / "alone"]
     for lake, small in zip(lakes, (evaluate.rank.pools.SMALL_POOL, 0), strict=True):
         monkeypatch.setattr(evaluate.rank.pools, "SMALL_POOL", small)

@@ -11,7 +11,7 @@ import pytest
 from evaluate.embedding.encoder import Encoder
 from evaluate.embedding.models import Model
 from evaluate.made_by import ranking_code
-from evaluate.retrievers import Answer, Floats, Pool, Queries
+from evaluate.retrievers import Floats, Pool, Queries
 from evaluate.retrievers.naming import retriever_named
 from evaluate.vectors import VectorStore
 from lake.errors import Exit, GoldspanError
@@ -38,8 +38,7 @@ def _scores(name: str, store: VectorStore, queries: Sequence[str] = QUERIES) -> 
     pool = Pool("pool", paths, numbers, numbers, numbers + 1, numbers + 1, TEXTS, store)
     n = len(queries)
     asked = Queries([f"item/{row}" for row in range(n)], queries, [None] * n, np.full(n, -1))
-    found = retriever_named(name).index(pool).search(asked)
-    return found.scores if isinstance(found, Answer) else found
+    return retriever_named(name).index(pool).search(asked).scores
 
 
 def test_the_best_have_the_cross_encoders_scores_and_the_others_follow_in_their_order(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import SequenceMatcher
 
 import numpy as np
@@ -9,10 +10,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluate.retrievers import Floats, Pairs, Pool, Queries, retrievers
-from evaluate.retrievers.edit_regex import EDIT_REGEX, ratios, score_pairs
+from evaluate.retrievers import Floats, Pool, Queries, retrievers
+from evaluate.retrievers.edit import EDIT_REGEX, ratios
 from evaluate.systems import chosen
-from evaluate.tokens import Texts
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS, REPOBENCH_OFFICIAL
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.text import regex_tokens
@@ -30,9 +30,7 @@ def queries_of(texts: list[str]) -> Queries:
 
 
 def searched(texts: list[str], queries: list[str]) -> list[list[float]]:
-    found = EDIT_REGEX.index(pool_of(texts)).search(queries_of(queries))
-    assert isinstance(found, np.ndarray)
-    return [list(row) for row in found]
+    return [list(row) for row in EDIT_REGEX.index(pool_of(texts)).search(queries_of(queries)).scores]
 
 
 def difflibs(query: str, text: str) -> float:
@@ -74,14 +72,11 @@ def test_every_pair_has_difflibs_ratio(texts: list[str], queries: list[str], dat
         return
     rows = st.lists(st.integers(0, len(texts) - 1), max_size=5)
     held = [data.draw(rows) for _ in queries]
-    owner = np.repeat(np.arange(len(queries)), [len(one) for one in held])
-    text = np.array([row for one in held for row in one], dtype=np.int64)
-    zeros = np.zeros(len(text), np.int64)
-    pairs = Pairs(queries_of(queries), owner, text, Texts(texts), ["cand:0"] * len(text), zeros, zeros)
-    wanted = [difflibs(queries[query], texts[row]) for query, row in zip(owner, text, strict=True)]
-    found = score_pairs(pairs)
-    assert isinstance(found, np.ndarray)
-    assert found.tolist() == wanted
+    chunks = pool_of([texts[row] for one in held for row in one])
+    pools = replace(chunks, side_by_side={f"pool {n}": len(one) for n, one in enumerate(held)})
+    found = EDIT_REGEX.index(pools).search(queries_of(queries)).scores
+    for query, one, scores in zip(queries, held, found, strict=True):
+        assert scores[: len(one)].tolist() == [difflibs(query, texts[row]) for row in one]
 
 
 @pytest.mark.parametrize("n_texts", [0, 1, 30])

@@ -11,18 +11,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.rank.pair_ranking import rank_pairs
-from evaluate.rank.pools import ChunkedPools, pairs_of, queries_by_pool
-from evaluate.rank.ranking import Ranked, rank
-from evaluate.retrievers import Answer, Floats, Pairs, Retriever, retrievers
-from evaluate.retrievers.bm25_okapi import BM25_OKAPI
-from evaluate.retrievers.random import RANDOM
-from evaluate.tokens import POOLS_AT_ONCE, Refined, Texts, by_spelling
+from evaluate.rank.pools import ChunkedPools, queries_by_pool
+from evaluate.rank.ranking import Ranked, SideBySideError, rank
+from evaluate.retrievers import POOLS_AT_ONCE, Answer, Pool, Queries, Retriever, Scan, retrievers
+from evaluate.retrievers.baselines import RANDOM
+from evaluate.retrievers.bm25 import BM25_OKAPI
+from evaluate.tokens import Refined, Texts, by_spelling
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
 from lake.text import words
 
-LEXICAL = sorted(name for name, one in retrievers().items() if one.pairs and one.needs != "gold" and one.is_at_hand)
+LEXICAL = sorted(
+    name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and one.is_at_hand
+)
 TASK = REPOBENCH_CHUNKS
 
 
@@ -36,14 +37,12 @@ class Made:
     gains: pl.DataFrame
 
     def alone(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked:
-        gold, gains = self._seen(sees)
-        asked = queries_by_pool(self.items, self.pools, gold=gold, gains=gains)
-        return rank(retriever, asked, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
+        return self.together(replace(retriever, n_side_by_side=1), task, depth, sees=sees)
 
-    def together(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked | None:
+    def together(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked:
         gold, gains = self._seen(sees)
-        pairs, chunks = pairs_of(self.items, self.pools, gold=gold, gains=gains)
-        return rank_pairs(retriever, pairs, chunks, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
+        asked = queries_by_pool(self.items, self.pools, retriever.n_side_by_side, gold=gold, gains=gains)
+        return rank(retriever, asked, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
 
     def _seen(self, sees: str) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
         return self.gold if sees == "gold" else None, self.gains if sees == "gains" else None
@@ -81,8 +80,7 @@ code = st.lists(st.sampled_from(["a", "b", "B", "value", "value", "(", "1", "É"
 asked_pools = st.lists(st.tuples(code, st.lists(code, max_size=7)), min_size=1, max_size=6)
 
 
-def _same(together: Ranked | None, alone: Ranked) -> None:
-    assert together is not None
+def _same(together: Ranked, alone: Ranked) -> None:
     order = ["item_id", "part", "rank"]
     assert together.hits.sort(order).equals(alone.hits.sort(order))
     assert (together.ties, together.failed) == (alone.ties, alone.failed)
@@ -124,7 +122,6 @@ def test_the_rarity_of_a_word_is_that_of_its_own_pool_alone() -> None:
     # In the first pool `rare` is in one of three chunks, in the second in all: the same chunk, another weight.
     lake = made([("rare", ["rare x", "y", "z"]), ("rare", ["rare x", "rare y", "rare z"])])
     found = lake.together(BM25_OKAPI, TASK)
-    assert found is not None
     best = found.hits.filter(pl.col("chunk") == 0).sort("item_id")["score"].to_list()
     # ln(2.5 / 1.5), damped by a length of 2 where the mean is 4/3; and, below 0, a quarter of the mean idf.
     alone = np.log(2.5 / 1.5) * 2.5 / (1 + 1.5 * (0.25 + 0.75 * 2 / (4 / 3)))
@@ -132,33 +129,34 @@ def test_the_rarity_of_a_word_is_that_of_its_own_pool_alone() -> None:
     assert best == pytest.approx([alone, 0.25 * mean], rel=1e-12)
 
 
-def _answering(pairs: object) -> Retriever:
-    return replace(RANDOM, pairs=pairs)  # type: ignore[arg-type] # wrong answers are what is tested
+def _answering(score: object) -> Retriever:
+    return replace(RANDOM, index=lambda pool: Scan(pool, score))  # type: ignore[arg-type] # wrong answers are what is tested
 
 
-def _raise(pairs: Pairs) -> Floats:
+def _raise(pool: Pool, queries: Queries) -> object:
     raise ValueError
 
 
 @pytest.mark.parametrize(
     "fault",
-    [_raise, lambda pairs: np.zeros(len(pairs) + 1), lambda pairs: np.full(len(pairs), np.inf), lambda pairs: "x"],
+    [
+        _raise,
+        lambda pool, queries: np.zeros((len(queries), len(pool))),
+        lambda pool, queries: np.full(pool.places.shape, np.inf),
+        lambda pool, queries: "x",
+    ],
     ids=["raises", "one too many", "infinite", "text"],
 )
-def test_what_cannot_be_scored_together_is_asked_pool_by_pool(fault: object) -> None:
+def test_what_cannot_be_scored_together_is_to_be_asked_pool_by_pool(fault: object) -> None:
     lake = made([("a", ["a", "b"]), ("b", ["b"])])
-    assert lake.together(_answering(fault), TASK) is None
-
-
-def test_a_retriever_without_the_short_way_is_asked_pool_by_pool() -> None:
-    assert made([("a", ["a"])]).together(replace(RANDOM, pairs=None), TASK) is None
+    with pytest.raises(SideBySideError):
+        lake.together(_answering(fault), TASK)
 
 
 def test_nan_is_not_returned_and_a_failed_query_fails_alone() -> None:
     lake = made([("a", ["a", "b"]), ("b", ["b", "c"])])
-    answer = Answer(np.array([1.0, np.nan, 2.0, 3.0]), {1: "no vector"})
-    found = lake.together(_answering(lambda pairs: answer), TASK)
-    assert found is not None
+    answer = Answer(np.array([[1.0, np.nan], [2.0, 3.0]]), {1: "no vector"})
+    found = lake.together(_answering(lambda pool, queries: answer), TASK)
     assert found.hits.select("item_id", "chunk", "rank").rows() == [("item 0", 0, 1)]
     assert found.failed == {"item 1": "no vector"}
 

@@ -18,7 +18,7 @@ def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Pat
     lake = Lake(lake_folder)
     pool_ids = lake.read("pools").filter(pl.col("repo") == "zoo_animals")["pool_id"]
     contents = LakePools(lake, pool_ids)
-    (pool,) = load_pools(lake, "window-4-2", pool_ids).by_pool.values()
+    (pool,) = load_pools(lake, "window-4-2", pool_ids).side_by_side()
     assert contents.files(pool) == {"cats.py": CATS, "copy/cats.py": CATS, "dogs.py": DOGS}
     found = contents.definitions(pool)
     named = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
@@ -33,8 +33,7 @@ def test_definitions_that_were_not_looked_for_are_an_error_and_not_none(lake_fol
     for part in lake.parts("symbol_status"):
         lake.remove(part)
     pool_ids = lake.read("pools")["pool_id"].unique().sort()
-    pools = load_pools(lake, "whole-file", pool_ids).by_pool
-    for pool in pools.values():
+    for pool in load_pools(lake, "whole-file", pool_ids).side_by_side():
         with pytest.raises(GoldspanError, match=r"the lake has no definitions of .* files? of repoeval/"):
             LakePools(lake, pool_ids).definitions(pool)
 

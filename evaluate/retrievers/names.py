@@ -1,4 +1,4 @@
-"""Identifiers that a query and a chunk share, the rare ones first: what a search by names alone can do."""
+"""Names that a query and a chunk share, the rare ones first; and chunks that define the names a query mentions."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ import re
 
 import numpy as np
 
-from evaluate.retrievers import Pool, Retriever
-from evaluate.retrievers._bm25 import lucene_idf
-from evaluate.retrievers._weights import TokenWeights, n_holding, once
-from evaluate.retrievers.bm25_code import cased_words
+from evaluate.retrievers import Index, Pool, Retriever
+from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, once, token_index
 from evaluate.tokens import Refined
 
 KEYWORDS = frozenset((
@@ -35,11 +33,24 @@ def _names(word: str) -> list[str]:
 NAMES = Refined(cased_words, _names)
 
 
-def index(pool: Pool) -> TokenWeights:
+def shared(pool: Pool) -> Index:
     """The pool's chunks as sets of identifiers, each as rare as ln(1 + (N - df + 0.5) / (df + 0.5))."""
     found = pool.counted(NAMES)
-    rarity = lucene_idf(len(pool), np.zeros(0, np.int64))[n_holding(found)]
-    return TokenWeights.of(found, rarity[found.counts.indices], NAMES, once)
+    rarity = lucene_idf(len(pool))[n_holding(found)]
+    return token_index(pool, NAMES, rarity[found.counts.indices], once)
+
+
+def defined(pool: Pool) -> Index:
+    """The names that the pool's chunks define, each as rare as ln(1 + all definitions / those of the name).
+
+    A chunk that defines no mentioned name is left out.
+    """
+    found = pool.definitions()
+    n_defined = np.asarray(found.counts.sum(axis=0)).ravel()
+    weights = np.log1p(n_defined.sum() / n_defined)[found.counts.indices]
+    return token_index(
+        pool, cased_words, weights, once, found=found, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
+    )
 
 
 IDENTIFIERS = Retriever(
@@ -48,8 +59,23 @@ IDENTIFIERS = Retriever(
     meaning="The rarity (BM25's idf) of the different identifiers that query and chunk both have, added up: not how "
     "often they stand there, nor how long the chunk is. Case is kept; keywords, numbers, and literals that are words "
     "(`None`, `true`) do not count, words in strings and comments do.",
-    index=index,
+    index=shared,
     source="Ours: what is left of BM25 without frequencies and lengths, over names alone.",
     parameters={"tokens": "identifiers"},
     runs="asked",
+)
+
+SYMBOLS = Retriever(
+    name="symbols",
+    title="Definitions of names",
+    meaning="The chunks in which a definition begins whose name the query mentions, and no others: ln(1 + definitions "
+    "in the pool / those of that name), added up over the names. A name is a whole identifier, case kept; definitions "
+    "are those of the rules `docs`.",
+    index=defined,
+    source="Ours: an editor's go to definition, for every name in the query.",
+    parameters={"rules": "docs"},
+    needs="definitions",
+    runs="asked",
+    # Elsewhere no definitions are stored: candidates are snippets of no file.
+    tasks=("repoeval/prompt", "contextbench/issue"),
 )

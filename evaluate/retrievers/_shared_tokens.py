@@ -1,0 +1,81 @@
+"""What queries and chunks have in common: the tokens of both, each with the weight that it has in either."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from evaluate.retrievers import Floats, Index, Integers, Pool, Queries
+from evaluate.tokens import Counted, Tokenizer
+
+_CASED = re.compile(r"\w+")
+
+
+def cased_words(text: str) -> list[str]:
+    r"""The words `\w+`, case kept."""
+    return _CASED.findall(text)
+
+
+def lucene_idf(n_documents: int, *_: Integers) -> Floats:
+    """ln(1 + (N - df + 0.5) / (df + 0.5)) for df = 0 to N, which is never negative."""
+    holding = np.arange(n_documents + 1)
+    idf: Floats = np.log(1 + (n_documents - holding + 0.5) / (holding + 0.5))
+    return idf
+
+
+def n_holding(found: Counted) -> Integers:
+    """How many chunks hold each token."""
+    return np.bincount(found.counts.indices, minlength=found.counts.shape[1])
+
+
+def as_said(counts: csr_array) -> csr_array:
+    """A token counts as often as the query says it."""
+    return counts
+
+
+def once(counts: csr_array) -> csr_array:
+    """A token counts once, however often it is said."""
+    return csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
+
+
+Shared = Callable[[Floats, Counted], Floats]
+"""From the sums over shared tokens, and the queries' counts, to scores."""
+
+
+def token_index(
+    pool: Pool,
+    tokens: Tokenizer,
+    weights: Floats,
+    asking: Callable[[csr_array], csr_array] = as_said,
+    *,
+    found: Counted | None = None,
+    score: Shared = lambda shared, _: shared,
+) -> Index:
+    """A score is the sum over the tokens of query and chunk of the weight of each in both, one times the other.
+
+    Args:
+        pool: The chunks.
+        tokens: What cuts a query into tokens.
+        weights: One for every stored count, in the counts' own order.
+        asking: What a query's counts of the pool's tokens, of shape (queries, tokens), weigh.
+        found: The counts; those of the pool's tokens without it.
+        score: What becomes of the sums.
+    """
+    counted = pool.counted(tokens) if found is None else found
+    counts = counted.counts
+    by_token = csr_array(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape).T.tocsr())
+
+    def search(queries: Queries) -> Floats:
+        asked = counted.asked(queries.text, tokens)
+        of_pool = csr_array(asked.counts[:, : by_token.shape[0]])
+        # Every score is added up in the order of the tokens' spelling, in whatever company: equal to the last bit.
+        of_pool.sort_indices()
+        shared = np.asarray((asking(of_pool) @ by_token).toarray(), dtype=np.float64)
+        # Of pools side by side each chunk is met by the query of its own alone.
+        return score(pool.spread(shared.sum(axis=0) if pool.side_by_side else shared), asked)
+
+    # Of the sparse matrix's three arrays.
+    return Index(search, int(by_token.data.nbytes + by_token.indices.nbytes + by_token.indptr.nbytes))
