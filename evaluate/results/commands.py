@@ -171,7 +171,7 @@ def compare_with_references(
     debug: DebugOption = False,
 ) -> None:
     """Hold what is computed here against what others computed of the same data; exit code 3 where they differ."""
-    from evaluate.results.parity.run import WHOLE, compare_all, differing, lines
+    from evaluate.results.parity.reference import WHOLE, compare_all, differing, lines
 
     if not source.is_dir():
         message = f"--source {source}: there is no such folder"
@@ -228,30 +228,27 @@ def score_files(
     debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements, as trec_eval does; no lake is needed."""
-    from evaluate.results.trec.compared import compared
-    from evaluate.results.trec.measures import DEFAULT, measure_named
-    from evaluate.results.trec.printed import compared_lines, mean_lines, notes, value_lines
-    from evaluate.results.trec.scored import means, read_qrels, score_file
+    from evaluate.results import trec
 
-    measures = list({one.name: one for one in map(measure_named, split_names(metrics) or DEFAULT)}.values())
-    judged = read_qrels(qrels)
-    scored = score_file(ranked, judged, measures, answered_only=answered)
-    over = means(scored.values, measures)
-    frames, lines = {"means": over, "values": scored.values}, [*mean_lines(over)]
+    measures = list({one.name: one for one in map(trec.measure_named, split_names(metrics) or trec.DEFAULT)}.values())
+    judged = trec.read_qrels(qrels)
+    scored = trec.score_file(ranked, judged, measures, answered_only=answered)
+    over = trec.means(scored.values, measures)
+    frames, lines = {"means": over, "values": scored.values}, [*trec.mean_lines(over)]
     second = None
     if other is not None:
-        second = score_file(other, judged, measures, answered_only=answered).values
-        beside = compared(scored.values, second, measures)
-        frames |= {"means2": means(second, measures), "values2": second, "compared": beside}
-        lines = [*compared_lines(over, beside)]
+        second = trec.score_file(other, judged, measures, answered_only=answered).values
+        beside = trec.compared(scored.values, second, measures)
+        frames |= {"means2": trec.means(second, measures), "values2": second, "compared": beside}
+        lines = [*trec.compared_lines(over, beside)]
     if json:
         shown = {name: frame.to_dicts() for name, frame in frames.items() if per_query or not name.startswith("values")}
         print(jsonlib.dumps(shown))
         return
     if per_query:
-        lines = [*value_lines(scored.values, second), *lines]
+        lines = [*trec.value_lines(scored.values, second), *lines]
     print(*map(escaped, lines), sep="\n")
-    for note in notes(scored) if other is None else ():
+    for note in trec.notes(scored) if other is None else ():
         Console(quiet=quiet).say(note)
 
 

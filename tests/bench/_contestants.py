@@ -33,8 +33,7 @@ def goldspan_ranked(folder: str, output: str) -> dict[str, object]:
 
 def goldspan_trec(folder: str, output: str) -> dict[str, object]:
     """`python -m evaluate score`, from TREC files."""
-    from evaluate.results.trec.measures import measure_named
-    from evaluate.results.trec.scored import read_qrels, score_file
+    from evaluate.results.trec import measure_named, read_qrels, score_file
 
     watch = Stopwatch()
     judged = read_qrels(Path(folder, TREC_QRELS))

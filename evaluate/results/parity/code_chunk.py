@@ -15,6 +15,7 @@ from evaluate.results.parity.reference import Reference, Values, Work
 _FOLDER = "repoeval/code-chunk"
 _FILES = tuple(f"{_FOLDER}/{name}" for name in ("queries.parquet", "rankings.parquet", "summary.json"))
 _METRICS = {"precision_at_5": "precision", "recall_at_5": "recall", "ndcg_at_5": "ndcg"}
+_TASK = "repoeval/prompt-code-chunk"
 _PROTOCOL = {"benchmark": "repoeval", "protocol": "repoeval@code-chunk-v1"}
 _ITEM = "function-2k/" + pl.col("repo") + "/" + pl.col("n").cast(pl.String)
 _OURS = "fixed-nws-1800"
@@ -25,15 +26,14 @@ def _vectors(work: Work) -> Iterator[Values]:
     _ingest(work)
     vectors = str(work.source / _FOLDER / "vectors.parquet")
     work.run("evaluate", "--benchmarks", "repoeval", "--systems", f"{_OURS}+recorded", "--vectors", vectors)
-    yield from _of_queries(work, "fixed", f"{_OURS}+recorded")
-    yield _of_repositories(work, "fixed", f"{_OURS}+recorded")
+    yield from _of_run(work, "fixed", f"{_OURS}+recorded")
     yield Values("relevant chunks of a query", _relevant_here(work), _relevant_there(work))
 
 
 def _rankings(work: Work) -> Iterator[Values]:
     """The published rankings and chunks, imported as anyone's."""
     _ingest(work)
-    options = ("--benchmark", "repoeval", "--task", "repoeval/prompt-code-chunk")
+    options = ("--benchmark", "repoeval", "--task", _TASK)
     for cut in ("ast", "fixed"):
         rankings, chunks = work.folder / f"{cut}.tsv", work.folder / f"{cut}-chunks.tsv"
         document = pl.format("{}#L{}-L{}", "path", pl.col("start_line") + 1, pl.col("end_line") + 1)
@@ -44,41 +44,29 @@ def _rankings(work: Work) -> Iterator[Values]:
         work.run("ingest", "run", str(rankings), "--system", cut, "--chunker", f"published-{cut}", *options)
     work.run("evaluate", "--benchmarks", "repoeval", "--systems", "ast,fixed")
     for cut in ("ast", "fixed"):
-        yield from _of_queries(work, cut, cut)
-        yield _of_repositories(work, cut, cut)
+        yield from _of_run(work, cut, cut)
 
 
 def _ingest(work: Work) -> None:
     work.run("ingest", "repoeval", "--source", str(work.source), "--chunkers", _OURS)
 
 
-def _of_queries(work: Work, cut: str, system: str) -> Iterator[Values]:
-    run_id = _run_id(work, system)
-    ours = work.lake.scan("scores", **_PROTOCOL).filter(pl.col("run_id") == run_id, pl.col("k") == 5).collect()
-    theirs = _queries(work, cut)
-    for name, metric in _METRICS.items():
-        of_metric = ours.filter(pl.col("metric") == metric).select("item_id", "value")
-        # trlx and betty are no part of the published evaluation.
-        evaluated = of_metric.join(theirs, on="item_id", how="semi")
-        yield Values(f"{cut}: {metric}@5 of a query", evaluated, theirs.select("item_id", value=name))
-
-
-def _of_repositories(work: Work, cut: str, system: str) -> Values:
-    rows = work.lake.scan("aggregates", **_PROTOCOL).filter(
-        pl.col("run_id") == _run_id(work, system),
-        pl.col("slice") == "all",
-        pl.col("k") == 5,
-        pl.col("metric").is_in(list(_METRICS.values())),
+def _of_run(work: Work, cut: str, system: str) -> Iterator[Values]:
+    """The metrics of every query under one cut, and their means over repositories."""
+    scores, means = (
+        work.rows(name, "repoeval", system, _TASK, **_PROTOCOL).filter(pl.col("metric").is_in(_METRICS.values()), k=5)
+        for name in ("scores", "aggregates")
     )
+    theirs = _queries(work, cut)
+    # trlx and betty are no part of the published evaluation.
+    ours = scores.select("item_id", "metric", "value").collect().join(theirs, on="item_id", how="semi")
+    for name, metric in _METRICS.items():
+        of_metric = ours.filter(metric=metric).drop("metric")
+        yield Values(f"{cut}: {metric}@5 of a query", of_metric, theirs.select("item_id", value=name))
     overall = json.loads((work.source / _FOLDER / "summary.json").read_text())["overall"][cut]
-    theirs = pl.DataFrame({"metric": list(overall), "value": list(overall.values())})
-    return Values(f"{cut}: mean over repositories", rows.select("metric", value="by_repo").collect(), theirs)
-
-
-def _run_id(work: Work, system: str) -> str:
-    runs = work.lake.scan("runs", benchmark="repoeval")
-    of_system = (pl.col("system") == system) & (pl.col("task") == "repoeval/prompt-code-chunk")
-    return str(runs.filter(of_system).select("run_id").collect().item())
+    published = pl.DataFrame({"metric": list(overall), "value": list(overall.values())})
+    over_all = means.filter(slice="all").select("metric", value="by_repo").collect()
+    yield Values(f"{cut}: mean over repositories", over_all, published)
 
 
 def _queries(work: Work, cut: str) -> pl.DataFrame:

@@ -1,18 +1,27 @@
-"""A reference from outside, and how the values of both sides are compared."""
+"""References from outside on a folder of benchmark data: the values of both sides, and how many are equal."""
 
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import polars as pl
 
+from evaluate.results import parity as package
 from lake.commands import run_stage
+from lake.declarations import discover
+from lake.errors import unknown_name
 from lake.store import Lake
 from lake.tables import table
+
+WHOLE = "all"
+"""What the one part of the table is called."""
 
 TOLERANCE = 1e-12
 """Values that differ by no more are equal, of values beyond 1 in proportion: sums of doubles in another order differ in
@@ -62,6 +71,12 @@ class Work:
         """
         run_stage(arguments, self.lake.root, self.say)
 
+    def rows(self, name: str, benchmark: str, system: str, task: str | None = None, **folders: str) -> pl.LazyFrame:
+        """The rows of a table that the runs of a system have; under one task alone where it is named."""
+        runs = self.lake.scan("runs", benchmark=benchmark).filter(system=system)
+        runs = runs.filter(task=task) if task else runs
+        return self.lake.scan(name, **(folders or {"benchmark": benchmark})).join(runs, on="run_id", how="semi")
+
 
 @dataclass(frozen=True)
 class Reference:
@@ -105,21 +120,61 @@ def compared(reference: Reference, work: Work) -> pl.DataFrame:
 
 def _row(values: Values) -> dict[str, object]:
     key = [name for name in values.ours.columns if name != "value"]
-    both = values.ours.with_columns(is_ours=True).join(
-        values.theirs.with_columns(is_theirs=True),
-        on=key,
-        how="full",
-        coalesce=True,
-        suffix="_theirs",
-        nulls_equal=True,
-    )
+    ours, theirs = values.ours.with_columns(is_ours=True), values.theirs.with_columns(is_theirs=True)
+    both = ours.join(theirs, on=key, how="full", coalesce=True, suffix="_theirs", nulls_equal=True)
     difference = (pl.col("value") - pl.col("value_theirs")).abs()
-    size = pl.max_horizontal(pl.lit(1.0), pl.col("value_theirs").abs())
-    is_equal = (pl.col("value").is_null() & pl.col("value_theirs").is_null()) | (difference <= TOLERANCE * size)
-    in_both = pl.col("is_ours").fill_null(value=False) & pl.col("is_theirs").fill_null(value=False)
+    is_near = difference <= TOLERANCE * pl.max_horizontal(pl.lit(1.0), pl.col("value_theirs").abs())
+    is_equal = is_near | pl.all_horizontal(pl.col("value", "value_theirs").is_null())
     counts = both.select(
         n_compared=pl.len(),
-        n_equal=(is_equal.fill_null(value=False) & in_both).sum(),
+        # Null where one of the two is not there, which is no count.
+        n_equal=(is_equal & pl.col("is_ours") & pl.col("is_theirs")).sum(),
         largest_difference=difference.max(),
-    ).row(0, named=True)
-    return {"quantity": values.quantity, "explanation": values.explanation, **counts}
+    )
+    return {"quantity": values.quantity, "explanation": values.explanation, **counts.row(0, named=True)}
+
+
+def references() -> dict[str, Reference]:
+    """Every reference there is, by name."""
+    return discover(package, Reference)
+
+
+def compare_all(
+    source: Path, patterns: Sequence[str], say: Callable[[str], None], folder: Path | None = None
+) -> pl.DataFrame:
+    """The rows of table `parity`, worked out on a folder of benchmark data in a lake of their own.
+
+    Args:
+        source: The folder.
+        patterns: Names of references, globs allowed; all of them where there is none.
+        say: Told of every command that is run.
+        folder: Where that lake and other files on the way are kept; deleted at the end without it.
+
+    Raises:
+        GoldspanError: A name means no reference, or a command ended in an error.
+    """
+    known = references()
+    for pattern in patterns:
+        if not any(fnmatchcase(name, pattern) for name in known):
+            raise unknown_name(pattern, "reference", known)
+    chosen = [one for name, one in known.items() if not patterns or any(fnmatchcase(name, p) for p in patterns)]
+    kept = nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="goldspan-parity-")
+    with kept as place:
+        work = Work(source.resolve(), Path(place).resolve(), say)
+        return pl.concat([compared(one, work) for one in chosen])
+
+
+def lines(rows: pl.DataFrame) -> Iterator[str]:
+    """The table as text, a line per quantity."""
+    width = max((len(f"{row['reference']}: {row['quantity']}") for row in rows.iter_rows(named=True)), default=0)
+    yield f"{'reference: quantity':{width}}{'compared':>12}{'equal':>12}{'largest difference':>20}"
+    for row in rows.iter_rows(named=True):
+        named = f"{row['reference']}: {row['quantity']}"
+        largest = "–" if row["largest_difference"] is None else f"{row['largest_difference']:.1e}"
+        because = f"  {row['explanation']}" if row["explanation"] else ""
+        yield f"{named:{width}}{row['n_compared']:12,}{row['n_equal']:12,}{largest:>20}{because}"
+
+
+def differing(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows with a difference that nothing explains."""
+    return rows.filter(pl.col("n_equal") < pl.col("n_compared"), pl.col("explanation") == "")

@@ -65,25 +65,24 @@ def rows_of(path: Path, kind: Kind) -> Iterator[pl.LazyFrame]:
     columns = ("query", "document", kind.number) if has_header else kind.columns
     separator = b"\t" if b"\t" in first else b" "
     with TemporaryDirectory(prefix="goldspan-") as folder:
+        plain = path
         if _is_packed(path) or not all(_is_plain(block, separator, len(columns)) for block in _blocks(path)):
             plain, separator = Path(folder, "plain"), b" "
             with plain.open("wb") as to:
-                for block in _blocks(path):
-                    to.write(_plain(block))
+                to.writelines(map(_plain, _blocks(path)))
             if not all(_is_plain(block, separator, len(columns)) for block in _blocks(plain)):
                 raise fault(path, kind, columns)
-        else:
-            plain = path
         schema = {name: kind.type if name == kind.number else pl.String() for name in columns}
         try:
-            yield pl.scan_csv(
+            rows = pl.scan_csv(
                 plain,
                 separator=separator.decode(),
                 has_header=False,
                 quote_char=None,
                 skip_rows=int(has_header),
                 schema=schema,
-            ).select("query", "document", kind.number)
+            )
+            yield rows.select("query", "document", kind.number)
         except pl.exceptions.PolarsError as error:
             raise fault(path, kind, columns, has_header=has_header) from error
 
@@ -95,16 +94,13 @@ def fault(path: Path, kind: Kind, columns: Sequence[str] = (), *, has_header: bo
     called = f"{len(columns)} columns ({' '.join(columns)}), {kind.number} a{' whole' * kind.type.is_integer()} number"
     for block in _blocks(path):
         lines = block.split(b"\n")[:-1]
-        n_columns = [len(line.split()) for line in lines]
-        texts = [
-            line.split()[columns.index(kind.number)].decode(errors="replace") if n == len(columns) else ""
-            for line, n in zip(lines, n_columns, strict=True)
-        ]
-        number = pl.Series(texts, dtype=pl.String).cast(kind.type, strict=False)
-        broken = (
-            number.is_null() | (number.cast(pl.Float64).is_nan()) | pl.Series(map(_is_no_text, lines), dtype=pl.Boolean)
-        )
-        for place in (broken & (pl.Series(n_columns) > 0)).arg_true():
+        parts = list(map(bytes.split, lines))
+        numbers = [part[columns.index(kind.number)] if len(part) == len(columns) else b"" for part in parts]
+        number = pl.Series([text.decode(errors="replace") for text in numbers], dtype=pl.String)
+        number = number.cast(kind.type, strict=False)
+        is_utf8 = pl.Series([line.decode(errors="ignore").encode() == line for line in lines], dtype=pl.Boolean)
+        broken = number.is_null() | number.cast(pl.Float64).is_nan() | ~is_utf8
+        for place in (broken & pl.Series(map(bool, parts), dtype=pl.Boolean)).arg_true():
             if position or place or not has_header:
                 found.append(f"line {position + place + 1}: {lines[place].decode(errors='replace')}")
         position += len(lines)
@@ -113,14 +109,6 @@ def fault(path: Path, kind: Kind, columns: Sequence[str] = (), *, has_header: bo
     message = f"{kind.name} is to have lines of {called}"
     hint = f"A line of it: {kind.example}. The order is: python -m evaluate score QRELS RUN"
     return GoldspanError(message, where=str(path), examples=found, hint=hint, code=Exit.INVALID)
-
-
-def _is_no_text(line: bytes) -> bool:
-    try:
-        line.decode()
-    except UnicodeDecodeError:
-        return True
-    return False
 
 
 def _of_json(path: Path, kind: Kind) -> pl.LazyFrame:

@@ -1,7 +1,8 @@
-"""The published ContextBench evaluator: everything that it wrote of the runs that are recorded beside the data.
+"""ContextBench's published converter and evaluator: what they made of the runs that are recorded beside the data.
 
-Each run is read twice, from the agents' own files and as the published converter made it; both are evaluated under
-`contextbench@official-v1`, exported in the evaluator's own form, and compared value by value.
+Each run is read twice, from the agents' own files and as the published converter made it. The two readings are compared
+view by view; both are evaluated under `contextbench@official-v1`, exported in the evaluator's own form, and compared
+with all that it wrote, value by value.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from lake.errors import Exit, GoldspanError
 
 _FOLDER = "contextbench/parity"
 _RAW = "contextbench/trajectories"
+_READING = ["run", "item_id", "part", "step", "path_given", "line_start", "line_end"]
+_CONTEXT = ["run", "item_id", "part", "step", "path_given"]
 
 
 @functools.cache
@@ -52,7 +55,34 @@ def _letters(name: str) -> str:
     return "".join(filter(str.isalnum, name.lower()))
 
 
-def _values(work: Work) -> Iterator[Values]:
+def _read_alike(work: Work) -> Iterator[Values]:
+    """The steps and final contexts of every trajectory, from its own file and from the converter's."""
+    ours, theirs = (_views(work, run_ids) for run_ids in import_both(work))
+    for part, quantity in (("step", "views of a step"), ("final", "views of a final context")):
+        here, there = (frame.filter(pl.col("part") == part).with_columns(value=1.0) for frame in (ours, theirs))
+        yield Values(quantity, here, there)
+
+
+def _views(work: Work, run_ids: dict[str, str]) -> pl.DataFrame:
+    """Every file and range that a run's contexts hold, by the published reading where there are two."""
+    names = pl.DataFrame({"run_id": list(run_ids.values()), "run": list(run_ids)})
+    of_runs = pl.col("run_id").is_in(names["run_id"].to_list())
+    items = work.lake.scan("run_items", benchmark="contextbench").filter(of_runs)
+    is_published = pl.col("part").str.starts_with("published-")
+    views = (
+        work.lake.scan("hits", benchmark="contextbench")
+        .filter(of_runs)
+        .join(items.select("run_id", "item_id", "n_steps_published"), on=["run_id", "item_id"])
+        .filter(is_published == pl.col("n_steps_published").is_not_null())
+        .with_columns(pl.col("part").str.strip_prefix("published-"))
+        .join(names.lazy(), on="run_id")
+    )
+    # A file that is named beside its own ranges says nothing more.
+    is_bare = pl.col("line_start").is_null() & pl.col("line_start").is_not_null().any().over(_CONTEXT)
+    return views.filter(~is_bare).select(_READING).unique().collect()
+
+
+def _scored_alike(work: Work) -> Iterator[Values]:
     """Every value of the evaluator's output."""
     forms = import_both(work)
     systems = ",".join(f"{run}-{form}" for form in ("raw", "unified") for run in forms[0])
@@ -128,5 +158,13 @@ EVALUATOR = Reference(
     benchmark="contextbench",
     kind="recorded official output",
     needs=("contextbench/repo_files", _FOLDER, _RAW),
-    values=_values,
+    values=_scored_alike,
+)
+
+CONVERTER = Reference(
+    name="contextbench-converter",
+    benchmark="contextbench",
+    kind="raw trajectory",
+    needs=("contextbench/repo_files", _FOLDER, _RAW),
+    values=_read_alike,
 )
