@@ -12,7 +12,7 @@ from evaluate.rank.pools import relevance_rows
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Retriever
 from evaluate.score.contexts.chance import expected_contexts
-from evaluate.score.contexts.loading import load_material, load_runs
+from evaluate.score.contexts.material import load_material, load_runs
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.scoring import score_run
 from evaluate.statistics.oracle_share import with_share_of_oracle

@@ -7,10 +7,10 @@ from collections.abc import Callable
 import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
-from evaluate.rank.ranking import RANKING, Ranked
+from evaluate.rank.ranking import Ranked
 from lake.costs import hardware
 from lake.lines import LineAxis, added_lines
-from lake.naming import DONE
+from lake.naming import DONE, RANKING
 from lake.tables import table
 
 

@@ -11,14 +11,9 @@ import polars as pl
 
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
 from lake.catalog.task import TieRule
+from lake.naming import LINES, RANKING
 from lake.sampling import seeded_hash
 from lake.text import is_blank
-
-RANKING = "ranking"
-"""The part of a run's hits that is its ranking."""
-
-LINES = "lines"
-"""The part that metrics of line sets read instead, where a run has one."""
 
 HITS = {
     "item_id": pl.String(),

@@ -11,7 +11,7 @@ from evaluate.metrics import Metric, metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.retrievers import retrievers
 from evaluate.runs import context_runs as contexts
-from evaluate.score.contexts.gathered import N_RANKED_STEPS
+from evaluate.score.contexts.ground import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, asked_of, edition
 from evaluate.statistics.pooling import pooled

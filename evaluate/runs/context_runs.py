@@ -11,8 +11,8 @@ import polars as pl
 from evaluate.made_by import AGGREGATING_CODE, scoring_code
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
-from evaluate.score.contexts.loading import load_material, load_runs
-from evaluate.score.contexts.scoring import Scored, rules_of, score_contexts
+from evaluate.score.contexts.material import load_material, load_runs, rules_of
+from evaluate.score.contexts.scoring import Scored, score_contexts
 from evaluate.selection import ItemPart
 from evaluate.statistics.oracle_share import with_share_of_oracle
 from evaluate.statistics.pooling import pooled
@@ -119,14 +119,13 @@ def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Co
 
 
 def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
-    rules = rules_of(protocol)
-    runs = load_runs(lake, asked, rules, names)
+    runs = load_runs(lake, asked, protocol, names)
     found = []
     # Of no items there are scores too: none, in the right columns.
     for first in range(0, max(1, asked.described.height), ITEMS_AT_ONCE):
         items = asked.described.slice(first, ITEMS_AT_ONCE)
         some = runs.on(items)
-        material = load_material(lake, replace(asked, described=items), protocol, rules, some)
+        material = load_material(lake, replace(asked, described=items), protocol, some)
         found.append(score_contexts(protocol, material, some))
     scores = _by_measure([one.scores for one in found], ["granularity", "metric", "k"])
     return Scored(scores, _by_measure([one.steps for one in found], ["granularity"]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from evaluate.retrievers import retrievers
-from evaluate.score.contexts.loading import load_files
+from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart
 from evaluate.statistics.ledger_means import ledger_means

@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.score.contexts.gathered import Material, Runs
+from evaluate.score.contexts.material import Material, Runs
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_run

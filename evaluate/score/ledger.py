@@ -24,9 +24,8 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.rank.ranking import LINES, RANKING
 from lake.catalog.protocol import Protocol
-from lake.naming import PUBLISHED_READING
+from lake.naming import LINES, PUBLISHED_READING, RANKING
 from lake.relevance import RELEVANCE, disjoint
 
 CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")

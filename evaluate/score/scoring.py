@@ -5,7 +5,6 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.rank.ranking import LINES, RANKING
 from evaluate.score.chance import expected_random
 from evaluate.score.conformance import sealed
 from evaluate.score.metric_inputs import Basis
@@ -13,6 +12,7 @@ from evaluate.score.metric_values import measure_run, reads_pool
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.lines import LineAxis
+from lake.naming import LINES, RANKING
 from lake.searched import POOL, own_pools
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
-from evaluate.rank.ranking import LINES, RANKING
-from evaluate.score.contexts.gathered import FINAL
 from evaluate.score.contexts.gathering import RANKED_BUDGET
 from evaluate.statistics.means import in_slice
 from lake.catalog.protocol import Protocol
+from lake.naming import FINAL, LINES, RANKING
 from lake.store import Lake
 from lake.tables import table
 

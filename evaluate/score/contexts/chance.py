@@ -1,34 +1,45 @@
-"""What rankings in a random order are worth on the mean: in closed form where there is one, else of seeded orders."""
+"""What rankings in a random order are worth on the mean: in closed form where there is one, else of seeded orders.
+
+A place of the gold that m of a pool's n chunks hold is missed by the first k of a random order where none of the m is
+among them: with chance C(n - m, k) / C(n, k). The mean of a sum is the sum of the means, so it does not matter that the
+places of a file or a definition come together, nor whether chunks overlap.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from evaluate.metrics import metrics_of
+from evaluate.metrics import Metric, metrics_of
 from evaluate.rank.pools import load_axis
-from evaluate.score.contexts.closed import expected_coverage, is_begun
-from evaluate.score.contexts.gathered import N_RANKED_STEPS, RANKING, Material, Runs
+from evaluate.score.contexts.extents import rows_of
 from evaluate.score.contexts.gathering import RANKED_BUDGET
-from evaluate.score.contexts.loading import load_material
-from evaluate.score.contexts.scoring import rules_of, score_contexts
+from evaluate.score.contexts.ground import GRANULARITIES, N_RANKED_STEPS, Answers, Ground
+from evaluate.score.contexts.intervals import Integers, holders
+from evaluate.score.contexts.material import Material, Runs, load_material, rules_of
+from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.coverage import CutOff
 from evaluate.score.random_orders import N_ORDERS, draw
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import Protocol
 from lake.exact import exact_sum
 from lake.lines import LineAxis
+from lake.naming import DONE, RANKING
 from lake.searched import POOL, files_of
 from lake.store import Lake
 from lake.tables import table
+
+Floats = npt.NDArray[np.float64]
 
 POOLS_AT_ONCE = 10
 """How many pools are ordered and scored together: what memory must hold."""
 
 _SCORE = ["run_id", "item_id", "granularity", "metric", "k"]
-_SUMS = ("value", "numerator", "denominator")
+_SUMS = ["value", "numerator", "denominator"]
 
 
 def expected_contexts(
@@ -45,9 +56,7 @@ def expected_contexts(
     Returns:
         By protocol the columns of table `scores` but for `protocol` and its hash.
     """
-    kinds = table("scores").columns
-    nothing = pl.DataFrame(schema={name: kinds[name] for name in (*_SCORE, *_SUMS)})
-    found = {protocol.name: [nothing] for protocol in protocols}
+    found = {protocol.name: [_nothing(*_SCORE, *_SUMS)] for protocol in protocols}
     for first in range(0, len(asked.pool_ids) if protocols and chunkers else 0, POOLS_AT_ONCE):
         pool_ids = asked.pool_ids[first : first + POOLS_AT_ONCE]
         some = replace(asked, described=asked.described.filter(pl.col("pool_id").is_in(pool_ids.implode())))
@@ -55,8 +64,58 @@ def expected_contexts(
         pools = pl.concat([_chunks(lake, some, run_id, chunker) for run_id, chunker in chunkers.items()])
         orders = _orders(some, pools, axis, protocols, list(chunkers))
         for protocol in protocols:
-            found[protocol.name].append(_expected(lake, some, protocol, orders, pools, axis, list(chunkers)))
+            material = load_material(lake, some, protocol, orders)
+            drawn = score_contexts(protocol, material, orders, with_steps=False).scores
+            exact = _closed(some, protocol, material, pools, axis, list(chunkers))
+            found[protocol.name].append(_means(drawn.lazy(), exact.lazy()))
     return {name: pl.concat(frames) for name, frames in found.items()}
+
+
+def has_closed_form(metric: Metric, k: int) -> bool:
+    """Whether a metric's mean over all orders is worked out: coverage of the first k results, and its mean over steps.
+
+    Precision, F1 and redundancy are ratios of two drawn numbers, and what a budget pays for hangs on all before it.
+    """
+    what = metric.name.rpartition("_")[2]
+    return metric.shape == "gathered" and (what == "auc" or (what == "coverage" and k > 0))
+
+
+def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes: pl.DataFrame) -> pl.DataFrame:
+    """The means of the metrics with a closed form, for every run and item with gold.
+
+    Args:
+        protocol: The metrics and rules.
+        material: The items.
+        pools: A run for each way to cut the pools: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
+        sizes: run_id, item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
+
+    Returns:
+        run_id, item_id, granularity, metric, k, value, numerator.
+    """
+    ground = Ground.of(material, pools, rules_of(protocol))
+    rows = rows_of(ground.seen.sort("case", "rank").with_columns(step="rank"), "case")
+    cases = ground.cases.join(sizes, on=["run_id", "item_id"], how="left", maintain_order="left")
+    n, n_first = (cases[name].fill_null(0).to_numpy() for name in ("n", "n_first"))
+    answers = Answers(np.bincount(rows.walk, minlength=cases.height), rows, ground.seen.clear())
+    is_first = _is_begun(protocol, ground.files.nws_of(rows.file, rows.start))
+    frames = [_nothing(*_SCORE, "value", "numerator")]
+    for granularity in GRANULARITIES:
+        walk, length, n_holding, n_first_holding = holders(*ground.laid(granularity, answers), is_first)
+        missed = _missed(n[walk], n_first[walk], n_holding, n_first_holding)
+        n_gold = np.bincount(walk, weights=length, minlength=cases.height)
+        hits = [np.bincount(walk, weights=length * (1 - at_k), minlength=cases.height) for at_k in missed]
+        for metric, k in metrics_of(protocol):
+            if metric.granularity == granularity and has_closed_form(metric, k):
+                hit = hits[k - 1] if k else np.mean(hits, axis=0)
+                share = np.divide(hit, n_gold, out=np.zeros_like(hit), where=n_gold > 0)
+                named = {"granularity": pl.lit(granularity), "metric": pl.lit(metric.name), "k": pl.lit(k, pl.Int64)}
+                one = cases.select("run_id", "item_id", **named, value=pl.Series(share), numerator=pl.Series(hit))
+                frames.append(one.filter(pl.Series(n_gold > 0)))
+    return pl.concat(frames)
+
+
+def _nothing(*names: str) -> pl.DataFrame:
+    return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
 
 
 def _chunks(lake: Lake, asked: ItemPart, run_id: str, chunker: str) -> pl.DataFrame:
@@ -70,9 +129,8 @@ def _orders(
     asked: ItemPart, pools: pl.DataFrame, axis: LineAxis, protocols: Sequence[Protocol], names: Sequence[str]
 ) -> Runs:
     """The heads of the orders of each pool, each order as a run of its own: its number and the run it is one of."""
-    cuts = [(metric, k) for protocol in protocols for metric, k in metrics_of(protocol)]
-    budgets = {RANKED_BUDGET, *(k for metric, k in cuts if metric.cut == "budget" and k)}
-    cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), *(("budget", k) for k in sorted(budgets))]
+    budgets = [k for protocol in protocols for metric, k in metrics_of(protocol) if metric.cut == "budget"]
+    cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
     heads = [
         draw(of_run.lazy(), axis, cut_offs).with_columns(run_id=pl.format("{} {}", "order", pl.lit(run_id)))
         for (run_id,), of_run in pools.group_by("run_id", maintain_order=True)
@@ -83,49 +141,33 @@ def _orders(
 
 def _as_runs(asked: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Runs:
     """Rankings, of which are given run_id, item_id, path, line_start, line_end and rank."""
-    absent = {"path_given": pl.String, "symbol": pl.String}
-    hits = ordered.with_columns(
-        *(pl.lit(None, kind).alias(name) for name, kind in absent.items()),
-        part=pl.lit(RANKING),
-        step=pl.lit(0, pl.Int64),
-    )
+    absent = pl.lit(None, pl.String)
+    hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
     answered = asked.described.select("item_id").join(pl.DataFrame({"run_id": names}), how="cross")
     answered = answered.with_columns(
-        status=pl.lit("done"), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
+        status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
     edits = pl.DataFrame(schema={"run_id": pl.String, "item_id": pl.String, "path": pl.String, "line": pl.Int64})
     return Runs.of(names, answered, hits, edits)
 
 
-def _expected(
-    lake: Lake,
-    asked: ItemPart,
-    protocol: Protocol,
-    orders: Runs,
-    pools: pl.DataFrame,
-    axis: LineAxis,
-    names: Sequence[str],
-) -> pl.DataFrame:
-    material = load_material(lake, asked, protocol, rules_of(protocol), orders)
-    of_orders = score_contexts(protocol, material, orders, with_steps=False).scores.lazy()
+def _means(drawn: pl.LazyFrame, exact: pl.LazyFrame) -> pl.DataFrame:
+    """Over the orders that were drawn, with what needs no drawing in its place."""
     means = [(exact_sum(pl.col(name)) / pl.col(name).count()).alias(name) for name in _SUMS]
-    drawn = of_orders.with_columns(run_id=pl.col("run_id").str.splitn(" ", 2).struct[1]).group_by(_SCORE).agg(means)
-    closed = _closed(asked, protocol, material, pools, axis, names)
-    exact = closed.lazy().rename({name: f"exact_{name}" for name in ("value", "numerator")})
+    of_runs = drawn.with_columns(run_id=pl.col("run_id").str.splitn(" ", 2).struct[1]).group_by(_SCORE).agg(means)
     # Where no order has a value, as where there is no gold, there is none to expect.
     values = [
-        pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"exact_{name}", name)).alias(name)
+        pl.when(pl.col(name).is_not_nan()).then(pl.coalesce(f"{name}_exact", name)).alias(name)
         for name in ("value", "numerator")
     ]
-    joined = drawn.join(exact, on=_SCORE, how="left").with_columns(*values, pl.col("denominator").fill_nan(None))
-    return joined.select(*_SCORE, *_SUMS).collect()
+    both = of_runs.join(exact, on=_SCORE, how="left", suffix="_exact")
+    return both.with_columns(*values, pl.col("denominator").fill_nan(None)).select(*_SCORE, *_SUMS).collect()
 
 
 def _closed(
     asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineAxis, names: Sequence[str]
 ) -> pl.DataFrame:
     """What needs no drawing, from the chunks in files of gold alone."""
-    rules = rules_of(protocol)
     of_items = asked.described.select("item_id", "pool_id")
     gold = material.gold.join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
     ranked = (
@@ -138,7 +180,35 @@ def _closed(
     narrow = replace(material, files=files, texts=texts, definitions=definitions)
     first_lines = pools.lazy().select("run_id", "pool_id", "path", "line_start", line_end=pl.col("line_start") + 1)
     begun = axis.place(first_lines.with_columns(pool="pool_id")).select("run_id", "pool", n_nws=axis.n_nws()).collect()
-    begun = begun.with_columns(is_first=is_begun(rules, begun["n_nws"].to_numpy()))
+    begun = begun.with_columns(is_first=_is_begun(protocol, begun["n_nws"].to_numpy()))
     sizes = begun.group_by("run_id", pool_id="pool").agg(n=pl.len(), n_first=pl.col("is_first").sum())
     sizes = of_items.join(sizes, on="pool_id").with_columns(pl.col("n", "n_first").cast(pl.Int64)).drop("pool_id")
-    return expected_coverage(protocol, rules, narrow, _as_runs(asked, ranked, names), sizes)
+    return expected_coverage(protocol, narrow, _as_runs(asked, ranked, names), sizes)
+
+
+def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
+    """Whether an order that begins with a chunk is an answer: where failed ones are left out, its first line must fit.
+
+    Args:
+        protocol: The rules.
+        n_nws: The non-whitespace characters of each chunk's first line.
+    """
+    return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
+
+
+def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
+    """The chance that none of the special chunks is among the first k of an order, for every k up to N_RANKED_STEPS.
+
+    Args:
+        n: How many chunks there are.
+        n_first: How many of them an order may begin with.
+        special: How many are special.
+        special_first: How many of those an order may begin with.
+    """
+    missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
+    chances = []
+    for left in (n - drawn for drawn in range(1, N_RANKED_STEPS + 1)):
+        chances.append(missed)
+        # Where no chunk is left, nothing more is drawn.
+        missed = missed * np.divide(np.maximum(left - special, 0), left, out=np.ones(len(n)), where=left > 0)
+    return chances

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from evaluate.score.contexts.gathered import LINES, RANKING
 from evaluate.score.contexts.intervals import Integers, Mask
 from lake.catalog.context_rules import ContextRules
+from lake.naming import LINES, RANKING
 
 
 class Rows(NamedTuple):
@@ -42,9 +42,9 @@ class Rows(NamedTuple):
         """Some of the rows."""
         return Rows(**{name: column[mask] for name, column in self._asdict().items()})
 
-    def named(self, walk: Integers, step: Integers) -> Rows:
-        """The same rows of other walks and steps."""
-        return self._replace(walk=walk, step=step)
+    def at_once(self) -> Rows:
+        """The same rows, all of one step."""
+        return self._replace(step=np.ones_like(self.walk))
 
 
 def rows_of(frame: pl.DataFrame, walk: str) -> Rows:
@@ -97,7 +97,12 @@ class Files:
 
     @classmethod
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> Files:
-        """Files and texts as numbered."""
+        """Files (item, n_lines, n_bytes, flags, and text: the row of their content), and those contents.
+
+        Args:
+            files: By item.
+            texts: The columns of the material's.
+        """
         ends = texts.select(pl.concat_list("line_starts", "n_bytes")).to_series()
         nws = texts.select(pl.concat_list("line_nws", pl.lit(0, pl.Int64))).to_series()
         lengths = ends.list.len().cast(pl.Int64).to_numpy()
@@ -121,6 +126,12 @@ class Files:
         """The byte at which a line starts; that of the line after the last is the file's length."""
         return self.starts[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
 
+    def axis(self, length: Integers, n_items: int) -> Axis:
+        """An axis on which every file is as long as is said."""
+        before = np.concatenate(([0], np.cumsum(length + 1)))
+        of_item = before[np.searchsorted(self.item, np.arange(n_items + 1))]
+        return Axis(before[:-1] - of_item[self.item], np.diff(of_item))
+
     def nws_of(self, file: Integers, line: Integers) -> Integers:
         """The non-whitespace characters of a line of a file that is there; 0 of the line after the last."""
         return self.nws[self.first_start[self.text[file]] + np.minimum(line, self.n_lines[file])]
@@ -136,13 +147,6 @@ class Axis(NamedTuple):
 
     first: Integers
     length: Integers
-
-
-def axis_of(files: Files, length: Integers, n_items: int) -> Axis:
-    """An axis on which every file is as long as is said."""
-    before = np.concatenate(([0], np.cumsum(length + 1)))
-    of_item = before[np.searchsorted(files.item, np.arange(n_items + 1))]
-    return Axis(before[:-1] - of_item[files.item], np.diff(of_item))
 
 
 class Extent(NamedTuple):
@@ -173,8 +177,15 @@ def lines_of(rows: Rows, files: Files, rules: ContextRules, *, is_gold: bool = F
         named = rows.is_lines & (is_gold | (files.is_there[rows.file] & (rows.start >= 0) & (rows.end >= 1)))
         row = np.flatnonzero(named)
         return Extent(row, rows.start[row], rows.end[row])
-    row = np.flatnonzero((rows.is_lines | rows.is_whole) & files.is_there[rows.file])
-    return _clamped(rows, row, files)
+    return lines_within(rows, files, np.flatnonzero((rows.is_lines | rows.is_whole) & files.is_there[rows.file]))
+
+
+def lines_within(rows: Rows, files: Files, row: Integers) -> Extent:
+    """The lines that some of the rows name, as far as their files have them."""
+    n_lines = files.n_lines[rows.file[row]]
+    start = np.clip(rows.start[row], 0, n_lines)
+    end = np.where(rows.is_whole[row], n_lines, np.clip(rows.end[row], 0, n_lines))
+    return Extent(row, start, np.maximum(start, end))
 
 
 def bytes_of(rows: Rows, files: Files, rules: ContextRules) -> Extent:
@@ -191,10 +202,3 @@ def bytes_of(rows: Rows, files: Files, rules: ContextRules) -> Extent:
     file, first, after = rows.file[row], start[row], end[row]
     begin = files.line_start(file, first)
     return Extent(row, begin, np.maximum(files.line_start(file, after), begin + 1))
-
-
-def _clamped(rows: Rows, row: Integers, files: Files) -> Extent:
-    n_lines = files.n_lines[rows.file[row]]
-    start = np.clip(rows.start[row], 0, n_lines)
-    end = np.where(rows.is_whole[row], n_lines, np.clip(rows.end[row], 0, n_lines))
-    return Extent(row, start, np.maximum(start, end))

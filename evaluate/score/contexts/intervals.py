@@ -82,8 +82,7 @@ class Walks:
         return summed
 
 
-@dataclass(frozen=True)
-class Sizes:
+class Sizes(NamedTuple):
     """How large the sets are: `n_gold` for every walk, the others for every slot.
 
     Attributes:

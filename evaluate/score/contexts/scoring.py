@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -11,25 +11,26 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.metrics.declaration import size_at
-from evaluate.score.contexts.edits import edited
-from evaluate.score.contexts.gathered import Material, Runs
 from evaluate.score.contexts.gathering import Gathered, gather
-from evaluate.score.contexts.intervals import Integers, Sizes
-from evaluate.score.contexts.sets import GRANULARITIES
+from evaluate.score.contexts.ground import GRANULARITIES, Ground
+from evaluate.score.contexts.intervals import Integers
+from evaluate.score.contexts.material import Material, Runs, rules_of
 from lake.catalog.context_rules import ContextRules
 from lake.catalog.protocol import Protocol
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
 
+_CASE = ["run_id", "item_id"]
+_LINE = ["item_id", "path", "line"]
 
-@dataclass(frozen=True)
-class Scored:
+
+class Scored(NamedTuple):
     """What scoring some runs gave.
 
     Attributes:
         scores: The columns of table `scores` but for `protocol` and its hash; a row for every run, item and metric.
-        steps: Those of `step_scores` but for `protocol`.
+        steps: Those of `step_scores` but for `protocol`, by granularity, run and item; none of cases that are errors.
     """
 
     scores: pl.DataFrame
@@ -48,25 +49,44 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
     rules = rules_of(protocol)
     cuts = ("results", "budget", "lines")
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
-    gathered = gather(material, runs, rules, *budgets)
-    edits = edited(gathered.cases, material, runs, rules)
-    scores = _scores(protocol, _wide(gathered, edits, rules, depths), gathered)
-    return Scored(scores, step_rows(gathered) if with_steps else pl.DataFrame())
+    ground = Ground.of(material, runs, rules)
+    gathered = gather(ground, *budgets)
+    wide = _wide(ground, gathered, depths).hstack(_edited(ground.cases, material, runs, rules))
+    if rules.edits == "gold context":
+        wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
+    steps = _step_rows(ground.cases, gathered) if with_steps else pl.DataFrame()
+    return Scored(_scores(protocol, ground.cases, wide, gathered.answered), steps)
 
 
-def rules_of(protocol: Protocol) -> ContextRules:
-    """The protocol's rules of contexts.
+def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextRules) -> pl.DataFrame:
+    """The sizes of the sets of edited lines, a row for every case, and has_edits: whether there is anything to measure.
 
-    Raises:
-        ValueError: It has none.
+    There is nothing of a system that never edits, or of an item without any patch.
     """
-    if protocol.context is None:
-        message = f"{protocol.name} scores no contexts"
-        raise ValueError(message)
-    return protocol.context
+    known = cases.lazy().select(*_CASE, "has_patch", "has_gold_patch")
+    own, every = runs.edits.lazy().select(*_CASE, "path", "line"), [*_CASE, "path", "line"]
+    if rules.edits == "gold patch":
+        predicted, gold = own, material.gold_edits.lazy()
+        n_gold = gold.select(_LINE).unique().group_by("item_id").agg(pl.len().alias("n_gold/editloc"))
+        has_edits = pl.col("has_patch").any().over("run_id")
+        hits = predicted.join(gold, on=_LINE, how="semi")
+    else:
+        lent = known.filter(~pl.col("has_patch")).join(material.gold_edits.lazy(), on="item_id")
+        predicted = pl.concat([own, lent.select(every)])
+        n_gold = pl.LazyFrame(schema={"item_id": pl.String, "n_gold/editloc": pl.UInt32})
+        has_edits = pl.col("has_patch") | pl.col("has_gold_patch")
+        inside = (pl.col("line") >= pl.col("line_start")) & (pl.col("line") < pl.col("line_end"))
+        hits = predicted.join(material.gold.lazy(), on=["item_id", "path"]).filter(inside)
+    found = known.join(n_gold, on="item_id", how="left", maintain_order="left")
+    sizes = {"n_pred/editloc@0": predicted, "n_hit/editloc@0": hits}
+    for name, lines in sizes.items():
+        counted = lines.select(every).unique().group_by(_CASE).agg(pl.len().alias(name))
+        found = found.join(counted, on=_CASE, how="left", maintain_order="left")
+    counts = pl.col("n_gold/editloc", *sizes).fill_null(0).cast(pl.Int64)
+    return found.select(counts, has_edits=has_edits).collect()
 
 
-def _wide(gathered: Gathered, edits: pl.DataFrame, rules: ContextRules, depths: Sequence[int]) -> pl.DataFrame:
+def _wide(ground: Ground, gathered: Gathered, depths: Sequence[int]) -> pl.DataFrame:
     """One row per case, with the columns that metrics read."""
     columns: dict[str, Integers | Floats] = {"n_steps": gathered.n_steps}
     for granularity in GRANULARITIES:
@@ -74,81 +94,68 @@ def _wide(gathered: Gathered, edits: pl.DataFrame, rules: ContextRules, depths: 
         columns[f"n_gold/{granularity}"] = finals.n_gold
         columns[f"n_pred/{granularity}@0"], columns[f"n_hit/{granularity}@0"] = finals.n_pred, finals.n_hit
         for k in depths:
-            held, shared = (_after(gathered, size, k) for size in (steps.n_cumulative, steps.n_cumulative_hit))
-            columns[f"n_pred/{granularity}@{k}"], columns[f"n_hit/{granularity}@{k}"] = held, shared
-        columns[f"n_seen/{granularity}"] = _total(gathered, steps.n_pred)
-        columns[f"n_union/{granularity}"] = _after(gathered, steps.n_cumulative, 0)
-        columns[f"auc/{granularity}"] = _auc(gathered, granularity, rules)
+            columns[f"n_pred/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative, k)
+            columns[f"n_hit/{granularity}@{k}"] = _after(gathered.n_steps, steps.n_cumulative_hit, k)
+        columns[f"n_seen/{granularity}"] = _total(gathered.n_steps, steps.n_pred)
+        columns[f"n_union/{granularity}"] = _after(gathered.n_steps, steps.n_cumulative, 0)
+        columns[f"auc/{granularity}"] = _auc(gathered, granularity, ground.rules)
     columns["n_gold"] = gathered.finals["line"].n_gold
-    for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.at_budget}.items():
+    for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.cut}.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
-    n_gold = edits["n_gold"].to_numpy() if rules.edits == "gold patch" else gathered.finals["line"].n_gold
-    columns["n_gold/editloc"] = n_gold
-    columns["n_pred/editloc@0"], columns["n_hit/editloc@0"] = edits["n_pred"].to_numpy(), edits["n_hit"].to_numpy()
-    columns["has_edits"] = edits["has_edits"].to_numpy()
-    columns["is_known"] = gathered.cases["status"].is_not_null().to_numpy()
-    return pl.DataFrame(columns)
+    return pl.DataFrame(columns).with_columns(is_known=ground.cases["status"].is_not_null())
 
 
-def _after(gathered: Gathered, amount: Integers, k: int) -> Integers:
+def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
     """An amount after each case's first k steps, or after all; 0 for a case without any."""
-    first = np.concatenate(([0], np.cumsum(gathered.n_steps)))
-    n = np.minimum(gathered.n_steps, k) if k else gathered.n_steps
-    return np.where(n > 0, np.append(amount, 0)[first[:-1] + n - 1], 0)
+    first = np.cumsum(n_steps) - n_steps
+    n = np.minimum(n_steps, k) if k else n_steps
+    return np.where(n > 0, np.append(amount, 0)[first + n - 1], 0)
 
 
-def _total(gathered: Gathered, amount: Integers) -> Integers:
+def _total(n_steps: Integers, amount: Integers) -> Integers:
     """An amount added up over each case's steps."""
-    before = np.concatenate(([0], np.cumsum(amount)))
-    first = np.concatenate(([0], np.cumsum(gathered.n_steps)))
-    return before[first[1:]] - before[first[:-1]]
+    before, end = np.concatenate(([0], np.cumsum(amount))), np.cumsum(n_steps)
+    total: Integers = before[end] - before[end - n_steps]
+    return total
 
 
 def _auc(gathered: Gathered, granularity: str, rules: ContextRules) -> Floats:
     """The mean over each case's steps of the share of gold that had been seen; 0 without steps."""
-    sizes = gathered.steps[granularity]
-    case = np.repeat(np.arange(gathered.cases.height), gathered.n_steps)
+    sizes, n_steps = gathered.steps[granularity], gathered.n_steps
+    case = np.repeat(np.arange(len(n_steps)), n_steps)
     with np.errstate(invalid="ignore"):
         share = sizes.n_cumulative_hit / sizes.n_gold[case]
     # The published code takes all of no gold as covered, but for lines.
     none = 1.0 if rules.empty_gold == "covered" and granularity != "line" else 0.0
     share = np.where(sizes.n_gold[case] == 0, none, share)
-    return np.bincount(case, weights=share, minlength=gathered.cases.height) / np.maximum(gathered.n_steps, 1)
+    return np.bincount(case, weights=share, minlength=len(n_steps)) / np.maximum(n_steps, 1)
 
 
-def _scores(protocol: Protocol, wide: pl.DataFrame, gathered: Gathered) -> pl.DataFrame:
+def _scores(
+    protocol: Protocol, cases: pl.DataFrame, wide: pl.DataFrame, answered: npt.NDArray[np.bool_]
+) -> pl.DataFrame:
     rules, requested = rules_of(protocol), metrics_of(protocol)
-    ratios = [metric.at(k) for metric, k in requested]
-    sums = wide.select(
-        *(ratio.numerator.cast(pl.Float64).alias(f"{place}/n") for place, ratio in enumerate(ratios)),
-        *(ratio.denominator.cast(pl.Float64).alias(f"{place}/d") for place, ratio in enumerate(ratios)),
-    )
-    is_ranking = gathered.cases["is_ranking"].to_numpy()
-    values, tops, bottoms = [], [], []
+    sides = [side for metric, k in requested for side in (metric.at(k).numerator, metric.at(k).denominator)]
+    sums = wide.select(side.cast(pl.Float64).alias(str(place)) for place, side in enumerate(sides))
+    is_ranking, whose, frames = cases["is_ranking"].to_numpy(), cases.select(_CASE), list[pl.DataFrame]()
     for place, (metric, k) in enumerate(requested):
-        numerator = np.broadcast_to(sums[f"{place}/n"].to_numpy(), is_ranking.shape)
-        denominator = np.broadcast_to(sums[f"{place}/d"].to_numpy(), is_ranking.shape)
+        numerator, denominator = (
+            np.broadcast_to(sums[str(2 * place + side)].to_numpy(), is_ranking.shape) for side in (0, 1)
+        )
         with np.errstate(divide="ignore", invalid="ignore"):
             value = np.where(denominator == 0, 0.0, numerator / denominator)
-        value = _ruled(value, metric, k, wide, rules)
-        if k and metric.cut == "results":
-            value = np.where(is_ranking, value, np.nan)
-        value = np.where(gathered.answered, value, np.nan)
-        values.append(value)
+        has_value = answered & (is_ranking if k and metric.cut == "results" else True)
+        value = np.where(has_value, _ruled(value, metric, k, wide, rules), np.nan)
         counts = ~np.isnan(value) & metric.stores_sums
-        tops.append(np.where(counts, numerator, np.nan))
-        bottoms.append(np.where(counts, denominator, np.nan))
-    n_cases = gathered.cases.height
-    names = pl.DataFrame(
-        [(metric.granularity, metric.name, k) for metric, k in requested],
-        schema={"granularity": pl.String, "metric": pl.String, "k": pl.Int64},
-        orient="row",
-    )
-    row = np.arange(n_cases * len(requested))
-    whose = gathered.cases.select("run_id", "item_id")[row % n_cases]
-    numbers = {"value": values, "numerator": tops, "denominator": bottoms}
-    columns = [pl.Series(name, np.concatenate(found)).fill_nan(None) for name, found in numbers.items()]
-    return pl.concat([whose, names[row // n_cases], pl.DataFrame(columns)], how="horizontal")
+        numbers = {
+            "value": value,
+            "numerator": np.where(counts, numerator, np.nan),
+            "denominator": np.where(counts, denominator, np.nan),
+        }
+        named = {"granularity": pl.lit(metric.granularity), "metric": pl.lit(metric.name), "k": pl.lit(k, pl.Int64)}
+        columns = {name: pl.Series(array).fill_nan(None) for name, array in numbers.items()}
+        frames.append(whose.with_columns(**named, **columns))
+    return pl.concat(frames)
 
 
 def _ruled(value: Floats, metric: Metric, k: int, wide: pl.DataFrame, rules: ContextRules) -> Floats:
@@ -169,8 +176,8 @@ def _ruled(value: Floats, metric: Metric, k: int, wide: pl.DataFrame, rules: Con
             return np.where(wide["has_edits"].to_numpy(), value, np.nan)
         return np.where(wide["has_edits"].to_numpy() & (n_gold > 0), value, np.nan)
     if what == "precision":
-        of_lines = size_at("n_returned", metric.cut, k)
-        returned = of_lines if granularity == "line" else f"n_pred/{granularity}@{k}"
+        is_line = granularity == "line"
+        returned = size_at("n_returned", metric.cut, k) if is_line else f"n_pred/{granularity}@{k}"
         # Published sizes may be less than none, where ranges are reversed.
         value = np.where(wide[returned].to_numpy() <= 0, rules.empty_prediction, value)
     if rules.empty_gold == "no value":
@@ -178,33 +185,17 @@ def _ruled(value: Floats, metric: Metric, k: int, wide: pl.DataFrame, rules: Con
     return np.where(n_gold == 0, 1.0, value) if what == "coverage" else value
 
 
-def step_rows(gathered: Gathered) -> pl.DataFrame:
-    """The columns of table `step_scores` but for `protocol`, by granularity, run and item.
-
-    Cases that are errors have no rows.
-    """
-    case = np.repeat(np.arange(gathered.cases.height), gathered.n_steps)
-    first = np.cumsum(gathered.n_steps) - gathered.n_steps
-    step = np.arange(len(case)) - first[case] + 1
+def _step_rows(cases: pl.DataFrame, gathered: Gathered) -> pl.DataFrame:
+    n_steps = gathered.n_steps
+    case = np.repeat(np.arange(cases.height), n_steps)
+    step = np.arange(len(case)) - (np.cumsum(n_steps) - n_steps)[case] + 1
     kept = gathered.answered[case]
-    whose = gathered.cases.select("run_id", "item_id")[case[kept]]
+    whose = cases.select(_CASE)[case[kept]].with_columns(step=pl.Series(step[kept]))
     frames = [
-        pl.concat([whose, _sizes(gathered.steps[granularity], granularity, case, step, kept)], how="horizontal")
-        for granularity in GRANULARITIES
+        whose.with_columns(
+            pl.lit(granularity).alias("granularity"),
+            *(pl.Series(name, (size[case] if name == "n_gold" else size)[kept]) for name, size in sizes.items()),
+        )
+        for granularity, sizes in ((one, gathered.steps[one]._asdict()) for one in GRANULARITIES)
     ]
-    columns = [name for name in table("step_scores").columns if name != "protocol"]
-    return pl.concat(frames).select(columns)
-
-
-def _sizes(sizes: Sizes, granularity: str, case: Integers, step: Integers, kept: npt.NDArray[np.bool_]) -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "granularity": pl.repeat(granularity, int(kept.sum()), eager=True),
-            "step": step[kept],
-            "n_gold": sizes.n_gold[case[kept]],
-            "n_pred": sizes.n_pred[kept],
-            "n_hit": sizes.n_hit[kept],
-            "n_cumulative": sizes.n_cumulative[kept],
-            "n_cumulative_hit": sizes.n_cumulative_hit[kept],
-        }
-    )
+    return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from evaluate.score.contexts.gathered import Material, Runs
+from evaluate.score.contexts.material import Material, Runs
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.protocol import Protocol

@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 
 from evaluate.metrics import metrics_of
-from evaluate.score.contexts.closed import expected_coverage, has_closed_form
-from evaluate.score.contexts.gathered import RANKING, Material, Runs
-from evaluate.score.contexts.scoring import rules_of
+from evaluate.score.contexts.chance import expected_coverage, has_closed_form
+from evaluate.score.contexts.material import Material, Runs
 from lake.catalog.protocol import Protocol
+from lake.naming import RANKING
 from tests.evaluate.score.contexts.contexts_world import CONTEXTS, PUBLISHED, View, ranking, scored, world
 
 KEY = ["granularity", "metric", "k"]
@@ -53,9 +53,7 @@ def closed(protocol: Protocol, material: Material, chunks: Sequence[View], n_fir
         n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
     sizes = pl.DataFrame({"run_id": "any", "item_id": "item", "n": len(chunks), "n_first": n_first})
-    return expected_coverage(
-        protocol, rules_of(protocol), material, Runs.of(["any"], answered, hits, hits.clear()), sizes
-    )
+    return expected_coverage(protocol, material, Runs.of(["any"], answered, hits, hits.clear()), sizes)
 
 
 def drawn(protocol: Protocol, material: Material, orders: Sequence[Sequence[View]]) -> pl.DataFrame:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.score.contexts.gathered import Material
+from evaluate.score.contexts.material import Material
 from tests.evaluate.score.contexts.contexts_world import CONTEXTS, PUBLISHED, View, answer, scored, world
 
 FILES = {"a.py": "one\n\nthree\nfour and more\n" * 3, "b.py": "\n\nno end", "empty.py": ""}

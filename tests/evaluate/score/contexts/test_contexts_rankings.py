@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from evaluate.score.contexts.gathered import Material
+from evaluate.score.contexts.material import Material
 from tests.evaluate.score.contexts.contexts_world import (
     CONTEXTS,
     PUBLISHED,

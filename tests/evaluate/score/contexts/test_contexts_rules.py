@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evaluate.score.contexts.gathered import Material
+from evaluate.score.contexts.material import Material
 from tests.evaluate.score.contexts.contexts_world import (
     CONTEXTS,
     PUBLISHED,

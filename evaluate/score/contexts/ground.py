@@ -1,0 +1,264 @@
+"""Answers beside their items' gold: sizes of the sets of files, symbols, bytes and lines that both are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from evaluate.score.contexts.definitions import Definitions
+from evaluate.score.contexts.extents import (
+    Axis,
+    Extent,
+    Files,
+    Rows,
+    bytes_of,
+    files_of,
+    lines_of,
+    lines_within,
+    rows_of,
+)
+from evaluate.score.contexts.intervals import NEVER, Integers, Sizes, Spans, Walks, held_since, pieces, ranges, sizes
+from evaluate.score.contexts.material import Material, Runs
+from lake.catalog.context_rules import ContextRules
+
+GRANULARITIES = ("file", "symbol", "span", "line")
+"""What contexts are sets of; a span is bytes."""
+
+N_RANKED_STEPS = 20
+"""How many of a ranking's first results are its steps; in a shorter one the last state stands."""
+
+FARTHEST = 1 << 32
+"""No file has so many lines: what is said to lie further on is taken to lie there."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What some walks hold.
+
+    Attributes:
+        n_steps: How many steps each walk has.
+        rows: What they saw.
+        named: walk, step, file, symbol: definitions they named by name, in files that are there.
+    """
+
+    n_steps: Integers
+    rows: Rows
+    named: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Ground:
+    """What some runs answered and what that is held against, with numbers in place of names.
+
+    Attributes:
+        rules: The protocol's rules.
+        cases: run_id, item_id, item (its number), has_gold_patch, status (null for what a run passed over), n_steps,
+            has_patch and is_ranking; a row for every run and item, by run. A case's number is its row.
+        seen: case, run (its number), part, step, rank, file, line_start, line_end, symbol: all hits.
+        files: The files that anything names, each under every item that does.
+        definitions: What their contents define.
+        gold: The gold; its walks are items.
+        n_items: How many items there are.
+    """
+
+    rules: ContextRules
+    cases: pl.DataFrame
+    seen: pl.DataFrame
+    files: Files
+    definitions: Definitions
+    gold: Rows
+    n_items: int
+
+    @classmethod
+    def of(cls, material: Material, runs: Runs, rules: ContextRules) -> Ground:
+        """Number the cases, the files that are named, and what names them."""
+        items = material.items.lazy().with_columns(item=pl.int_range(pl.len()))
+        cases = _cases(items, runs).collect()
+        hits = runs.hits.lazy().select(
+            *("run_id", "item_id", "part", "step", "rank", "path", "symbol"),
+            pl.col("line_start", "line_end").clip(-FARTHEST, FARTHEST),
+            given=pl.when(pl.col("path").is_null()).then("path_given"),
+        )
+        gold = material.gold.lazy().select("item_id", "path", "line_start", "line_end", given=pl.lit(None, pl.String))
+        texts = material.texts.lazy().drop("line_starts", "line_nws").with_columns(text=pl.int_range(pl.len()))
+        place = ["item_id", "path", "given"]
+        files = (
+            pl.concat([frame.select(place) for frame in (hits, gold)])
+            .unique()
+            .join(items.select("item_id", "pool_id", "item"), on="item_id")
+            .join(material.files.lazy(), on=["pool_id", "path"], how="left")
+            .join(texts, on="sha256", how="left")
+            .sort("item", "path", "given")
+            .with_columns(file=pl.int_range(pl.len()))
+            .collect()
+        )
+        known = files.lazy().select(*place, "item", "file")
+        case = cases.lazy().select("run_id", "item_id", case=pl.int_range(pl.len()))
+        n_items, lines = material.items.height, ("file", "line_start", "line_end")
+        of_runs = hits.join(case, on=["run_id", "item_id"]).with_columns(run=pl.col("case") // max(1, n_items))
+        seen, of_gold = pl.collect_all(
+            [
+                of_runs.join(known, on=place, nulls_equal=True).select(
+                    "case", "run", "part", "step", "rank", "symbol", *lines
+                ),
+                gold.join(known, on=place, nulls_equal=True).select("item", *lines).sort("item"),
+            ]
+        )
+        definitions = Definitions.of(material.definitions, material.texts, rules)
+        of_files = Files.of(files, material.texts)
+        return cls(rules, cases, seen, of_files, definitions, rows_of(of_gold, "item"), n_items)
+
+    @property
+    def item(self) -> Integers:
+        """Each case's item."""
+        return self.cases["item"].to_numpy()
+
+    def within(self, rows: Rows, budgets: Sequence[int], *, in_lines: bool = False) -> dict[int, Rows]:
+        """The lines that each budget pays for, as rows: no line twice, `rank` that of the first row that holds it.
+
+        An answer is walked in its order, the lines of a row in theirs. A line costs its non-whitespace characters; the
+        first that would exceed the budget ends the walk. Blank lines cost nothing.
+
+        Args:
+            rows: Answers, their `walk` the case; lines as given, taken as far as the file has them.
+            budgets: In non-whitespace characters, or in lines.
+            in_lines: Every line costs 1.
+        """
+        files, item = self.files, self.item
+        axis = files.axis(files.n_lines, self.n_items)
+        row, start, end = lines_within(rows, files, np.flatnonzero(rows.is_lines | rows.is_whole))
+        first = axis.first[rows.file[row]]
+        walks = Walks(n_steps=np.zeros_like(item), length=axis.length[item])
+        held = pieces(walks, Spans(rows.walk[row], rows.rank[row], first + start, first + end))
+        order = np.lexsort((held.start, held.step, held.walk))
+        held = Spans(*(column[order] for column in held))
+        # The files of an item lie one behind the other on its axis, as its files do among all.
+        base = np.concatenate(([0], np.cumsum(axis.length)))
+        file = np.searchsorted(base[files.item] + axis.first, base[item[held.walk]] + held.start, side="right") - 1
+        held = held._replace(start=held.start - axis.first[file], end=held.end - axis.first[file])
+        before = np.arange(len(files.nws) + 1) if in_lines else np.concatenate(([0], np.cumsum(files.nws)))
+        offset = files.first_start[files.text[file]]
+        total = np.cumsum(before[offset + held.end] - before[offset + held.start])
+        spent = np.concatenate(([0], total))[:-1]
+        spent -= spent[np.searchsorted(held.walk, held.walk)]
+        return {budget: _paid(held, file, offset, before, budget - spent) for budget in budgets}
+
+    def sizes(self, granularity: str, answers: Answers) -> Sizes:
+        """The sizes of what the walks hold; arguments as for :meth:`laid`."""
+        walks, spans, gold = self.laid(granularity, answers)
+        found = sizes(walks, spans, gold)
+        if granularity == "line" and self.rules.ranges == "published":
+            found = _with_reversed(walks, spans, found)
+        return found
+
+    def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
+        """What the walks hold and what they should, as sets of files, symbols, bytes or lines.
+
+        Args:
+            granularity: One of GRANULARITIES.
+            answers: The walks, one for every case.
+        """
+        held, should = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
+        length = np.zeros(len(self.files.item), np.int64)
+        for rows, extent in ((answers.rows, held), (self.gold, should)):
+            np.maximum.at(length, rows.file[extent.row], np.maximum(extent.start, extent.end))
+        if granularity == "symbol":
+            length = np.where(self.files.is_there, self.definitions.n_symbols[self.files.text], 0)
+        axis = self.files.axis(length, self.n_items)
+        walks = Walks(answers.n_steps, axis.length[self.item])
+        spans = _placed(answers.rows, held, axis)
+        if granularity == "symbol":
+            spans = self._with_named(walks, spans, answers.named, axis)
+        return walks, spans, self._gold_of_walks(_placed(self.gold, should, axis))
+
+    def _extent(self, granularity: str, rows: Rows, *, is_gold: bool = False) -> Extent:
+        if granularity == "file":
+            return files_of(rows, self.files, self.rules, is_gold=is_gold)
+        if granularity == "line":
+            return lines_of(rows, self.files, self.rules, is_gold=is_gold)
+        spans = bytes_of(rows, self.files, self.rules)
+        if granularity == "span":
+            return spans
+        return self.definitions.overlapped(self.files.text[rows.file[spans.row]], spans)
+
+    def _gold_of_walks(self, gold: Spans) -> Spans:
+        """The gold of the items as that of the walks."""
+        order = np.argsort(gold.walk, kind="stable")
+        first = np.searchsorted(gold.walk[order], np.arange(self.n_items + 1))
+        walk, place = ranges(first[self.item], first[self.item + 1])
+        row = order[place]
+        return Spans(walk, np.ones_like(walk), gold.start[row], gold.end[row])
+
+    def _with_named(self, walks: Walks, spans: Spans, named: pl.DataFrame, axis: Axis) -> Spans:
+        """The symbols with those that were named: beside the others, or in place of all others of their step."""
+        if named.is_empty():
+            return spans
+        walk, step, file = (named[column].to_numpy() for column in ("walk", "step", "file"))
+        if self.rules.named_symbols == "in place":
+            spoken = np.unique(walks.slot(walk, step))
+            spans = spans.where(~np.isin(walks.slot(spans.walk, spans.step), spoken))
+        asked = named.select("symbol", text=self.files.text[file]).with_row_index("row")
+        meant = self.definitions.meant(asked)
+        row = meant["row"].to_numpy()
+        number = axis.first[file[row]] + meant["number"].to_numpy()
+        more = Spans(walk[row], step[row], number, number + 1)
+        return Spans(*(np.concatenate(columns) for columns in zip(spans, more, strict=True)))
+
+
+def _cases(items: pl.LazyFrame, runs: Runs) -> pl.LazyFrame:
+    names = pl.LazyFrame({"run_id": runs.names}, schema={"run_id": pl.String})
+    answered = runs.run_items.lazy().select("run_id", "item_id", "status", "n_steps", "has_patch")
+    return (
+        names.with_columns(is_ranking=pl.col("run_id").is_in(list(runs.rankings)))
+        .join(items.drop("pool_id"), how="cross", maintain_order="left_right")
+        .join(answered, on=["run_id", "item_id"], how="left", maintain_order="left")
+        .with_columns(
+            pl.col("has_patch").fill_null(value=False),
+            n_steps=pl.when("is_ranking").then(N_RANKED_STEPS).otherwise(pl.col("n_steps").fill_null(0)),
+        )
+    )
+
+
+def _paid(held: Spans, file: Integers, offset: Integers, before: Integers, left: Integers) -> Rows:
+    """Of each piece, whose lines are its file's, those that what is left pays for."""
+    has_left = left >= 0
+    held, file, offset, left = held.where(has_left), file[has_left], offset[has_left], left[has_left]
+    affordable = np.searchsorted(before, before[offset + held.start] + left, side="right") - 1 - offset
+    end = np.minimum(held.end, affordable)
+    is_paid = end > held.start
+    walk, rank, start, _ = held.where(is_paid)
+    named = np.full(len(walk), fill_value=True)
+    return Rows(walk, np.ones_like(walk), rank, file[is_paid], start, end[is_paid], named, ~named, named)
+
+
+def _placed(rows: Rows, extent: Extent, axis: Axis) -> Spans:
+    first = axis.first[rows.file[extent.row]]
+    return Spans(rows.walk[extent.row], rows.step[extent.row], first + extent.start, first + extent.end)
+
+
+def _with_reversed(walks: Walks, spans: Spans, found: Sizes) -> Sizes:
+    """The sizes with ranges that end before they start, each counting as many lines less than none.
+
+    As the published code unites ranges: one that starts at most a line behind what another before it holds is part of
+    that one and adds nothing; any other stands alone, every time it is named.
+    """
+    turned = spans.where(spans.end < spans.start)
+    if not len(turned.walk):
+        return found
+    slot = walks.slot(turned.walk, turned.step)
+    n_lines = turned.end - turned.start
+    before = turned.start - 1
+    # Each slot as a walk of its own, of one step.
+    alone = Walks(np.ones(int(walks.first_slot[-1]), np.int64), np.repeat(walks.length, walks.n_steps))
+    in_step = Spans(walks.slot(spans.walk, spans.step), np.ones_like(spans.step), spans.start, spans.end)
+    n_pred = np.where(held_since(alone, in_step, slot, before) == NEVER, n_lines, 0)
+    since = held_since(walks, spans, turned.walk, before)
+    enters, leaves = since > turned.step, (since > turned.step) & (since != NEVER)
+    change = walks.by_slot(slot[enters], n_lines[enters])
+    change -= walks.by_slot(walks.slot(turned.walk[leaves], since[leaves]), n_lines[leaves])
+    return found._replace(
+        n_pred=found.n_pred + walks.by_slot(slot, n_pred), n_cumulative=found.n_cumulative + walks.up_to(change)
+    )

@@ -1,0 +1,153 @@
+"""What some runs gathered for some items, and the gold it is held against: only the rows of a lake that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import polars as pl
+
+from evaluate.selection import ItemPart
+from lake.catalog.context_rules import ContextRules
+from lake.catalog.protocol import Protocol
+from lake.naming import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, REST
+from lake.store import Lake
+
+_HIT = ["run_id", "item_id", "part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol"]
+_EDIT = ["item_id", "path", "line"]
+
+
+@dataclass(frozen=True)
+class Material:
+    """What items are and what their repositories hold; nothing of it depends on a run.
+
+    Attributes:
+        items: item_id, pool_id, has_gold_patch: every item that must have a score.
+        gold: item_id, path, line_start, line_end, of the protocol's gold rule.
+        gold_edits: item_id, path, line: the lines that the gold patches edit, as the protocol reads patches.
+        files: pool_id, path, sha256, of whatever is named.
+        texts: sha256, n_bytes, n_lines, line_starts and line_nws (lists of Int64), flags, of those files.
+        definitions: sha256, byte_start, byte_end, kind, name, qualified_name, of those files, by the protocol's rules.
+    """
+
+    items: pl.DataFrame
+    gold: pl.DataFrame
+    gold_edits: pl.DataFrame
+    files: pl.DataFrame
+    texts: pl.DataFrame
+    definitions: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class Runs:
+    """What some runs answered.
+
+    Attributes:
+        names: The runs.
+        run_items: run_id, item_id, status, n_steps (null for a ranking), has_patch.
+        hits: run_id, item_id, part, step, rank, path_given, path, line_start, line_end, symbol.
+        edits: run_id, item_id, path, line: the lines that the runs' patches edit, as the protocol reads patches.
+        rankings: Which of the runs are rankings: nobody counts their steps.
+    """
+
+    names: tuple[str, ...]
+    run_items: pl.DataFrame
+    hits: pl.DataFrame
+    edits: pl.DataFrame
+    rankings: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Sequence[str], run_items: pl.DataFrame, hits: pl.DataFrame, edits: pl.DataFrame) -> Runs:
+        """Runs with all that they answered: those are rankings that have no steps on any item."""
+        kinds = run_items.group_by("run_id").agg(pl.col("n_steps").is_null().all())
+        return cls(tuple(names), run_items, hits, edits, frozenset(kinds.filter("n_steps")["run_id"]))
+
+    def on(self, items: pl.DataFrame) -> Runs:
+        """What they answered to some of the items."""
+        answered = (self.run_items, self.hits, self.edits)
+        run_items, hits, edits = (one.join(items, on="item_id", how="semi") for one in answered)
+        return replace(self, run_items=run_items, hits=hits, edits=edits)
+
+
+def rules_of(protocol: Protocol) -> ContextRules:
+    """The protocol's rules of contexts.
+
+    Raises:
+        ValueError: It has none.
+    """
+    if protocol.context is None:
+        message = f"{protocol.name} scores no contexts"
+        raise ValueError(message)
+    return protocol.context
+
+
+def load_runs(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
+    """What some runs answered to a part of the items."""
+    items, reading = asked.described.select("item_id").lazy(), _reading_of(protocol)
+
+    def rows(table: str) -> pl.LazyFrame:
+        parts = [lake.part(table, asked.part, benchmark=asked.benchmark, run_id=name) for name in names]
+        return lake.scan_parts([part for part in parts if part], table).join(items, on="item_id", how="semi")
+
+    answers, seen = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
+    answered, hits, edits = pl.collect_all(
+        [
+            answers.select("run_id", "item_id", "status", "n_steps", "has_patch"),
+            seen,
+            rows("edits").filter(reading=reading).select("run_id", *_EDIT),
+        ]
+    )
+    return Runs.of(names, answered, hits, edits)
+
+
+def load_material(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
+    """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
+    of_items = asked.described.lazy().select("item_id", "pool_id")
+    patches = lake.scan_part("items", asked.part, benchmark=asked.benchmark).select(
+        "item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0
+    )
+    items = of_items.join(patches, on="item_id", how="left", maintain_order="left").collect()
+    gold = asked.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
+    patched = lake.scan_part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
+    patched = patched.filter(reading=_reading_of(protocol)).join(of_items, on="item_id", how="semi")
+    seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
+    named = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
+    files = load_files(lake, asked.benchmark, named.join(of_items, on="item_id").select("pool_id", "path").unique())
+    held = pl.col("sha256").is_in(files["sha256"].unique().implode())
+    symbols = lake.scan("symbols", rules=rules_of(protocol).symbols)
+    texts, definitions, gold_edits = pl.collect_all(
+        [
+            lake.scan("blobs").filter(held).select("sha256", "n_bytes", "n_lines", "line_starts", "line_nws", "flags"),
+            symbols.filter(held).select("sha256", "byte_start", "byte_end", "kind", "name", "qualified_name"),
+            patched.select(_EDIT),
+        ]
+    )
+    return Material(items, gold, gold_edits, files, texts.sort("sha256"), definitions)
+
+
+def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
+    """The content of every named file (pool_id, path) that a benchmark's repositories have: pool_id, path, sha256."""
+    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+    return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
+
+
+def _reading_of(protocol: Protocol) -> str:
+    """How patches are read, the value of column `reading` in `edits`, and agents' files: see :func:`_as_read`."""
+    return "docs" if rules_of(protocol).edits == "gold patch" else "official"
+
+
+def _as_read(answers: pl.LazyFrame, hits: pl.LazyFrame, reading: str) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+    """What agents' files say by one reading, of `run_items` and `hits` that may hold a second one of some items.
+
+    The second, under parts that begin with `published-`, is what ContextBench's published converter makes of a file
+    that is read otherwise here.
+    """
+    is_published = pl.col("part").str.starts_with(PUBLISHED_READING)
+    if reading == "docs":
+        return answers, hits.filter(~is_published)
+    has_both = answers.filter(pl.col("n_steps_published").is_not_null()).select("run_id", "item_id", has_both=True)
+    known = hits.join(has_both, on=["run_id", "item_id"], how="left")
+    kept = known.filter(is_published | (pl.col("part").is_in([RANKING, LINES])) | pl.col("has_both").is_null())
+    n_steps = pl.coalesce("n_steps_published", "n_steps")
+    part = pl.col("part").str.strip_prefix(PUBLISHED_READING)
+    return answers.with_columns(n_steps=n_steps), kept.drop("has_both").with_columns(part=part)
