@@ -168,6 +168,6 @@ def export(
 @app.command()
 def verify(bundle: Annotated[Path, typer.Argument(help="What `export --format bundle` wrote.")]) -> None:
     """Compare every file of a bundle with its manifest."""
-    from report.exports.bundle import verify as verify_
+    from report.exports.writing import verify as verify_
 
     Console().say(f"{bundle}: {counted(verify_(bundle), 'file')}, each as the manifest has it")

@@ -1,4 +1,4 @@
-"""Templates to HTML; the one module that knows Jinja. Autoescape is on, and an undefined name is an error."""
+"""Templates to HTML and code; the one module that knows Jinja. HTML is escaped, an undefined name is an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
 from lake.text import group_name
@@ -48,7 +48,7 @@ def markup(text: str) -> Markup:
 def _environment() -> Environment:
     environment = Environment(
         loader=FileSystemLoader(TEMPLATES),
-        autoescape=True,
+        autoescape=select_autoescape(default=True, disabled_extensions=("txt",)),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
 import polars as pl
@@ -53,6 +53,84 @@ def called(metric: Metric, k: int) -> str:
     return f"{metric.name}@{k}" if metric.has_cut_off else metric.name
 
 
+def slice_rows(
+    lake: Lake,
+    task: Task,
+    protocol: Protocol,
+    slice_name: str = "",
+    beside: Requested = (),
+    systems: Sequence[str] = (),
+) -> pl.DataFrame | None:
+    """What the boards of a task read: its runs' rows of table `aggregates` over one slice; None without any.
+
+    Beside the table's own columns there are system, retriever, status, is_baseline and, whether it was asked all items
+    and answered them, is_whole.
+
+    Args:
+        lake: Where the numbers are.
+        task: Whose runs.
+        protocol: Under which they were scored.
+        slice_name: Over which items, as `level=function`; the slice that the protocol shows first without it.
+        beside: Metrics and cut-offs that the protocol does not declare: they are worked out.
+        systems: Names, globs allowed; all without any.
+
+    Raises:
+        GoldspanError: The protocol's runs were not scored over that slice.
+    """
+    is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
+    is_baseline = pl.col("retriever").is_in(_baselines()).fill_null(value=False)
+    runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
+    runs = runs.select("run_id", "system", "retriever", "status", is_whole=is_whole, is_baseline=is_baseline)
+    aggregates = lake.scan("aggregates", benchmark=task.benchmark, protocol=protocol.name).drop("benchmark")
+    aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
+    if aggregates.head(1).collect().is_empty():
+        return None
+    slice_, value = slice_of(protocol, aggregates, slice_name)
+    if beside:
+        found = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
+        aggregates = pl.concat([aggregates, found.lazy()], how="diagonal")
+    rows = aggregates.filter(slice=slice_, slice_value=value).join(runs, on="run_id").collect()
+    if systems:
+        rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
+    return None if rows.is_empty() else rows
+
+
+def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
+    """A row per run, best first by the first of some metrics; runs over fewer items than others last, then by name.
+
+    There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items; number, low, high and n of
+    the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that the metric
+    applies to, as only such may be set beside others; and, where there are ranks, what table `ranks` has.
+
+    Args:
+        lake: Where the ranks are.
+        protocol: Under which the runs were scored.
+        rows: As :func:`slice_rows` gives them.
+        columns: Metrics and cut-offs.
+    """
+    key = ["run_id", "system", "retriever", "status", "is_baseline", "is_whole", "slice", "slice_value", "n_items"]
+    low, high = interval_of(average_of(protocol, columns[0][0]))
+    table = rows.select(key).unique()
+    first = [pl.col("n"), pl.col("n_not_applicable"), pl.col(low).alias("low"), pl.col(high).alias("high")]
+    for place, (one, cut_off) in enumerate(columns):
+        number = pl.col(average_of(protocol, one)).alias(str(place) if place else "number")
+        mine = rows.filter(metric=one.name, k=cut_off).select(*key, number, *([] if place else first))
+        table = table.join(mine, on=key, how="left", nulls_equal=True)
+    of_slice = {name: rows[name][0] for name in ("slice", "slice_value")}
+    ranks = lake.scan("ranks", protocol=protocol.name).filter(**of_slice)
+    places = ranks.select("run_id", "rank", "rank_low", "rank_high", "tie_group", "too_few").collect()
+    ordered = over_all_items_first(table, "number", columns[0][0])
+    return ordered.join(places, on="run_id", how="left", maintain_order="left")
+
+
+def over_all_items_first(rows: pl.DataFrame, number: str, metric: Metric) -> pl.DataFrame:
+    """Rows, of one metric, best first, those over fewer items than others last; is_whole then tells which those are."""
+    asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
+    is_whole = pl.col("is_whole") & (pl.col("n") == asked).fill_null(value=False)
+    directed = pl.col(number) if metric.direction == "lower" else -pl.col(number)
+    return rows.with_columns(is_whole=is_whole).sort(~pl.col("is_whole"), directed, "system", "run_id", nulls_last=True)
+
+
 def board(
     lake: Lake,
     task: Task,
@@ -70,67 +148,48 @@ def board(
         task: Whose runs.
         protocol: Under which they were scored.
         requested: The metrics and cut-offs; none for the primary, recall and reciprocal rank.
-        slice_name: Over which items, as `level=function`; the slice that the protocol shows first without it.
-        systems: Names, globs allowed; all without any.
+        slice_name: As :func:`slice_rows` has it.
+        systems: Likewise.
         top: How many systems at most, baselines not counted.
-
-    Raises:
-        GoldspanError: The protocol's runs were not scored over that slice.
     """
-    primary, benchmark = protocol.primary, task.benchmark
-    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("task") == task.name)
-    aggregates = lake.scan("aggregates", benchmark=benchmark, protocol=protocol.name)
-    aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
-    usual = [(metric_named(primary.metric), primary.k), *(one for one in _USUAL if one in metrics_of(protocol))]
-    columns = list(dict.fromkeys(requested or usual))
+    declared = metrics_of(protocol)
+    columns = list(dict.fromkeys(requested or [primary_of(protocol), *(one for one in _USUAL if one in declared)]))
     reasons = {one: why_not(task, protocol, *one) for one in columns}
-    if aggregates.head(1).collect().is_empty():
+    beside = [one for one in columns if not reasons[one] and one not in declared]
+    rows = slice_rows(lake, task, protocol, slice_name, beside, systems)
+    if rows is None:
         return None
-    slice_, value = slice_of(protocol, aggregates, slice_name)
-    beside = [one for one in columns if not reasons[one] and one not in metrics_of(protocol)]
-    if beside:
-        found = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
-        aggregates = pl.concat([aggregates.drop("benchmark"), found.lazy()], how="diagonal")
-    of_slice = (pl.col("slice") == slice_) & (pl.col("slice_value") == value)
-    is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
-    named = runs.select("run_id", "retriever", is_whole=is_whole, name="system", system=_SYSTEM)
-    rows = aggregates.filter(of_slice).join(named, on="run_id").collect()
-    if systems:
-        rows = rows.filter(pl.col("name").map_elements(lambda name: is_any(name, systems), pl.Boolean))
-    if rows.is_empty():
-        return None
-    ranks = lake.scan("ranks", benchmark=benchmark, protocol=protocol.name).filter(of_slice).collect()
-    table = _pivoted(rows, protocol, columns).join(
-        ranks.select("run_id", "rank_low", "rank_high", "tie_group", "too_few"), on="run_id", how="left"
-    )
+    table = best_first(lake, protocol, rows, columns)
     if top is not None:
-        is_baseline = pl.col("retriever").is_in(baseline_names()).fill_null(value=False)
-        table = table.filter(is_baseline | ((~is_baseline).cum_sum() <= top))
-    label = edition(lake, benchmark).label
-    of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
-    notes = [*_beside(table, task, columns[0][0]), *(reason for reason in reasons.values() if reason)]
+        table = table.filter(pl.col("is_baseline") | ((~pl.col("is_baseline")).cum_sum() <= top))
+    numbers = table.select("retriever", "is_baseline", "number").iter_rows()
+    notes = unbeaten_baselines(task.name, numbers, lower_is_better=columns[0][0].direction == "lower")
+    notes += [reason for reason in reasons.values() if reason]
     notes += [f"{called(*one)} is exploratory: {protocol.name} does not declare it" for one in beside]
-    names = [name for place, one in enumerate(columns) for name in _heads(place, called(*one))]
+    label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
+    of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
+    names = [called(*one) for one in columns]
+    shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
     return PrintedTable(
-        f"{protocol.name}{of}, {slice_} {value}, {primary.aggregate}{f', {label}' if label else ''}",
-        ["system", "rank", *names, "items"],
-        [_cells(row, len(columns)) for row in table.iter_rows(named=True)],
+        f"{protocol.name}{of}, {slice_} {value}, {protocol.primary.aggregate}{f', {label}' if label else ''}",
+        ["system", "rank", names[0], "low", "high", *names[1:], "items"],
+        [
+            [_system(row), _rank(row), *(number_of(row[name]) for name in shown), items_of(row)]
+            for row in table.iter_rows(named=True)
+        ],
         notes,
         texts=2,
     )
 
 
-def _heads(place: int, name: str) -> list[str]:
-    return [name, "low", "high"] if place == 0 else [name]
+_USUAL = ((metric_named("recall"), 10), (metric_named("mrr"), 10))
 
 
-def _cells(row: dict[str, object], n_metrics: int) -> list[str]:
-    items = f"{row['n_items']:,}" if row["n"] in (row["n_items"], None) else f"{row['n']:,} of {row['n_items']:,}"
-    numbers = [row["0"], row["low"], row["high"], *(row[str(place)] for place in range(1, n_metrics))]
-    return [str(row["system"]), _rank(row), *map(number_of, numbers), items]
+def _system(row: Mapping[str, object]) -> str:
+    return f"{row['system']}" if row["status"] == "complete" else f"{row['system']} ({row['status']})"
 
 
-def _rank(row: dict[str, object]) -> str:
+def _rank(row: Mapping[str, object]) -> str:
     """`1-2 a`: the places that the verdicts leave, and the group of those that cannot be told apart."""
     if row["too_few"]:
         return "too few"
@@ -139,9 +198,19 @@ def _rank(row: dict[str, object]) -> str:
     return f"{row['rank_low']}-{row['rank_high']} {group_name(row['tie_group'])}"
 
 
+def primary_of(protocol: Protocol) -> tuple[Metric, int]:
+    """A protocol's primary metric and its cut-off."""
+    return metric_named(protocol.primary.metric), protocol.primary.k
+
+
 def number_of(value: object) -> str:
     """A score as it is printed."""
     return f"{value:.3f}" if isinstance(value, float) else MISSING
+
+
+def items_of(row: Mapping[str, object]) -> str:
+    """Over how many items a run's number is, and of how many, where those are not all."""
+    return f"{row['n_items']:,}" if row["n"] in (row["n_items"], None) else f"{row['n']:,} of {row['n_items']:,}"
 
 
 def is_any(name: str, patterns: Sequence[str]) -> bool:
@@ -149,48 +218,5 @@ def is_any(name: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def baseline_names() -> list[str]:
-    """The retrievers that are baselines."""
+def _baselines() -> list[str]:
     return [name for name, retriever in retrievers().items() if BASELINE in retriever.tags]
-
-
-_USUAL = ((metric_named("recall"), 10), (metric_named("mrr"), 10))
-_SYSTEM = pl.when(pl.col("status") == "complete").then("system").otherwise(pl.format("{} ({})", "system", "status"))
-
-
-def _pivoted(rows: pl.DataFrame, protocol: Protocol, columns: Sequence[tuple[Metric, int]]) -> pl.DataFrame:
-    """run_id, system, retriever, n_items, n of the first column with its interval, and a number per column, best first.
-
-    Order and interval are the first column's.
-    """
-    key = ["run_id", "system", "retriever", "is_whole", "n_items"]
-    of_first = (pl.col("metric") == columns[0][0].name) & (pl.col("k") == columns[0][1])
-    low, high = interval_of(average_of(protocol, columns[0][0]))
-    first = {"n": "n", "n_not_applicable": "n_not_applicable", "low": low, "high": high}
-    table = rows.group_by(key).agg(
-        pl.col(column).filter(of_first).first().alias(name) for name, column in first.items()
-    )
-    for place, (metric, k) in enumerate(columns):
-        of_metric = (pl.col("metric") == metric.name) & (pl.col("k") == k)
-        number = pl.col(average_of(protocol, metric)).alias(str(place))
-        table = table.join(rows.filter(of_metric).select(*key, number), on=key, how="left", nulls_equal=True)
-    return table.sort(*best_first(pl.col("0"), columns[0][0]), nulls_last=True)
-
-
-def best_first(number: pl.Expr, metric: Metric) -> tuple[pl.Expr, ...]:
-    """By what a board is sorted: runs over fewer items than others last, then by the number, then by name."""
-    directed = number if metric.direction == "lower" else -number
-    return ~over_all_items(), directed, pl.col("system"), pl.col("run_id")
-
-
-def over_all_items() -> pl.Expr:
-    """Whether a run's number is over all the items that a metric applies to; only such may be set beside others."""
-    asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
-    return pl.col("is_whole") & (pl.col("n") == asked).fill_null(value=False)
-
-
-def _beside(table: pl.DataFrame, task: Task, metric: Metric) -> list[str]:
-    """What is to be known where no system is above a baseline."""
-    baselines = set(baseline_names())
-    rows = ((name, name in baselines, value) for name, value in table.select("retriever", "0").iter_rows())
-    return unbeaten_baselines(task.name, rows, lower_is_better=metric.direction == "lower")

@@ -13,14 +13,13 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.across import compare_across
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare
+from evaluate.results.compared import parse_gate
 from evaluate.results.costs import cost_table
 from evaluate.results.effects import effects_table
-from evaluate.results.gate import parse_gate
+from evaluate.results.elsewhere import source_at
 from evaluate.results.printed import comparison
-from evaluate.results.published import source_at
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.catalog.references import REFERENCE
@@ -43,12 +42,16 @@ from lake.text import escaped
 
 commands = typer.Typer()
 
+BenchmarksArgument = Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")]
+ProtocolOption = Annotated[str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; all without it.")]
+SliceOption = Annotated[str, typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line.")]
+
 
 @commands.command("table")
 def table_of_systems(
-    benchmarks: Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")] = None,
-    protocol: Annotated[str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; all without it.")] = "",
-    slice_: Annotated[str, typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line.")] = "",
+    benchmarks: BenchmarksArgument = None,
+    protocol: ProtocolOption = "",
+    slice_: SliceOption = "",
     metrics: Annotated[str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list of what is shown.")] = "",
     systems: Annotated[str, typer.Option(envvar="GOLDSPAN_SYSTEMS", help="Comma list of names, globs allowed.")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="So many systems at most, and the baselines.")] = None,
@@ -59,8 +62,7 @@ def table_of_systems(
 ) -> None:
     """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
     store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
-    asked = split_names(benchmarks) or [part.name for part in store.parts("benchmarks")]
-    which = _boards(asked, protocol)
+    asked, which = _boards(store, benchmarks, protocol)
     with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
         check_metrics(store, asked, requested)
         names = split_names(systems)
@@ -78,14 +80,13 @@ def table_of_systems(
 
 @commands.command("effects")
 def effects_of_choices(
-    benchmarks: Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")] = None,
-    protocol: Annotated[str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; all without it.")] = "",
+    benchmarks: BenchmarksArgument = None,
+    protocol: ProtocolOption = "",
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """Does the chunker or the retriever matter more? The grid of systems with its margins, and the answer."""
     store = Lake(lake)
-    asked = split_names(benchmarks) or [part.name for part in store.parts("benchmarks")]
-    which = _boards(asked, protocol)
+    _, which = _boards(store, benchmarks, protocol)
     with store.naming_damage():
         tables = [effects_table(store, *one) for one in which]
     if not any(tables):
@@ -94,14 +95,16 @@ def effects_of_choices(
     print_tables(filter(None, tables))
 
 
-def _boards(benchmarks: Sequence[str], protocol: str) -> list[tuple[Task, Protocol]]:
-    """The boards of some benchmarks, under some protocols or under all."""
-    wanted = split_names(protocol)
-    for name in benchmarks:
+def _boards(
+    lake: Lake, benchmarks: Sequence[str] | None, protocol: str
+) -> tuple[list[str], list[tuple[Task, Protocol]]]:
+    """Some benchmarks or all of the lake, and their boards under some protocols or under all."""
+    asked, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
+    for name in asked:
         check_benchmark(name)
     for name in wanted:
         protocol_named(name)
-    return [one for one in shown(benchmarks) if not wanted or one[1].name in wanted]
+    return asked, [one for one in shown(asked) if not wanted or one[1].name in wanted]
 
 
 @commands.command("compare")
@@ -115,13 +118,8 @@ def compare_systems(
     metric: Annotated[
         str, typer.Option(envvar="GOLDSPAN_METRIC", help="Comma list; each protocol's primary without it.")
     ] = "",
-    slice_: Annotated[
-        str,
-        typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line."),
-    ] = "",
-    protocol: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; every protocol that scored both without it.")
-    ] = "",
+    slice_: SliceOption = "",
+    protocol: ProtocolOption = "",
     fail_if: Annotated[
         str, typer.Option(envvar="GOLDSPAN_FAIL_IF", help='A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')
     ] = "",
@@ -140,14 +138,22 @@ def compare_systems(
     if not b and against is None:
         message = "compare takes two systems, or one and --against"
         raise GoldspanError(message, hint="python -m evaluate list systems shows them.", code=Exit.USAGE)
-    store, names, notes = Lake(lake), split_names(protocol), list[str]()
-    with store.naming_damage(), store.locked(makes=()) if asked and against is None else nullcontext():
-        if against is None:
-            found = compare(store, a, b, asked, protocol_names=names, slice_name=slice_)
-        else:
-            other = source_at(against)
-            with other.naming_damage() if isinstance(other, Lake) else nullcontext():
-                found, notes = compare_across(store, other, a, b or a, asked, protocol_names=names, slice_name=slice_)
+    store, other, notes = Lake(lake), source_at(against) if against else None, list[str]()
+    with (
+        store.naming_damage(),
+        other.naming_damage() if isinstance(other, Lake) else nullcontext(),
+        store.locked(makes=()) if asked and other is None else nullcontext(),
+    ):
+        found = compare(
+            store,
+            a,
+            b or a,
+            asked,
+            against=other,
+            protocol_names=split_names(protocol),
+            slice_name=slice_,
+            say=notes.append,
+        )
     broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
     if json:
         kept = [{**vars(one), "fails": one in broken, **({} if flips else {"flips": None})} for one in found]
@@ -207,10 +213,10 @@ def reproduce(
     places = {repro.FOLDER: source, repro.FILE: file, repro.VECTORS: vectors}
     given = {name: path.resolve() if path else None for name, path in places.items()}
     with tempfile.TemporaryDirectory(prefix="goldspan-repro-") as folder:
-        again = repro.make_again(found, store, given, Path(folder), console.say)
-    called = "under the same id" if again.run_id == run_id else f"as {again.run_id}: the data, rules or code are others"
-    console.say(f"made again {called}; {again.n_equal:,} of {again.n_scores:,} scores are equal to the last bit")
-    raise typer.Exit(Exit.DONE if again.n_equal == again.n_scores else Exit.INVALID)
+        made, n_scores, n_equal = repro.make_again(found, store, given, Path(folder), console.say)
+    called = "under the same id" if made == run_id else f"as {made}: the data, rules or code are others"
+    console.say(f"made again {called}; {n_equal:,} of {n_scores:,} scores are equal to the last bit")
+    raise typer.Exit(Exit.DONE if n_equal == n_scores else Exit.INVALID)
 
 
 @commands.command("score")

@@ -1,17 +1,22 @@
-"""Two systems under one protocol: how far apart the board's own numbers are, what that says, which items flipped."""
+"""Two systems under one protocol: how far apart the board's own numbers are, what that says, which items flipped.
+
+The first may lie in another lake, or among published scores: a gate between two states of a project.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 
 import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
-from evaluate.results.compared import Compared, Measured
-from evaluate.results.exploring import aggregated, explored, why_not
+from evaluate.results.board import called, primary_of
+from evaluate.results.compared import Compared, Pair, compared
+from evaluate.results.elsewhere import Source, held_against
+from evaluate.results.exploring import explored, why_not
 from evaluate.runs.comparing import systems_of
-from evaluate.statistics.comparisons import MEASURE, SLICE
-from evaluate.statistics.headline import average_of, slice_of
+from evaluate.statistics.headline import slice_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named, protocols
 from lake.catalog.references import REFERENCE, reference_of
@@ -19,13 +24,22 @@ from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
+from lake.tables import table
 from lake.verdict import mirrored
 
 Asked = tuple[Metric, int]
 
 
 def compare(
-    lake: Lake, a: str, b: str, asked: Sequence[Asked], *, protocol_names: Sequence[str] = (), slice_name: str = ""
+    lake: Lake,
+    a: str,
+    b: str,
+    asked: Sequence[Asked],
+    *,
+    against: Source | None = None,
+    protocol_names: Sequence[str] = (),
+    slice_name: str = "",
+    say: Callable[[str], None] = lambda _: None,
 ) -> list[Compared]:
     """Compare two systems under every protocol that scored both.
 
@@ -34,113 +48,102 @@ def compare(
         a: A run's id, a system's name, or `reference` for the one that the task's benchmark declares.
         b: Another.
         asked: Metrics and cut-offs; none for each protocol's primary one.
+        against: Where the first is, if elsewhere. Then only what is stored is compared.
         protocol_names: Under which protocols alone; none for all.
         slice_name: Over which items, as `subset=function-2k`; the slice that a protocol shows first without it.
+        say: Told of what is elsewhere and could not be compared.
 
     Raises:
-        GoldspanError: There is no such run or system, a name means several runs, no protocol scored both, or none of
-            those that did gives what is asked.
+        GoldspanError: There is no such run or system, a name means several runs, no protocol scored both, none of those
+            that did gives what is asked, or the data or rules elsewhere are others.
     """
-    runs = lake.scan("runs").select("run_id", "system", "task", "retriever", "status").sort("run_id").collect()
-    for name in (a, b):
-        check_known(runs, name)
+    sources = (lake if against is None else against, lake)
+    runs = [_scored(one) for one in sources]
+    for known, name in zip(runs, (a, b), strict=True):
+        if name != REFERENCE and name not in {*known["system"], *known["run_id"]}:
+            raise unknown_name(name, "run or system", [*known["system"], *known["run_id"]])
     pairs = [
-        (task, protocol, pair)
+        Pair(task, protocol, sources, meant)
         for protocol in (map(protocol_named, protocol_names) if protocol_names else protocols().values())
         for task in map(TASKS.__getitem__, protocol.tasks)
-        if (pair := _pair(lake, protocol, runs.filter(pl.col("task") == task.name), a, b))
+        if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
     if not pairs:
         message = f"no protocol scored both {a} and {b}"
         raise GoldspanError(message, hint="They answer different tasks.", code=Exit.MISSING)
-    for metric, k in asked:
-        reasons = [why_not(task, protocol, metric, k) for task, protocol, _ in pairs]
+    for metric, k in asked if against is None else ():
+        reasons = [why_not(pair.task, pair.protocol, metric, k) for pair in pairs]
         if all(reasons):
-            message = f"metric {metric.name}@{k} cannot be had of {a} and {b}"
+            message = f"metric {called(metric, k)} cannot be had of {a} and {b}"
             raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), code=Exit.USAGE)
-    found = [one for task, protocol, pair in pairs for one in _under(lake, task, protocol, pair, asked, slice_name)]
-    missing = {(metric.name, k) for metric, k in asked} - {(one.metric, one.k) for one in found}
+    if against is not None:
+        notes = (held_against(one.task, one.protocol, sources, one.scores) for one in pairs)
+        for note in dict.fromkeys(chain.from_iterable(notes)):
+            say(note)
+    found = [one for pair in pairs for one in _under(lake, pair, asked, slice_name, runs[1])]
+    missing = {called(*one) for one in asked} - {called(metric_named(one.metric), one.k) for one in found}
     if missing or not found:
-        message = f"no item has a value from both {a} and {b}"
-        examples = [f"{metric}@{k}" for metric, k in sorted(missing)]
-        raise GoldspanError(message, examples=examples, code=Exit.MISSING)
+        both = f"{a} there and {b} here" if against else f"{a} and {b}"
+        message = f"no item has a value from both {both}"
+        hint = "Across lakes only what is stored is compared: the metrics that a protocol declares." if against else ""
+        raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
     return found
 
 
-def check_known(runs: pl.DataFrame, name: str) -> None:
-    """See that a name is that of one of some runs or their systems.
-
-    Raises:
-        GoldspanError: It is none; the message asks "did you mean".
-    """
-    if name != REFERENCE and runs.filter((pl.col("run_id") == name) | (pl.col("system") == name)).is_empty():
-        raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
-
-
-def _pair(lake: Lake, protocol: Protocol, runs: pl.DataFrame, a: str, b: str) -> list[str]:
-    """The runs of a task that two names mean, of those scored under a protocol; empty where one means none."""
-    scored = {part.folders["run_id"] for part in lake.parts("aggregates", protocol=protocol.name)}
-    known = runs.filter(pl.col("run_id").is_in(list(scored)))
-    pair = [run_meant(protocol, known, name) for name in (a, b)]
-    return [one for one in pair if one] if all(pair) else []
+def _scored(source: Source) -> pl.DataFrame:
+    """The scored runs: run_id, system, task, status, protocol."""
+    if isinstance(source, Lake):
+        stored = [(one.folders["run_id"], one.folders["protocol"]) for one in source.parts("scores")]
+        scored = pl.LazyFrame(stored, schema={"run_id": pl.String, "protocol": pl.String}, orient="row").unique()
+    else:
+        scored = source.scan("scores").select("run_id", "protocol").unique()
+    runs = source.scan("runs").select("run_id", "system", "task", "status")
+    return runs.join(scored, on="run_id").sort("run_id", "protocol").collect()
 
 
-def run_meant(protocol: Protocol, known: pl.DataFrame, name: str) -> str | None:
-    """The one run that a name means, of those scored under a protocol; None where it means none.
-
-    Args:
-        protocol: Whose benchmark declares the reference.
-        known: run_id, system and status of the runs that were scored under it.
-        name: A run's id, a system's name, or `reference`.
+def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> Iterator[tuple[str, str]]:
+    """The one run of a task that a name means under a protocol, and its system; none where it means none.
 
     Raises:
         GoldspanError: It means several runs.
     """
+    known = scored.filter((pl.col("task") == task.name).fill_null(value=True), protocol=protocol.name)
     meant = reference_of(protocol.name, known["system"]) if name == REFERENCE else name
     mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
-    complete = mine.filter(pl.col("status") == "complete")
-    run_ids = (complete if mine.height > 1 and complete.height else mine)["run_id"].to_list()
-    if len(run_ids) > 1:
-        message = f"{name} means {len(run_ids)} runs"
-        raise GoldspanError(message, examples=run_ids, hint="Name one by its id.", code=Exit.USAGE)
-    return run_ids[0] if run_ids else None
+    complete = mine.filter(status="complete")
+    found = complete if mine.height > 1 and complete.height else mine
+    if found.height > 1:
+        message = f"{name} means {found.height} runs"
+        hint = "Name one by its id."
+        raise GoldspanError(message, examples=found["run_id"].to_list(), hint=hint, code=Exit.USAGE)
+    yield from found.select("run_id", "system").iter_rows()
 
 
-def _under(
-    lake: Lake, task: Task, protocol: Protocol, pair: Sequence[str], asked: Sequence[Asked], slice_name: str
-) -> Iterator[Compared]:
+def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs: pl.DataFrame) -> Iterator[Compared]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
-    primary = (metric_named(protocol.primary.metric), protocol.primary.k)
-    wanted = [one for one in dict.fromkeys(asked or [primary]) if not why_not(task, protocol, *one)]
-    scores, aggregates = (_stored(lake, name, protocol, pair) for name in ("scores", "aggregates"))
+    task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
+    declared, folders = metrics_of(protocol), {"benchmark": task.benchmark, "protocol": protocol.name}
+    beside = [] if is_across else [one for one in dict.fromkeys(asked) if one not in declared]
+    beside = [one for one in beside if not why_not(task, protocol, *one)]
+    wanted = [one for one in dict.fromkeys(asked or [primary_of(protocol)]) if one in declared or one in beside]
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
-    is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len({*pair})
-    where = slice_of(protocol, aggregates.filter(is_shared), slice_name)
-    beside = [one for one in wanted if one not in metrics_of(protocol)]
+    here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
+    aggregates = pl.concat([lake.scan("aggregates", **folders, run_id=one) for one in sorted(here)])
+    is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
+    slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name)
+    scores = [one.select(*table("scores").columns) for one in pair.scores]
     if beside:
-        found = explored(lake, task, protocol, beside, pair)
-        scores = pl.concat([scores, found.lazy()])
-        aggregates = pl.concat([aggregates, aggregated(lake, task, protocol, found).lazy()])
+        found = explored(lake, task, protocol, beside, here).lazy()
+        scores = [pl.concat([one, found.filter(run_id=of)]) for one, (of, _) in zip(scores, pair.runs, strict=True)]
     items = lake.scan("items", benchmark=task.benchmark)
-    aggregates = aggregates.filter(pl.col("slice") == where[0], pl.col("slice_value") == where[1])
-    systems = dict(systems_of(lake, task).select("run_id", "is_expected").iter_rows())
+    # An expectation is known by its system: elsewhere nobody says what a run is.
+    by_chance = systems_of(lake, task).filter("is_expected")
+    expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
+    stored = lake.scan("comparisons", **folders).filter(pl.lit(not is_across), slice=slice_, slice_value=value)
+    of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
+    known = pl.concat([stored, mirrored(stored)]).filter(**of_pair).collect()
     for metric, k in wanted:
-        of_metric = (pl.col("metric") == metric.name) & (pl.col("k") == k)
-        rows = aggregates.filter(of_metric).collect()
-        if rows["run_id"].n_unique() < len({*pair}):
-            continue
-        own = {run_id: number for run_id, *number in rows.select("run_id", average_of(protocol, metric), "n").rows()}
-        sides = [scores.filter(of_metric, pl.col("run_id") == run_id) for run_id in pair]
-        stored = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name)
-        of_pair = pl.concat([stored, mirrored(stored)]).filter(pl.col("run_a") == pair[0], pl.col("run_b") == pair[1])
-        found = of_pair.join(rows.lazy(), on=[*MEASURE, *SLICE], how="semi").collect()
-        is_declared = (metric, k) not in beside
-        asked_for = Measured(task, protocol, metric, k, where, is_declared=is_declared)
-        yield from asked_for.compared(
-            pair, sides, items, [systems[one] for one in pair], found, [own[one] for one in pair]
-        )
-
-
-def _stored(lake: Lake, name: str, protocol: Protocol, pair: Sequence[str]) -> pl.LazyFrame:
-    parts = [part for run_id in {*pair} for part in lake.parts(name, protocol=protocol.name, run_id=run_id)]
-    return lake.scan_parts(parts, name).drop("benchmark")
+        sides = [one.filter(metric=metric.name, k=k) for one in scores]
+        is_expected = [system in expected for _, system in pair.runs]
+        row = known.filter(metric=metric.name, k=k)
+        yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)

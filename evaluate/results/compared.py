@@ -1,21 +1,26 @@
-"""One metric of two runs under one protocol and over one slice: how far apart they are, and which items flipped."""
+"""One metric of two runs under one protocol and over one slice: how far apart, which items flipped, and a gate."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import polars as pl
 
-from evaluate.metrics import Metric
+from evaluate.metrics import Metric, metrics_of, parse_metric
+from evaluate.results.elsewhere import Source
 from evaluate.statistics.comparisons import compare_runs
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import in_slice
 from evaluate.statistics.pooling import pooled_whole
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.task import Task
+from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
 from lake.tables import table
+from lake.verdict import WORSE
 
 
 @dataclass(frozen=True)
@@ -80,98 +85,105 @@ _OF_TABLE = (
 )
 
 
-@dataclass(frozen=True)
-class Measured:
-    """What is compared: one metric of a task's runs under a protocol, over one slice."""
+class Pair(NamedTuple):
+    """Two runs of a task that one protocol scored.
+
+    Attributes:
+        task: The task.
+        protocol: The protocol.
+        sources: Where each lies.
+        runs: The id and the system of each.
+    """
 
     task: Task
     protocol: Protocol
-    metric: Metric
-    k: int
-    where: tuple[str, str]
-    is_declared: bool = True
+    sources: Sequence[Source]
+    runs: Sequence[tuple[str, str]]
 
-    def compared(
-        self,
-        pair: Sequence[str],
-        scores: Sequence[pl.LazyFrame],
-        items: pl.LazyFrame,
-        expected: Sequence[bool],
-        found: pl.DataFrame | None = None,
-        own: Sequence[Sequence[float]] = (),
-    ) -> Iterator[Compared]:
-        """The comparison of two runs; none without an item that both have.
+    @property
+    def scores(self) -> list[pl.LazyFrame]:
+        """Of each its rows of table `scores`."""
+        folders = {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
+        sides = zip(self.sources, self.runs, strict=True)
+        return [source.scan("scores", **folders, run_id=run_id) for source, (run_id, _) in sides]
 
-        Args:
-            pair: The runs.
-            scores: Of each its rows of table `scores` by the metric.
-            items: Rows of table `items`.
-            expected: Of each whether its values are expectations.
-            found: The pair's row of table `comparisons`; worked out where there is none.
-            own: Of each its number and over how many items that is; worked out without them.
-        """
-        average, inside = average_of(self.protocol, self.metric), in_slice(items, *self.where)
-        # Under the names `a` and `b`: a run may be compared with itself.
-        known = [one.filter(pl.col("value").is_not_null()).join(inside, on="item_id", how="semi") for one in scores]
-        sides = {side: one.with_columns(run_id=pl.lit(side)) for side, one in zip("ab", known, strict=True)}
-        both = {
-            side: sides[side].join(sides[other], on="item_id", how="semi") for side, other in (("a", "b"), ("b", "a"))
-        }
-        if found is None or found.is_empty():
-            found = self._worked_out(sides, items, dict(zip("ab", expected, strict=True)))
-        if found.is_empty():
-            return
-        row = found.row(0, named=True)
-        a, b = own or self._numbers(sides, inside, average)
-        shared = self._numbers(both, inside, average)
-        columns = [both[side].select(*_SIDE) for side in "ab"]
-        by_item = (
-            columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
-        )
-        yield Compared(
-            protocol=self.protocol.name,
-            task=self.task.name,
-            metric=self.metric.name,
-            k=self.k,
-            average=average,
-            slice=self.where[0],
-            slice_value=self.where[1],
-            run_a=pair[0],
-            run_b=pair[1],
-            a=a[0],
-            b=b[0],
-            n_a=int(a[1]),
-            n_b=int(b[1]),
-            n=row["n_items"],
-            a_shared=shared[0][0],
-            b_shared=shared[1][0],
-            **{name: row[name] for name in _OF_TABLE},
-            is_declared=self.is_declared,
-            repositories=_by_repository(by_item, average),
-            flips=_flips(by_item),
-        )
 
-    def _numbers(
-        self, sides: Mapping[str, pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
-    ) -> list[tuple[float, int]]:
-        """Of each side its number over all the items that it has, and how many those are."""
-        pooled = pooled_whole(self.protocol, pl.concat(sides.values()), items).sort("run_id")
-        return pooled.select(average, "n").collect().rows()
+def compared(
+    pair: Pair,
+    metric: Metric,
+    k: int,
+    where: tuple[str, str],
+    scores: Sequence[pl.LazyFrame],
+    items: pl.LazyFrame,
+    expected: Sequence[bool],
+    found: pl.DataFrame,
+) -> Iterator[Compared]:
+    """The comparison of two runs; none without an item that both have.
 
-    def _worked_out(
-        self, sides: Mapping[str, pl.LazyFrame], items: pl.LazyFrame, expected: Mapping[str, bool]
-    ) -> pl.DataFrame:
-        """The pair's row of table `comparisons`, as it is not stored: exploratory."""
-        slice_, value = self.where
-        key = {"granularity": self.metric.granularity, "metric": self.metric.name, "k": self.k}
-        place = {**key, "slice": slice_, "slice_value": value, "in_family": False}
+    Args:
+        pair: The runs.
+        metric: By what.
+        k: Its cut-off.
+        where: Over which slice and value of it.
+        scores: Of each run its rows of table `scores` by the metric.
+        items: Rows of table `items`.
+        expected: Of each run whether its values are expectations.
+        found: The pair's row of table `comparisons`; worked out where there is none.
+    """
+    protocol = pair.protocol
+    average, inside = average_of(protocol, metric), in_slice(items, *where)
+    # Under the names `a` and `b`: a run may be compared with itself.
+    a, b = (
+        one.filter(pl.col("value").is_not_null())
+        .join(inside, on="item_id", how="semi")
+        .with_columns(run_id=pl.lit(side))
+        for side, one in zip("ab", scores, strict=True)
+    )
+    if found.is_empty():
+        # As it is not stored it is exploratory.
+        key = {"granularity": metric.granularity, "metric": metric.name, "k": k}
+        place = {**key, "slice": where[0], "slice_value": where[1], "in_family": False}
         kinds = {name: kind for name, kind in table("aggregates").columns.items() if name in place}
-        rows = [{"run_id": side, "is_expected": expected[side], **place} for side in sides]
-        frame = pl.DataFrame(rows, schema_overrides=kinds)
-        return compare_runs(self.protocol, frame, items, sides)
+        rows = [{"run_id": side, "is_expected": one, **place} for side, one in zip("ab", expected, strict=True)]
+        found = compare_runs(protocol, pl.DataFrame(rows, schema_overrides=kinds), items, {"a": a, "b": b})
+    if found.is_empty():
+        return
+    row = found.row(0, named=True)
+    both = [one.join(other, on="item_id", how="semi") for one, other in ((a, b), (b, a))]
+    (own_a, n_a), (own_b, n_b) = _numbers(protocol, [a, b], inside, average)
+    (shared_a, _), (shared_b, _) = _numbers(protocol, both, inside, average)
+    columns = [one.select("item_id", "value", "numerator", "denominator") for one in both]
+    by_item = columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
+    yield Compared(
+        protocol=protocol.name,
+        task=pair.task.name,
+        metric=metric.name,
+        k=k,
+        average=average,
+        slice=where[0],
+        slice_value=where[1],
+        run_a=pair.runs[0][0],
+        run_b=pair.runs[1][0],
+        a=own_a,
+        b=own_b,
+        n_a=n_a,
+        n_b=n_b,
+        n=row["n_items"],
+        a_shared=shared_a,
+        b_shared=shared_b,
+        **{name: row[name] for name in _OF_TABLE},
+        is_declared=(metric, k) in metrics_of(protocol),
+        repositories=_by_repository(by_item, average),
+        flips=_flips(by_item),
+    )
 
 
-_SIDE = ("item_id", "value", "numerator", "denominator")
+def _numbers(
+    protocol: Protocol, sides: Sequence[pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
+) -> list[tuple[float, int]]:
+    """Of each side its number over all the items that it has, and how many those are."""
+    pooled = pooled_whole(protocol, pl.concat(sides), items).sort("run_id")
+    return pooled.select(average, "n").collect().rows()
 
 
 def _by_repository(by_item: pl.DataFrame, average: Aggregate) -> tuple[tuple[str, int, float, float], ...]:
@@ -192,3 +204,46 @@ def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
     moved = by_item.filter(pl.col("value") != pl.col("value_right"))
     order = (pl.col("value_right") - pl.col("value"), pl.col("item_id"))
     return tuple(moved.sort(*order, descending=[True, False]).select("item_id", "value", "value_right").iter_rows())
+
+
+@dataclass(frozen=True)
+class Gate:
+    """A condition that fails a comparison, as somebody's own continuous integration asks it.
+
+    Attributes:
+        metric: By which the two are compared.
+        k: Its cut-off.
+        change: `drops` or `rises`: the second's number lies so far below or above the first's; `is worse`: the verdict.
+        by: How far; 0 for a verdict.
+    """
+
+    metric: Metric
+    k: int
+    change: str
+    by: float
+
+    def is_broken_by(self, compared: Compared) -> bool:
+        """Whether a comparison of this metric fails it."""
+        if (compared.metric, compared.k) != (self.metric.name, self.k):
+            return False
+        if self.change == "is worse":
+            return compared.verdict == WORSE
+        return (-compared.delta if self.change == "drops" else compared.delta) > self.by
+
+
+_GATE = re.compile(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*")
+
+
+def parse_gate(text: str) -> Gate:
+    """`ndcg@10 drops > 0.01` or `ndcg@10 is worse` as a gate.
+
+    Raises:
+        GoldspanError: It is written otherwise, or names no metric.
+    """
+    found = _GATE.fullmatch(text)
+    if found is None:
+        message = f"--fail-if {text!r} is no condition"
+        hint = 'Write it as "ndcg@10 drops > 0.01" (instead of drops: rises), or as "ndcg@10 is worse".'
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    metric, k = parse_metric(found[1])
+    return Gate(metric, k, found[2] or "is worse", float(found[3] or 0))

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from evaluate.metrics import Metric, metric_named
-from evaluate.results.board import MISSING, baseline_names, best_first, called, is_any, number_of, over_all_items
-from evaluate.statistics.headline import average_of, headline_slice
+from evaluate.metrics import Metric
+from evaluate.results.board import MISSING, called, is_any, number_of, over_all_items_first, primary_of, slice_rows
+from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.costs import on_frontier, run_costs
@@ -30,22 +30,21 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
         protocol: Under which they were scored.
         systems: Names, globs allowed; all without any.
     """
-    metric, k, benchmark = metric_named(protocol.primary.metric), protocol.primary.k, task.benchmark
-    runs = lake.scan("runs", benchmark=benchmark).filter(pl.col("task") == task.name)
-    is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
-    is_baseline = pl.col("retriever").is_in(baseline_names()).fill_null(value=False)
-    named = runs.select("run_id", "system", is_baseline=is_baseline, is_whole=is_whole)
-    aggregates = lake.scan("aggregates", benchmark=benchmark, protocol=protocol.name).join(named, on="run_id")
-    slice_, value = headline_slice(protocol, aggregates)
-    where = {"slice": slice_, "slice_value": value}
-    known = lake.scan("characters", benchmark=benchmark, protocol=protocol.name).filter(**where)
+    metric, k = primary_of(protocol)
+    found = slice_rows(lake, task, protocol)
+    if found is None:
+        return None
+    slice_, value = found.select("slice", "slice_value").row(0)
+    numbers = found.filter(metric=metric.name).with_columns(value=pl.col(average_of(protocol, metric)))
+    ordered = over_all_items_first(numbers, "value", metric).lazy()
+    known = lake.scan("characters", protocol=protocol.name).filter(slice=slice_, slice_value=value)
+    costs = run_costs(lake).drop("benchmark")
     rows = (
-        aggregates.filter(metric=metric.name, **where)
-        .with_columns(value=pl.col(average_of(protocol, metric)), is_compared=over_all_items() & ~pl.col("is_baseline"))
-        .join(known.select("run_id", "k", "read", "returned"), on=["run_id", "k"], how="left")
-        .join(run_costs(lake).drop("benchmark"), on="run_id", how="left")
+        ordered.join(
+            known.select("run_id", "k", "read", "returned"), on=["run_id", "k"], how="left", maintain_order="left"
+        )
+        .join(costs, on="run_id", how="left", maintain_order="left")
         .filter(pl.col("read").is_not_null() | pl.col("hardware").is_not_null())
-        .sort(*best_first(pl.col("value"), metric), nulls_last=True)
         .collect()
     )
     if systems:
@@ -73,7 +72,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
 
 def _on_frontier(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
     """The runs on the frontier."""
-    compared = rows.filter("is_compared", pl.col(cost) > 0, pl.col("value").is_not_null())
+    compared = rows.filter("is_whole", ~pl.col("is_baseline"), pl.col(cost) > 0, pl.col("value").is_not_null())
     lower = metric.direction == "lower"
     kept = on_frontier(compared[cost].to_list(), compared["value"].to_list(), lower_is_better=lower)
     return set(compared["run_id"].filter(pl.Series(kept, dtype=pl.Boolean)))

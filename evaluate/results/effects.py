@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from evaluate.metrics import metric_named
-from evaluate.results.board import called, number_of
+from evaluate.results.board import called, number_of, primary_of
 from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
@@ -37,7 +36,7 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     too_few = n_repos < FEWEST_REPOS or n_items < FEWEST_ITEMS
     notes = [which_matters_more(shares, len(chunkers) * len(retrievers), too_few=too_few)]
     notes += [f"left out, as not every chunker is there with every retriever: {listed(left_out)}"] if left_out else []
-    name = called(metric_named(protocol.primary.metric), protocol.primary.k)
+    name = called(*primary_of(protocol))
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = f"{whole['slice']} {whole['slice_value']}"
     lines = [

@@ -9,7 +9,6 @@ import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import polars as pl
 
@@ -22,6 +21,9 @@ from lake.store import Lake
 
 FOLDER, FILE, VECTORS = "FOLDER", "FILE", "VECTORS"
 """What stands in a command for a place that only the reader knows."""
+
+OPTIONS = {FOLDER: "source", FILE: "file", VECTORS: "vectors"}
+"""The options that name those places."""
 
 _DATA = ("items", "queries", "gold_spans")
 
@@ -51,34 +53,19 @@ class Provenance:
     commands: Sequence[Sequence[str]]
 
 
-class Again(NamedTuple):
-    """A run that was made again, against what the lake holds.
-
-    Attributes:
-        run_id: What it is called now.
-        n_scores: Rows of table `scores` of both together.
-        n_equal: How many are in both, to the last bit.
-    """
-
-    run_id: str
-    n_scores: int
-    n_equal: int
-
-
 def provenance(lake: Lake, run_id: str) -> Provenance:
     """Where a run comes from.
 
     Raises:
         GoldspanError: The lake holds no such run.
     """
-    runs = lake.scan("runs")
-    found = runs.filter(pl.col("run_id") == run_id).collect()
-    if found.is_empty():
-        raise unknown_name(run_id, "run", runs.select("run_id").collect()["run_id"].to_list(), code=Exit.MISSING)
-    run = found.row(0, named=True)
+    runs = {row["run_id"]: row for row in lake.read("runs").iter_rows(named=True)}
+    if run_id not in runs:
+        raise unknown_name(run_id, "run", runs, code=Exit.MISSING)
+    run = runs[run_id]
     benchmark = str(run["benchmark"])
-    declared = lake.scan("benchmarks").filter(pl.col("name") == benchmark).collect().row(0, named=True)
-    scores = lake.scan("scores", benchmark=benchmark).filter(pl.col("run_id") == run_id)
+    declared = lake.read("benchmarks").row(by_predicate=pl.col("name") == benchmark, named=True)
+    scores = lake.scan("scores", benchmark=benchmark, run_id=run_id)
     hashes = scores.select("protocol", "protocol_hash").unique().sort("protocol").collect()
     parts = [part for name in _DATA for part in lake.parts(name, benchmark=benchmark)]
     return Provenance(
@@ -95,8 +82,8 @@ def provenance(lake: Lake, run_id: str) -> Provenance:
 
 def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[str]]:
     benchmark = str(run["benchmark"])
-    run_items = lake.scan("run_items", benchmark=benchmark).filter(pl.col("run_id") == run["run_id"])
-    items = lake.scan("items", benchmark=benchmark).join(run_items.select("item_id"), on="item_id", how="semi")
+    run_items = lake.scan("run_items", benchmark=benchmark, run_id=str(run["run_id"]))
+    items = lake.scan("items", benchmark=benchmark).join(run_items, on="item_id", how="semi")
     subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
     is_imported = run["origin"] == "imported"
     of_ingest = {
@@ -107,16 +94,9 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
     }
     made = [["ingest", benchmark, *_options(of_ingest)]]
     if is_imported:
-        named = {
-            "--benchmark": benchmark,
-            "--system": run["system"],
-            "--task": run["task"],
-            "--chunker": run["chunker"],
-        }
-        asked = run["format"] in PROGRAMS
-        if asked:
-            named |= {"--search": run["file"], "--limit": run["limit"]}
-        made.append(["ingest", "run", *([] if asked else [FILE]), *_options(named)])
+        named = {"--benchmark": benchmark, **{f"--{name}": run[name] for name in ("system", "task", "chunker")}}
+        asked = {"--search": run["file"], "--limit": run["limit"]} if run["format"] in PROGRAMS else {}
+        made.append(["ingest", "run", *([] if asked else [FILE]), *_options(named | asked)])
     where = [f"{one['column']}={one['value']}" for one in run["selection"] or ()]  # type: ignore[attr-defined] # a row's values have no types
     of_evaluate = {
         "--benchmarks": benchmark,
@@ -136,9 +116,7 @@ def _cut_by(lake: Lake, chunker: str) -> dict[str, str]:
 
 
 def _options(values: Mapping[str, object]) -> Iterator[str]:
-    for name, value in values.items():
-        if value not in ("", None):
-            yield from (name, str(value))
+    return (text for name, value in values.items() if value not in ("", None) for text in (name, str(value)))
 
 
 def lines(of: Provenance) -> Iterator[str]:
@@ -166,8 +144,10 @@ def lines(of: Provenance) -> Iterator[str]:
 
 def make_again(
     of: Provenance, lake: Lake, places: Mapping[str, Path | None], folder: Path, say: Callable[[str], None]
-) -> Again:
+) -> tuple[str, int, int]:
     """Run the commands in a lake of their own and compare every score.
+
+    Returns the run's id there, how many rows of table `scores` both have together, and how many are equal to the bit.
 
     Args:
         of: The run.
@@ -184,24 +164,22 @@ def make_again(
         for name in (one for one in command if one in places):
             if places[name] is None:
                 message = f"what is {name} in: python -m {' '.join(command)}"
-                hint = f"Give it: --{_OPTION[name]} …; the data were read from {of.source!r}."
+                hint = (
+                    f"Give it: --{name.lower().replace('folder', 'source')} …; the data were read from {of.source!r}."
+                )
                 raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         run_stage([str(places.get(one) or one) for one in command], other.root, say)
     # An oracle has a run for every protocol that it is shown.
     of_system = [pl.col(name).eq_missing(pl.lit(of.run[name], pl.String)) for name in ("system", "task", "protocol")]
-    made = other.scan("runs", benchmark=str(of.run["benchmark"])).filter(*of_system).collect()
+    benchmark = str(of.run["benchmark"])
+    made = other.scan("runs", benchmark=benchmark).filter(*of_system).collect()
     if made.is_empty():
         message = f"the commands made no run of {of.run['system']}"
         raise GoldspanError(message, code=Exit.INVALID)
     run_id = str(made["run_id"][0])
-    before, after = (_scores(one, of, name) for one, name in ((lake, str(of.run["run_id"])), (other, run_id)))
-    both = before.join(after, on=before.columns, how="inner", nulls_equal=True).height
-    return Again(run_id, before.height + after.height - both, both)
-
-
-_OPTION = {FOLDER: "source", FILE: "file", VECTORS: "vectors"}
-
-
-def _scores(lake: Lake, of: Provenance, run_id: str) -> pl.DataFrame:
-    scores = lake.scan("scores", benchmark=str(of.run["benchmark"])).filter(pl.col("run_id") == run_id)
-    return scores.drop("run_id", "benchmark").collect()
+    before, after = (
+        one.read("scores", benchmark=benchmark, run_id=name).drop("run_id", "benchmark")
+        for one, name in ((lake, str(of.run["run_id"])), (other, run_id))
+    )
+    n_equal = before.join(after, on=before.columns, how="inner", nulls_equal=True).height
+    return run_id, before.height + after.height - n_equal, n_equal

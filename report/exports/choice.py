@@ -45,12 +45,8 @@ class Choice:
             raise unknown_name(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol and self.protocol not in facts.protocols:
             raise unknown_name(self.protocol, "protocol", facts.protocols)
-        protocols = [
-            protocol
-            for name in facts.benchmarks
-            for protocol in facts.boards(name)
-            if self.benchmark in ("", name) and self.protocol in ("", protocol.name)
-        ]
+        of_benchmark = [one for name in facts.benchmarks if self.benchmark in ("", name) for one in facts.boards(name)]
+        protocols = [one for one in of_benchmark if self.protocol in ("", one.name)]
         places = [(protocol, self._where(facts, protocol.name)) for protocol in protocols]
         if self.slice and not any(where for _, where in places):
             raise unknown_name(self.slice, "slice", {one for each in protocols for one in _slices(facts, each.name)})
@@ -69,16 +65,12 @@ class Choice:
 
     def _part(self, board: Board) -> Board:
         columns = tuple(one for one in board.columns if not self.metrics or set(_names(one.name)) & set(self.metrics))
-        chosen = [
-            tuple(
-                row
-                for row in rows
-                if not self.systems or any(fnmatchcase(row.run.system, glob) for glob in self.systems)
-            )
-            for rows in (board.rows, board.unranked)
-        ]
-        rows, unranked = chosen if self.top is None else (chosen[0][: self.top], ())
-        return replace(board, columns=columns, rows=rows, unranked=unranked)
+        globs = self.systems or ("*",)
+        rows, unranked = (
+            tuple(row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs))
+            for of in (board.rows, board.unranked)
+        )
+        return replace(board, columns=columns, rows=rows[: self.top], unranked=unranked if self.top is None else ())
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
@@ -90,9 +82,11 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     runs = lake.scan("runs").select("run_id", "system", "status", "benchmark", "task").collect().sort("run_id")
     if name in runs["run_id"]:
         return name
-    of_benchmark = pl.col("benchmark") == benchmark if benchmark else pl.lit(value=True)
-    of_protocol = pl.col("task").is_in(protocol_named(protocol).tasks) if protocol else pl.lit(value=True)
-    mine = runs.filter(pl.col("system") == name, of_benchmark, of_protocol)
+    mine = runs.filter(system=name)
+    if benchmark:
+        mine = mine.filter(benchmark=benchmark)
+    if protocol:
+        mine = mine.filter(pl.col("task").is_in(protocol_named(protocol).tasks))
     if mine.is_empty():
         raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
     complete = mine.filter(pl.col("status") == "complete")

@@ -30,18 +30,20 @@ class ExportedRun:
         run_id: Its id.
         task: What was asked.
         chunker: What cut its chunks; None where nobody knows.
+        wanted: By which protocol it is judged; empty for the first on the benchmark's page.
     """
 
     lake: Lake
     run_id: str
     task: Task
     chunker: str | None
+    wanted: str = ""
 
     @classmethod
-    def of(cls, lake: Lake, run_id: str) -> ExportedRun:
+    def of(cls, lake: Lake, run_id: str, protocol: str = "") -> ExportedRun:
         """The run of an id that there is."""
         task, chunker = lake.scan("runs", run_id=run_id).select("task", "chunker").collect().row(0)
-        return cls(lake, run_id, TASKS[task], chunker)
+        return cls(lake, run_id, TASKS[task], chunker, protocol)
 
     @cached_property
     def items(self) -> pl.LazyFrame:
@@ -64,8 +66,9 @@ class ExportedRun:
             named = named.with_columns(document=pl.when(is_first).then("path").otherwise("document"))
         return named.drop("pool_id").sort("item_id", "rank").collect()
 
-    def protocol(self, name: str) -> Protocol:
-        """The protocol of a name, or without one the first on the benchmark's page, that scored the run.
+    @cached_property
+    def protocol(self) -> Protocol:
+        """By what it is judged.
 
         Raises:
             GoldspanError: It has no scores under it.
@@ -75,36 +78,43 @@ class ExportedRun:
         if not known:
             message = f"run {self.run_id!r} has no scores"
             raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
-        if name and name not in known:
-            raise unknown_name(name, f"protocol of {self.run_id}", known)
-        return known[name] if name else min(known.values(), key=lambda one: one.place)
+        if self.wanted and self.wanted not in known:
+            raise unknown_name(self.wanted, f"protocol of {self.run_id}", known)
+        return known[self.wanted] if self.wanted else min(known.values(), key=lambda one: one.place)
 
-    def asked(self, protocol: Protocol) -> pl.LazyFrame:
+    @cached_property
+    def rule(self) -> Rule:
+        """What is relevant under the protocol."""
+        return RELEVANCE[self.protocol.relevance]
+
+    @cached_property
+    def asked(self) -> pl.LazyFrame:
         """item_id, pool_id, target_path of the items that it has scores of."""
-        folders = {"benchmark": self.task.benchmark, "protocol": protocol.name}
+        folders = {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
         scores = self.lake.scan("scores", run_id=self.run_id, **folders).select("item_id").unique()
         return self.items.join(scores, on="item_id", how="semi")
 
-    def chunks(self, asked: pl.LazyFrame) -> pl.DataFrame:
-        """What some items search: the columns of POOL, sha256, bytes and `document`."""
+    @cached_property
+    def chunks(self) -> pl.DataFrame:
+        """What these items search: the columns of POOL, sha256, bytes and `document`."""
         if self.chunker is None:
             kinds = {"sha256": pl.String(), "byte_start": pl.Int64(), "byte_end": pl.Int64(), "document": pl.String()}
             return pl.DataFrame(schema=POOL | kinds)
-        files = files_of(self.lake, asked.select("pool_id").collect()["pool_id"]).collect()
+        files = files_of(self.lake, self.asked.select("pool_id").collect()["pool_id"]).collect()
         n_lines = self.lake.scan("blobs").select("sha256", "n_lines")
         contents = n_lines.filter(pl.col("sha256").is_in(files["sha256"].unique().implode())).collect()
         cut = chunks_of(self.lake, self.chunker, contents.unique("sha256"), with_blank=self.task.ranks_blank)
         chunks = self._named(files.lazy().join(cut, on="sha256")).sort("pool_id", "position", "chunk_no")
         return chunks.select(*POOL, "sha256", "byte_start", "byte_end", "document").collect()
 
-    def qrels(self, protocol: Protocol) -> pl.DataFrame:
+    @cached_property
+    def qrels(self) -> pl.DataFrame:
         """item_id, document, grade: what is relevant of the items' pools, and what else the run returned that is.
 
         Where nobody knows how the files were cut, that is what the run returned alone.
         """
-        asked, rule = self.asked(protocol), RELEVANCE[protocol.relevance]
-        chunks = self.chunks(asked).lazy()
-        evidence = self._evidence(protocol, rule, asked, chunks.select(*POOL))
+        asked, rule, chunks = self.asked, self.rule, self.chunks.lazy()
+        evidence = self._evidence()
         grade = pl.col("iou").cast(pl.Int64) if rule.is_graded else pl.lit(1, pl.Int64)
         relevant = rule.pool(evidence).filter(pl.col("iou").is_not_null()).with_columns(grade=grade)
         if rule.is_graded:
@@ -122,8 +132,9 @@ class ExportedRun:
         nothing = without.select("item_id", document=pl.lit(NOTHING), grade=pl.lit(0, pl.Int64))
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
-    def _evidence(self, protocol: Protocol, rule: Rule, asked: pl.LazyFrame, pool: pl.LazyFrame) -> Evidence:
-        benchmark, own_gold = self.task.benchmark, self.task.own_gold
+    def _evidence(self) -> Evidence:
+        benchmark, own_gold, protocol, rule = self.task.benchmark, self.task.own_gold, self.protocol, self.rule
+        pool, asked = self.chunks.lazy().select(*POOL), self.asked
         gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=own_gold or protocol.gold)
         gold = gold.join(asked, on="item_id", how="semi")
         relevance = None

@@ -53,17 +53,27 @@ def _latex_table(board: Board, max_columns: int | None) -> str:
         for line, row in enumerate(lines)
     ]
     left_out = len(board.columns) + 1 - len(head)
-    said = [f"% {left_out} more columns: choose with --metrics\n"] if left_out else []
-    body = "\n".join(f"{row} \\\\" for row in rows)
-    return "".join(
-        (
-            *said,
-            f"\\begin{{table}}\n\\caption{{{_latex_text(_caption(board))}}}\n\\centering\\scriptsize\n",
-            f"\\begin{{tabular}}{{l{'r' * (len(head) - 1)}}}\n\\toprule\n",
-            f"{' & '.join(map(_latex_text, head))} \\\\\n\\midrule\n{body}\n\\bottomrule\n",
-            "\\end{tabular}\n\\end{table}\n",
-        )
+    return _TABLE.format(
+        left_out=f"% {left_out} more columns: choose with --metrics\n" if left_out else "",
+        caption=_latex_text(_caption(board)),
+        kinds="l" + "r" * (len(head) - 1),
+        head=" & ".join(map(_latex_text, head)),
+        body="\n".join(f"{row} \\\\" for row in rows),
     )
+
+
+_TABLE = r"""{left_out}\begin{{table}}
+\caption{{{caption}}}
+\centering\scriptsize
+\begin{{tabular}}{{{kinds}}}
+\toprule
+{head} \\
+\midrule
+{body}
+\bottomrule
+\end{{tabular}}
+\end{{table}}
+"""
 
 
 def _bold(board: Board, n_columns: int) -> set[tuple[int, int]]:

@@ -9,7 +9,7 @@ import pytest
 
 from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
-from evaluate.results.gate import parse_gate
+from evaluate.results.compared import parse_gate
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.tiny import command, stored

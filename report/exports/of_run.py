@@ -1,0 +1,205 @@
+"""A run as other tools read it: ranking and qrels as lines and tables, BEIR's folder, ContextBench's lines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError
+from lake.searched import files_of
+from lake.store import Lake
+from report.exports.judged import ExportedRun
+
+PROTOCOL = "contextbench@official-v1"
+"""The rules whose numbers ContextBench's lines have: those of the evaluator whose form this is."""
+
+GRANULARITIES = ("file", "symbol", "span", "line")
+NO_CONTEXT = "no_context_extracted"
+"""What that evaluator calls an instance that it leaves out."""
+
+
+def trec(ranking: pl.DataFrame) -> bytes:
+    """Six columns of a ranking, as :attr:`ExportedRun.ranking` gives it: query, Q0, document, rank, score, run."""
+    item, document, name = map(_column, ("item_id", "document", "run_id"))
+    return _lines(_falling(ranking), pl.format("{} Q0 {} {} {} {}", item, document, "rank", "falling", name))
+
+
+def qrels(rows: pl.DataFrame) -> bytes:
+    """Four columns: query, 0, document, grade; of item_id, document and grade."""
+    return _lines(rows, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
+
+
+def ranx(ranking: pl.DataFrame) -> bytes:
+    """`{query: {document: score}}`, best first."""
+    lists = _falling(ranking).group_by("item_id", maintain_order=True).agg("document", "falling")
+    found = {item: dict(zip(documents, scores, strict=True)) for item, documents, scores in lists.iter_rows()}
+    return (json.dumps(found, ensure_ascii=False) + "\n").encode()
+
+
+def tsv(ranking: pl.DataFrame) -> bytes:
+    """Tab-separated columns under a header: item_id, document, rank, score."""
+    return _tabbed(_falling(ranking), item_id="item_id", document="document", rank="rank", score="falling").encode()
+
+
+def beir_results(ranking: pl.DataFrame) -> bytes:
+    """BEIR's table of results: query-id, corpus-id, score."""
+    return _tabbed(_falling(ranking), **{"query-id": "item_id", "corpus-id": "document", "score": "falling"}).encode()
+
+
+def answers(ranking: pl.DataFrame) -> bytes:
+    """JSON Lines as programs answer them: id, and results with path, start and end (from 1, inclusive) and score."""
+    has_lines = pl.col("line_end") > pl.col("line_start")
+    span = pl.when(has_lines).then(pl.col("line_start") + 1).alias("start"), pl.when(has_lines).then("line_end")
+    results = pl.struct("path", *span, score="falling").alias("results")
+    lists = _falling(ranking).group_by("item_id", maintain_order=True).agg(results.struct.rename_fields(_RESULT))
+    return lists.rename({"item_id": "id"}).write_ndjson().encode()
+
+
+_RESULT = ["path", "start", "end", "score"]
+
+
+def _tabbed(rows: pl.DataFrame, **columns: str) -> str:
+    named = rows.select(pl.col(column).alias(name) for name, column in columns.items())
+    return named.write_csv(separator="\t", quote_style="never")
+
+
+def _falling(rows: pl.DataFrame) -> pl.DataFrame:
+    """The rows of a ranking with `falling`.
+
+    trec_eval orders by the score alone and breaks ties its own way, so the score written falls with the rank.
+
+    Raises:
+        GoldspanError: There is none.
+    """
+    if rows.is_empty():
+        message = "the run has no ranking to write"
+        raise GoldspanError(message, hint="Trajectories have no single ranking; use csv.", code=Exit.MISSING)
+    return rows.with_columns(falling=pl.col("rank").max().over("item_id") + 1 - pl.col("rank"))
+
+
+def _column(name: str) -> pl.Expr:
+    # A space would end the column.
+    return pl.col(name).str.replace_all("%", "%25", literal=True).str.replace_all(r"\s", "%20")
+
+
+def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
+    return "".join(f"{text}\n" for text in rows.select(line).to_series()).encode()
+
+
+def beir_folder(run: ExportedRun) -> tuple[int, Mapping[str, bytes]]:
+    """How many documents, and `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
+
+    BEIR has one corpus: where the run's items search several pools, what stands before a document's id is its pool's.
+
+    Raises:
+        GoldspanError: The run has no scores or no ranking, nobody knows how its documents were cut, or an id holds a
+            tab or the end of a line.
+    """
+    lake, asked = run.lake, run.asked
+    # What was judged whole is a document whole.
+    documents = _files(run) if run.rule.is_graded else run.chunks
+    if documents.is_empty():
+        message = f"nobody knows how what run {run.run_id!r} searched was cut into documents"
+        raise GoldspanError(message, hint="Import it again with --chunker.", code=Exit.MISSING)
+    pools = asked.select("item_id", "pool_id").collect()
+    blobs = lake.scan("blobs").filter(pl.col("sha256").is_in(documents["sha256"].unique().implode()))
+    texts = documents.lazy().join(blobs.select("sha256", "text").unique("sha256"), on="sha256", maintain_order="left")
+    span = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
+    corpus = texts.select("pool_id", "document", text=span.cast(pl.String)).collect()
+    judged, ranked = (one.join(pools, on="item_id", maintain_order="left") for one in (run.qrels, run.ranking))
+    if pools["pool_id"].n_unique() > 1:
+        named = pl.concat_str("pool_id", pl.lit("/"), "document").alias("document")
+        corpus, judged, ranked = (one.with_columns(named) for one in (corpus, judged, ranked))
+    ids = pl.concat([corpus["document"], judged["item_id"], judged["document"]])
+    if broken := ids.filter(ids.str.contains(r"[\t\r\n]")).to_list():
+        message = "an id with a tab or the end of a line has no place in BEIR's table"
+        raise GoldspanError(message, examples=sorted(map(repr, broken)), code=Exit.INVALID)
+    queries = lake.scan("queries", benchmark=run.task.benchmark, query=run.task.query)
+    asks = asked.join(queries, on="item_id").sort("item_id").select(pl.col("item_id").alias("_id"), "text").collect()
+    files = {
+        "corpus.jsonl": corpus.select(
+            pl.col("document").alias("_id"), pl.lit("").alias("title"), "text"
+        ).write_ndjson(),
+        "queries.jsonl": asks.write_ndjson(),
+        "qrels/test.tsv": _tabbed(judged, **{"query-id": "item_id", "corpus-id": "document", "score": "grade"}),
+    }
+    return corpus.height, {**{name: text.encode() for name, text in files.items()}, "run.trec": trec(ranked)}
+
+
+def _files(run: ExportedRun) -> pl.DataFrame:
+    """The run's files whole, as :attr:`ExportedRun.chunks` gives chunks."""
+    files = files_of(run.lake, run.asked.select("pool_id").collect()["pool_id"])
+    n_bytes = run.lake.scan("blobs").select("sha256", byte_end="n_bytes").unique("sha256")
+    whole = files.join(n_bytes, on="sha256").sort("pool_id", "position")
+    return whole.select("pool_id", "sha256", "byte_end", document="path", byte_start=pl.lit(0, pl.Int64)).collect()
+
+
+def context_json(lake: Lake, run_id: str) -> bytes:
+    """The run's numbers under :data:`PROTOCOL`, by instance.
+
+    Each line has `instance_id`, `num_steps`, `final` (per granularity coverage, precision and the sizes they are made
+    of), `trajectory` (coverage after each step, its mean `auc_coverage`, `redundancy`) and, where a patch is known,
+    `editloc`. An instance without an answer has an `error` in their place.
+
+    Raises:
+        GoldspanError: The run has no scores under that protocol.
+    """
+    scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol") == PROTOCOL, pl.col("k") == 0)
+    if scores.is_empty():
+        message = f"run {run_id!r} has no scores under {PROTOCOL}"
+        raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
+    steps = _steps(lake, run_id)
+    rows = scores.sort("item_id", "granularity", "metric").group_by("item_id", maintain_order=True)
+    lines = [_instance(str(key[0]), group, steps.get(str(key[0]), [])) for key, group in rows]
+    return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
+
+
+def _instance(item_id: str, scores: pl.DataFrame, steps: list[dict[str, object]]) -> dict[str, object]:
+    columns = ("metric", "value", "numerator", "denominator")
+    found = {metric: tuple(numbers) for metric, *numbers in scores.select(columns).iter_rows()}
+    n_steps = found["n_steps"][0]
+    if n_steps is None:
+        return {"instance_id": item_id, "error": NO_CONTEXT}
+    said: dict[str, object] = {
+        "instance_id": item_id,
+        "num_steps": int(n_steps),
+        "final": {of: _sizes(found, of) for of in GRANULARITIES},
+        "trajectory": {
+            "steps": steps,
+            "auc_coverage": {of: found[f"{of}_auc"][0] for of in GRANULARITIES},
+            "redundancy": {of: found[f"{of}_redundancy"][0] for of in GRANULARITIES},
+        },
+    }
+    if found["editloc_coverage"][0] is not None:
+        sizes = _sizes(found, "editloc")
+        said["editloc"] = {"recall": sizes.pop("coverage"), **sizes}
+    return said
+
+
+def _sizes(found: Mapping[str, tuple[float | None, ...]], of: str) -> dict[str, float | int | None]:
+    coverage, n_hit, n_gold = found[f"{of}_coverage"]
+    precision, _, n_pred = found[f"{of}_precision"]
+    sizes = {"intersection": n_hit, "gold_size": n_gold, "pred_size": n_pred}
+    whole = {name: None if size is None else int(size) for name, size in sizes.items()}
+    return {"coverage": coverage, "precision": precision, **whole}
+
+
+def _steps(lake: Lake, run_id: str) -> dict[str, list[dict[str, object]]]:
+    """Item → its steps, each with the coverage of all that was seen by then."""
+    share = pl.col("n_cumulative_hit") / pl.col("n_gold")
+    # As that evaluator has it: no gold is covered, but for lines.
+    nothing = pl.when(pl.col("granularity") == "line").then(0.0).otherwise(1.0)
+    rows = (
+        lake.scan("step_scores", run_id=run_id, protocol=PROTOCOL)
+        .filter(pl.col("granularity").is_in(GRANULARITIES))
+        .sort("item_id", "step", pl.col("granularity").cast(pl.Enum(GRANULARITIES)))
+        .select("item_id", "step", "granularity", pl.when(pl.col("n_gold") == 0).then(nothing).otherwise(share))
+        .collect()
+    )
+    found: dict[str, list[dict[str, object]]] = {}
+    for (item_id, step), of_step in rows.group_by("item_id", "step", maintain_order=True):
+        coverage = dict(of_step[:, 2:].iter_rows())
+        found.setdefault(str(item_id), []).append({"step": step, "coverage": coverage})
+    return found
