@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import shutil
 import tomllib
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +19,7 @@ from report.folder import MANIFEST, Manifest, SiteFolder
 from report.items.asked import ItemText
 
 if TYPE_CHECKING:
-    from report.publisher import Page, Project, Publisher
+    from report.publisher import Project, Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
@@ -35,15 +35,11 @@ class Built:
     """What a build did.
 
     Attributes:
-        pages: The pages' paths.
-        files: The site's files.
-        n_bytes: Their size together.
+        files: The site's files: path → facts, among them their `bytes`.
         is_current: Whether the site was made from the same before, and left alone.
     """
 
-    pages: Sequence[str]
-    files: Sequence[str]
-    n_bytes: int
+    files: Mapping[str, Mapping[str, object]]
     is_current: bool
 
 
@@ -84,16 +80,16 @@ def build(
     folder.check()
     lake_id, costs = lake_state(lake), costs_state(lake)
     made_from = fingerprint(lake_id, code_state(), since.text() if since else "", url, item_text.value)
-    if folder.is_current(made_from, costs):
-        stored = folder.manifest()
-        return _built(stored, is_current=True)
+    if stored := folder.current(made_from, costs):
+        return Built(stored.files, is_current=True)
     with folder.building() as new:
-        manifest = _write(lake, new, lake_id, made_from, costs, say, since, url, item_text)
+        manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}), say, since, url, item_text)
+        (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
             hint = "Run the same command again when the other stage is done."
             raise GoldspanError(message, where=str(lake.root), hint=hint)
-    return _built(manifest, is_current=False)
+    return Built(manifest.files, is_current=False)
 
 
 def lake_state(lake: Lake) -> str:
@@ -118,25 +114,23 @@ def code_state() -> str:
 def _write(
     lake: Lake,
     new: Path,
-    lake_id: str,
-    made_from: str,
-    costs: str,
+    made_from: Manifest,
     say: Callable[[str], None],
     since: Manifest | None,
     url: str,
     item_text: ItemText,
 ) -> Manifest:
+    """Write every file but the manifest, which is returned whole."""
     # Loaded here, so that a build that is skipped answers at once.
-    from report.changes import PATH, changes_since, kept, numbers_of
+    from report.changes import PATH, changes_since, numbers_of
     from report.downloads import write_downloads
     from report.facts import load
     from report.publisher import Material
+    from report.render import render
     from report.sharing import with_picture
 
-    facts = load(lake)
-    about = project()
-    said = {"goldspan.lake": lake_id, "goldspan.version": about.version}
-    downloads = write_downloads(lake, new, said)
+    facts, about = load(lake), project()
+    downloads = write_downloads(lake, new, {"goldspan.lake": made_from.lake, "goldspan.version": about.version})
     say(f"{counted(len(downloads), 'download')} written")
     shutil.copytree(STATIC, new / "static")
     material = Material(lake, facts, downloads, about, item_text)
@@ -145,45 +139,29 @@ def _write(
     if changes is not None:
         _new_file(new, PATH).write_bytes(changes.text())
     kinds = publishers()
-    navigation = [entry for kind in kinds for entry in kind.entries(facts)]
     frame = {
-        "navigation": navigation,
+        "navigation": [entry for kind in kinds for entry in kind.entries(facts)],
         "project": about,
-        "lake_id": lake_id[:_ID_LENGTH],
+        "lake_id": made_from.lake[:_ID_LENGTH],
         "system_paths": facts.system_paths,
-        "build_id": made_from[:_ID_LENGTH],
+        "build_id": made_from.fingerprint[:_ID_LENGTH],
         "changes": changes,
         "url": url,
     }
     # A page that concludes nothing says what its kind is for.
-    pages = ((page, kind.meaning) for kind in kinds for page in kind.pages(material))
-    for page in (with_picture(replace(page, said=page.said or meaning)) for page, meaning in pages):
-        _write_page(new, page, frame)
-        for path, content in page.files.items():
+    pages = (replace(page, said=page.said or kind.meaning) for kind in kinds for page in kind.pages(material))
+    for page in map(with_picture, pages):
+        own = {"path": page.path, "title": page.title, "said": page.said, "picture": page.picture}
+        html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
+        for path, content in {page.path: html.encode(), **page.files}.items():
             _new_file(new, path).write_bytes(content)
-    files = {
-        path.relative_to(new).as_posix(): {"bytes": path.stat().st_size, "sha256": sha256_of_file(path)}
-        for path in sorted(new.rglob("*"))
-        if path.is_file()
-    }
     rows = {stored.path: {"rows": stored.n_rows} for stored in downloads}
-    manifest = Manifest(
-        made_from,
-        lake_id,
-        costs,
-        {name: {**rows.get(name, {}), **said} for name, said in files.items()},
-        kept(numbers),
-    )
-    (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
-    return manifest
-
-
-def _write_page(new: Path, page: Page, frame: dict[str, object]) -> None:
-    from report.render import render
-
-    own = {"path": page.path, "title": page.title, "said": page.said, "picture": page.picture}
-    html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
-    _new_file(new, page.path).write_text(html, encoding="utf-8", newline="\n")
+    written = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
+    files = {
+        name: {**rows.get(name, {}), "bytes": path.stat().st_size, "sha256": sha256_of_file(path)}
+        for name, path in written.items()
+    }
+    return replace(made_from, files=files, numbers={name: asdict(one) for name, one in sorted(numbers.items())})
 
 
 def _new_file(new: Path, path: str) -> Path:
@@ -194,9 +172,3 @@ def _new_file(new: Path, path: str) -> Path:
         raise GoldspanError(message, hint="Two benchmarks' names are alike but for their punctuation; rename one.")
     to.parent.mkdir(parents=True, exist_ok=True)
     return to
-
-
-def _built(manifest: Manifest | None, *, is_current: bool) -> Built:
-    files = manifest.files if manifest else {}
-    pages = [name for name in files if name.endswith(".html")]
-    return Built(pages, list(files), sum(int(str(facts["bytes"])) for facts in files.values()), is_current)

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from pydantic import TypeAdapter, ValidationError
 
 from lake.errors import Exit, GoldspanError
-from report.downloads import FOLDER, Stored
+from report.downloads import Stored
 from report.folder import MANIFEST, Manifest
 from report.leaderboard.board import Board
 from report.shown import MISSING, count, score, slug
@@ -92,11 +92,6 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     return found
 
 
-def kept(numbers: Mapping[str, Numbers]) -> dict[str, object]:
-    """The same as a manifest has it."""
-    return {name: asdict(board) for name, board in sorted(numbers.items())}
-
-
 def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> Changes:
     """What changed since a build whose manifest is given.
 
@@ -111,19 +106,13 @@ def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: S
         message = f"the {MANIFEST} given by --since is not as it was written: {said}"
         raise GoldspanError(message, hint="Take it from the published site again.", code=Exit.INVALID) from error
     now = {one.path: one.n_rows for one in downloads}
-    assert all(path.startswith(f"{FOLDER}/") for path in now)
-    boards = (
-        [_of_board(known.get(name), numbers.get(name)) for name in dict.fromkeys([*numbers, *known])] if known else []
-    )
+    boards = [_of_board(known.get(name), numbers.get(name)) for name in ({**numbers, **known} if known else ())]
+    changed = sorted(path for path in {*rows, *now} if rows.get(path) != now.get(path))
     return Changes(
         build=before.fingerprint[:12],
         knows_numbers=bool(known),
         boards=[board for board in boards if board.systems or board.why],
-        files=[
-            (path, count(rows.get(path)), count(now.get(path)))
-            for path in sorted({*rows, *now})
-            if rows.get(path) != now.get(path)
-        ],
+        files=[(path, count(rows.get(path)), count(now.get(path))) for path in changed],
     )
 
 

@@ -67,13 +67,14 @@ def build_(
     with store.naming_damage():
         earlier_site = next(map(_published, earlier), None)
         built = build(store, site, console.say, earlier_site, _address(url), item_text)
-    n_pages = len(built.pages)
+    n_pages = sum(name.endswith(".html") for name in built.files)
+    n_bytes = sum(int(str(facts["bytes"])) for facts in built.files.values())
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
     )
     files = set(built.files)
     outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
-    outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(built.n_bytes)}; open {site / 'index.html'}")
+    outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(n_bytes)}; open {site / 'index.html'}")
     unchanged.keep(store, outcome, as_json=json, quiet=quiet, written=[site])
     raise typer.Exit(console.finish("report", outcome))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -41,7 +41,6 @@ class Download:
         note: What a reader must know besides the table's own meaning.
         declares: What each row declares; the table's own meaning without it.
         if_any: It is of some benchmarks alone, and not written where it has no rows.
-        is_ranked: Its rows are ranked, so that the first of each list can stand for all where there are too many.
     """
 
     name: str
@@ -51,7 +50,6 @@ class Download:
     of_runs: bool = False
     note: str = ""
     declares: str = ""
-    is_ranked: bool = False
     if_any: bool = False
 
     @property
@@ -84,7 +82,7 @@ DOWNLOADS: Sequence[Download] = (
     Download("ledger", "ledger", of_runs=True, if_any=True),
     Download("ledger_means", "ledger_means", of_runs=True, if_any=True),
     Download("step_scores", "step_scores", of_runs=True, if_any=True),
-    Download("rankings", "hits", of_runs=True, note=_LINES, is_ranked=True),
+    Download("rankings", "hits", of_runs=True, note=_LINES),
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
     Download("runs", "runs"),
@@ -131,40 +129,33 @@ def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Sto
     (site / FOLDER).mkdir(parents=True)
     stored = []
     for download in DOWNLOADS:
-        if download.if_any and not lake.parts(download.table):
-            continue
-        frame, shown = _frame(lake, download, systems), download
-        if download.is_ranked and (depth := _depth(frame, MAX_RANKED)) is not None:
-            # Scores are what does not compress: of first results they are nine tenths of the file.
-            frame = frame.filter((pl.col("rank") <= depth) | ~_IN_A_LIST).drop("score")
-            note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
-            shown = replace(download, note=f"{download.note} {note}")
-        if download.table == "scores" and (n_rows := frame.select(pl.len()).collect().item()) > MAX_SCORES:
-            frame = frame.join(_primaries(lake), on=_MEASURE, how="semi", maintain_order="left")
-            note = f"Those by the protocols' primary metrics stand here: all {n_rows:,} are too many to publish."
-            shown = replace(download, note=note)
-        stored += [_stored(shown, path, site) for path in _write(frame, site / FOLDER, shown, said)]
+        if not download.if_any or lake.parts(download.table):
+            frame, note = _published(lake, download, _frame(lake, download, systems))
+            shown = replace(download, note=f"{download.note} {note}".strip())
+            metadata = {**said, "goldspan.meaning": shown.meaning}
+            paths = _write(frame, site / FOLDER / f"{download.name}.parquet", metadata)
+            stored += [_stored(shown, path, site) for path in paths]
     return stored
 
 
-_IN_A_LIST = pl.col("part").is_in(["ranking", "lines"])
-
-
-_MEASURE = ["protocol", "granularity", "metric", "k"]
-
-
-def _primaries(lake: Lake) -> pl.LazyFrame:
-    of = pl.col("primary").struct
-    return lake.scan("protocols").select(protocol="name", **{name: of.field(name) for name in _MEASURE[1:]})
-
-
-def _depth(ranked: pl.LazyFrame, max_rows: int) -> int | None:
-    """The last rank down to which there are at most so many rows, at least 1; None where there are no more in all."""
-    counts = ranked.filter(_IN_A_LIST).group_by("rank").agg(n=pl.len().cast(pl.Int64)).sort("rank").collect()
-    n_rows = counts["n"].cum_sum()
-    if counts.is_empty() or n_rows[-1] <= max_rows:
-        return None
-    return max(1, int((n_rows <= max_rows).sum()))
+def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
+    """What of a table's rows is published, and where those are not all, that in a sentence."""
+    if download.table == "hits":
+        is_in_a_list = pl.col("part").is_in(["ranking", "lines"])
+        n_rows = (
+            frame.filter(is_in_a_list).group_by("rank").len().sort("rank").collect()["len"].cast(pl.Int64).cum_sum()
+        )
+        if len(n_rows) and n_rows[-1] > MAX_RANKED:
+            depth = max(1, int((n_rows <= MAX_RANKED).sum()))
+            note = f"Of each list the first {depth:,} results stand here, without scores: all are too many to publish."
+            # Scores are what does not compress: of first results they are nine tenths of the file.
+            return frame.filter((pl.col("rank") <= depth) | ~is_in_a_list).drop("score"), note
+    if download.table == "scores" and (n := frame.select(pl.len()).collect().item()) > MAX_SCORES:
+        measure = {name: pl.col("primary").struct.field(name) for name in ("granularity", "metric", "k")}
+        primaries = lake.scan("protocols").select(protocol="name", **measure)
+        note = f"Those by the protocols' primary metrics stand here: all {n:,} are too many to publish."
+        return frame.join(primaries, on=["protocol", *measure], how="semi", maintain_order="left"), note
+    return frame, ""
 
 
 def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.LazyFrame:
@@ -172,9 +163,7 @@ def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.Laz
     if not download.of_runs:
         return frame
     named = [
-        pl.col(run)
-        .replace_strict(list(systems), list(systems.values()), default=None, return_dtype=pl.String)
-        .alias(system)
+        pl.col(run).replace_strict(systems, default=None, return_dtype=pl.String).alias(system)
         for run, system in _SYSTEMS.items()
         if run in frame.collect_schema()
     ]
@@ -185,30 +174,24 @@ _SYSTEMS = {"run_id": "system", "run_a": "system_a", "run_b": "system_b"}
 """The columns that name runs → those that name their systems."""
 
 
-def _write(frame: pl.LazyFrame, folder: Path, download: Download, said: Mapping[str, str]) -> list[Path]:
-    path = folder / f"{download.name}.parquet"
-    metadata = {**said, "goldspan.meaning": download.meaning}
+def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:
+    """The files that a table was written to: one, or of a large one several."""
 
-    def sink(part: pl.LazyFrame, to: Path) -> None:
+    def sink(part: pl.LazyFrame, to: Path) -> Path:
         part.sink_parquet(to, compression="zstd", row_group_size=_ROW_GROUP, metadata=metadata)
+        return to
 
-    sink(frame, path)
-    n_bytes = path.stat().st_size
+    n_bytes = sink(frame, path).stat().st_size
     if n_bytes <= MAX_BYTES:
         return [path]
     n_rows = _n_rows(path)
     path.unlink()
     # Rows differ in size: halves of the limit leave room for the larger ones.
-    n_parts = -(-2 * n_bytes // MAX_BYTES)
-    length = -(-n_rows // n_parts)
-    return _write_parts(lambda start, to: sink(frame.slice(start, length), to), path, range(0, n_rows, length))
-
-
-def _write_parts(sink: Callable[[int, Path], None], path: Path, starts: Sequence[int]) -> list[Path]:
-    parts = [path.with_name(f"{path.stem}-{number}.parquet") for number in range(1, len(starts) + 1)]
-    for start, part in zip(starts, parts, strict=True):
-        sink(start, part)
-    return parts
+    length = -(-n_rows // -(-2 * n_bytes // MAX_BYTES))
+    starts = enumerate(range(0, n_rows, length), start=1)
+    return [
+        sink(frame.slice(start, length), path.with_name(f"{path.stem}-{number}.parquet")) for number, start in starts
+    ]
 
 
 def _n_rows(path: Path) -> int:

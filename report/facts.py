@@ -178,36 +178,41 @@ def _declared(lake: Lake, name: str) -> Iterable[Declaration]:
 
 def _benchmarks(lake: Lake, declared: Mapping[str, Declaration]) -> dict[str, Benchmark]:
     # What an item cannot be scored for is not part of what the numbers are over.
-    of_scorable = {name: pl.col(name).filter("scorable") for name in ("repo", "language", "subset")}
+    repo, language, subset = (pl.col(name).filter("scorable") for name in ("repo", "language", "subset"))
     items = (
         lake.scan("items")
         .group_by("benchmark")
         .agg(
-            pl.len().alias("n_items"),
-            pl.col("scorable").sum().cast(pl.Int64).alias("n_scorable"),
-            of_scorable["repo"].n_unique().cast(pl.Int64).alias("n_repos"),
-            of_scorable["language"].unique().sort().alias("languages"),
-            of_scorable["subset"].unique().sort().alias("subsets"),
-            pl.col("why_not").drop_nulls().value_counts(sort=False).alias("why_not"),
+            pl.col("why_not").drop_nulls().value_counts(sort=False),
+            n_items=pl.len(),
+            n_scorable=pl.col("scorable").sum(),
+            n_repos=repo.n_unique(),
+            languages=language.unique().sort(),
+            subsets=subset.unique().sort(),
         )
         .collect()
     )
     counted = {row["benchmark"]: row for row in items.iter_rows(named=True)}
+    nothing = {**dict.fromkeys(("n_items", "n_scorable", "n_repos"), 0), "languages": (), "subsets": (), "why_not": ()}
     found = {}
     for name, declaration in declared.items():
-        row = counted.get(name)
-        reasons = [] if row is None else [(each["why_not"], each["count"]) for each in row["why_not"]]
+        row = counted.get(name, nothing)
+        reasons = sorted((-each["count"], each["why_not"]) for each in row["why_not"])
         found[name] = Benchmark(
             declaration=declaration,
             parameters=declaration.read(BenchmarkParameters),
-            n_items=0 if row is None else row["n_items"],
-            n_scorable=0 if row is None else row["n_scorable"],
-            n_repos=0 if row is None else row["n_repos"],
-            languages=() if row is None else tuple(row["languages"]),
-            subsets=() if row is None else tuple(row["subsets"]),
-            why_not=tuple(sorted(reasons, key=lambda each: (-each[1], each[0]))),
+            **{name: row[name] for name in ("n_items", "n_scorable", "n_repos")},
+            languages=tuple(row["languages"]),
+            subsets=tuple(row["subsets"]),
+            why_not=tuple((reason, -n) for n, reason in reasons),
         )
     return dict(sorted(found.items(), key=lambda each: (each[1].parameters.place, each[0])))
+
+
+_OF_RUN = (
+    *("run_id", "system", "benchmark", "task", "chunker", "retriever"),
+    *("origin", "status", "limit", "protocol"),
+)
 
 
 def _runs(lake: Lake, retrievers: Mapping[str, Declaration], submitted: Iterable[Submission]) -> tuple[Run, ...]:
@@ -219,21 +224,12 @@ def _runs(lake: Lake, retrievers: Mapping[str, Declaration], submitted: Iterable
     rows = lake.read("runs").sort("benchmark", "system", "run_id")
     return tuple(
         Run(
-            run_id=row["run_id"],
-            system=row["system"],
-            benchmark=row["benchmark"],
-            task=row["task"],
-            chunker=row["chunker"],
-            retriever=row["retriever"],
-            origin=row["origin"],
-            status=row["status"],
-            limit=row["limit"],
-            protocol=row["protocol"],
+            **{name: row[name] for name in _OF_RUN},
             format=row["format"] or "",
             file=row["file"] or "",
-            notes=tuple(row["notes"] or ()),
             parameters=row["parameters"] or "",
             versions=row["versions"] or "",
+            notes=tuple(row["notes"] or ()),
             baseline=row["retriever"] in retrievers and "baseline" in retrievers[row["retriever"]].tags,
             has_steps=row["run_id"] in agents,
             cost=costs.get(row["run_id"]),

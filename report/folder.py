@@ -44,11 +44,8 @@ class Manifest:
         said = {
             "generator": GENERATOR,
             "format": FORMAT_VERSION,
-            "fingerprint": self.fingerprint,
-            "lake": self.lake,
-            "costs": self.costs,
+            **vars(self),
             "files": dict(sorted(self.files.items())),
-            "numbers": self.numbers,
         }
         return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
 
@@ -89,15 +86,13 @@ class SiteFolder:
         except (OSError, ValueError):
             return None
 
-    def is_current(self, fingerprint: str, costs: str) -> bool:
-        """Whether the site was made from exactly this, and every file of it is as it was written."""
+    def current(self, fingerprint: str, costs: str) -> Manifest | None:
+        """The manifest of a site that was made from exactly this, every file of it as it was written; else None."""
         stored = self.manifest()
         if stored is None or (stored.fingerprint, stored.costs) != (fingerprint, costs):
-            return False
-        return all(
-            (self.root / name).is_file() and sha256_of_file(self.root / name) == facts.get("sha256")
-            for name, facts in stored.files.items()
-        )
+            return None
+        paths = {self.root / name: facts.get("sha256") for name, facts in stored.files.items()}
+        return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
 
     def check(self) -> None:
         """Refuse a place that holds something else than a site of ours.
@@ -105,12 +100,10 @@ class SiteFolder:
         Raises:
             GoldspanError: It is a file, or a folder with files but without our manifest.
         """
-        if not self.root.exists() or (self.root.is_dir() and not any(self.root.iterdir())):
-            return
-        if self.root.is_dir() and self.manifest() is not None:
+        found = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
+        if (not found and not self.root.is_file()) or self.manifest() is not None:
             return
         message = "this folder is not empty and holds no site built here; it is left alone"
-        found = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
         hint = "Name an empty or a new folder: make report SITE=…"
         raise GoldspanError(message, where=str(self.root), examples=found, hint=hint, code=Exit.USAGE)
 
