@@ -16,7 +16,7 @@ from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
 from report.folder import MANIFEST, Manifest, SiteFolder
-from report.items.asked import ItemText
+from report.items.licences import ItemText
 
 if TYPE_CHECKING:
     from report.publisher import Project, Publisher

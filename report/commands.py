@@ -29,7 +29,7 @@ from lake.tables import TABLES
 from lake.text import counted
 from report.build import build, publishers
 from report.folder import MANIFEST, Manifest, manifest_in
-from report.items.asked import ItemText
+from report.items.licences import ItemText
 from report.serving import HOST, server_of
 from report.shown import size
 

@@ -38,7 +38,7 @@ class Outcomes:
 
     Attributes:
         board: Its leaderboard.
-        name: What the file on its items gives its value under; the path is that with `.js`.
+        name: What the file on its items gives its value under, and begins those of its runs; the path adds `.js`.
         rows: Its systems, best first, those that are not ranked behind.
         keys: What names each of their runs in an address and a file.
         strata: The values of its slice, the one that it opens with first.
@@ -52,10 +52,6 @@ class Outcomes:
     strata: Sequence[str]
     items: pl.DataFrame
 
-    def run_name(self, place: int) -> str:
-        """What the file of a run gives its value under."""
-        return f"{self.name}/{self.keys[place]}"
-
 
 def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:
     """The items and the runs of a board; None where there are no two runs that have values."""
@@ -63,11 +59,9 @@ def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:
     if len(rows) < 2:
         return None
     run_ids = [row.run.run_id for row in rows]
-    scored = facts.aggregates.filter(
-        pl.col("protocol") == board.protocol.name, pl.col("run_id").is_in(run_ids), pl.col("slice") == board.slice[0]
-    )
-    others = set(scored["slice_value"]) - {board.slice[1]}
-    strata = [board.slice[1], *in_numbers_order(others)]
+    slice_, first = board.slice
+    scored = facts.aggregates.filter(pl.col("run_id").is_in(run_ids), protocol=board.protocol.name, slice=slice_)
+    strata = [first, *in_numbers_order({*scored["slice_value"]} - {first})]
     name = f"outcomes/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
     return Outcomes(board, name, rows, _keys(run_ids), strata, _items(lake, board, strata))
 
@@ -84,18 +78,13 @@ def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
     """The scorable items of all strata, those of one together, numbers in ids by their size."""
     joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]
     value = pl.lit(WHOLE) if board.slice[0] == WHOLE else pl.concat_str(joined, separator="/")
-    places = pl.LazyFrame(
-        {"slice_value": strata, "stratum": range(len(strata))}, {"slice_value": pl.String, "stratum": pl.UInt32}
-    )
+    kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
+    prefix, number = (pl.col("item_id").str.extract(_NUMBERED, place) for place in (1, 2))
     return (
         lake.scan("items", benchmark=board.benchmark.name)
         .filter("scorable")
-        .with_columns(
-            slice_value=value,
-            prefix=pl.col("item_id").str.extract(_NUMBERED, 1),
-            number=pl.col("item_id").str.extract(_NUMBERED, 2).cast(pl.Int64),
-        )
-        .join(places, on="slice_value")
+        .with_columns(slice_value=value, prefix=prefix, number=number.cast(pl.Int64))
+        .join(pl.LazyFrame({"slice_value": strata, "stratum": range(len(strata))}, kinds), on="slice_value")
         .sort("stratum", pl.coalesce("prefix", "item_id"), "number", "item_id")
         .select("item_id", "repo", "language", "stratum", "prefix", "number")
         .collect()
@@ -103,60 +92,48 @@ def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
 
 
 def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    """The files of a board's outcomes: path and content.
-
-    Args:
-        lake: Where the scores are.
-        outcomes: The board's.
-        said: What the file on the items says beside them.
-    """
-    total = np.zeros(outcomes.items.height)
-    n = np.zeros(outcomes.items.height)
+    """The files of a board's outcomes, path and content; that on the items says further things beside them."""
+    total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
-    for place, row in enumerate(outcomes.rows):
-        values = _values(lake, outcomes, row.run.run_id)
+    for row, key in zip(outcomes.rows, outcomes.keys, strict=True):
+        values, name = _values(lake, outcomes, row.run.run_id), f"{outcomes.name}/{key}"
         if row in systems:
             total += values["value"].fill_null(0.0).to_numpy()
             n += values["value"].is_not_null().to_numpy()
-        yield f"{outcomes.run_name(place)}.js", data_file(outcomes.run_name(place), _coded(lake, outcomes, row, values))
-    yield (
-        f"{outcomes.name}.js",
-        data_file(outcomes.name, {**said, **_described(outcomes.items, total / np.maximum(n, 1))}),
-    )
+        yield f"{name}.js", data_file(name, _coded(outcomes.board, values))
+    about = {**said, **_described(outcomes.items, total / np.maximum(n, 1))}
+    yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
 def _values(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.DataFrame:
-    """Of every item the value of the primary metric, its numerator and denominator; null where there is none."""
-    granularity, metric, k = outcomes.board.primary.measure
-    scores = lake.scan(
-        "scores", benchmark=outcomes.board.benchmark.name, protocol=outcomes.board.protocol.name, run_id=run_id
-    )
-    wanted = scores.filter(granularity=granularity, metric=metric, k=k).select(
-        "item_id", "value", "numerator", "denominator"
-    )
-    return outcomes.items.lazy().join(wanted, on="item_id", how="left", maintain_order="left").collect()
+    """Of every item the primary metric's value, numerator and denominator, null where there is none; and why.
 
-
-def _coded(lake: Lake, outcomes: Outcomes, row: Row, values: pl.DataFrame) -> dict[str, object]:
-    found: dict[str, object] = {"value": numbers(values["value"])}
-    if outcomes.board.average == "micro":
-        sums = values.select(
-            pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0))
-            for name in ("numerator", "denominator")
-        )
-        found |= {name: numbers(sums[name]) for name in sums.columns}
-    why = _reasons(lake, outcomes, row.run.run_id)
-    return {**found, "why": _bytes(why, 1)} if why.max() else found
-
-
-def _reasons(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.Series:
-    """Which class of the ledger holds most of each item's gold, counted from 1, of equal ones the first; 0 for none."""
+    That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none.
+    """
     board = outcomes.board
-    ledger = lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name, run_id=run_id)
-    most = pl.concat_list(list(CLASSES)).list.arg_max() + 1
-    why = ledger.select("item_id", why=pl.when(pl.col("n_gold") > 0).then(most).cast(pl.Int64))
-    joined = outcomes.items.lazy().join(why, on="item_id", how="left", maintain_order="left")
-    return joined.select(pl.col("why").fill_null(0)).collect()["why"]
+    folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name, "run_id": run_id}
+    granularity, metric, k = board.primary.measure
+    scores = lake.scan("scores", **folders).filter(granularity=granularity, metric=metric, k=k)
+    most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
+    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("item_id", why=most)
+    return (
+        outcomes.items.lazy()
+        .join(scores.select("item_id", "value", *_SUMS), on="item_id", how="left", maintain_order="left")
+        .join(ledger, on="item_id", how="left", maintain_order="left")
+        .with_columns(pl.col("why").fill_null(0))
+        .collect()
+    )
+
+
+_SUMS = ("numerator", "denominator")
+
+
+def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
+    found: dict[str, object] = {"value": numbers(values["value"])}
+    if board.average == "micro":
+        sums = values.select(pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0)) for name in _SUMS)
+        found |= {name: numbers(sums[name]) for name in sums.columns}
+    return {**found, "why": _bytes(values["why"], 1)} if values["why"].max() else found
 
 
 def numbers(values: pl.Series) -> dict[str, object]:

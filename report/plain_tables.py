@@ -48,13 +48,7 @@ class Table:
 
 
 def plain_tables(facts: Facts, board: Board, reference: Row | None) -> tuple[Table, ...]:
-    """A board's tables, that of the protocol's own way of averaging first.
-
-    Args:
-        facts: Where the numbers of chunks are.
-        board: The board.
-        reference: The system that all are held against.
-    """
+    """A board's tables, that of the protocol's own way of averaging first; all systems are held against a reference."""
     averages = sorted(AVERAGES, key=lambda average: average != board.average)
     return tuple(_table(facts, board, average, reference) for average in averages)
 

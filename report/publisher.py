@@ -9,7 +9,7 @@ from functools import cached_property
 from lake.store import Lake
 from report.downloads import Stored
 from report.facts import Facts
-from report.items.asked import ItemText
+from report.items.licences import ItemText
 from report.leaderboard.board import Board, boards_of
 
 

@@ -16,18 +16,17 @@ _NUMBER = pl.col("path").str.strip_prefix("cand:").cast(pl.Int64, strict=False)
 
 
 def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """What a shard says of candidates.
+    """What a shard says of candidates, one row per item.
 
-    Returns:
-        One row per item: item, n_candidates, gold (candidates), and for each run that was asked run and answer: the
-        rank of the gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no
-        value), then the first candidates.
+    There are item, n_candidates, gold (candidates), and for each run that was asked run and answer: the rank of the
+    gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no value), then the
+    first candidates.
     """
     top = TOP_OF_MANY if items.height * len(roster.runs) >= MANY else TOP
     pools = items.lazy().select("item_id", "item")
     golden = gold.lazy().select("item", "path").unique()
     by_run = [_of_run(lake, roster, number, top, pools, golden) for number in range(len(roster.runs))]
-    answers = pl.concat(by_run).sort("item", "run") if by_run else pl.DataFrame(schema=_SCHEMA)
+    answers = pl.concat([pl.DataFrame(schema=_SCHEMA), *by_run]).sort("item", "run")
     by_item = answers.lazy().group_by("item", maintain_order=True).agg("run", "answer")
     candidates = gold.lazy().group_by("item").agg(gold="candidate")
     return (
@@ -50,9 +49,8 @@ def _of_run(
     """What one run says: the columns of _SCHEMA. A run at a time, since all rankings of many items are too much."""
     run_id = roster.runs[number].run_id
     folders = {"benchmark": roster.benchmark, "run_id": run_id}
-    ranked = (
-        lake.scan("hits", **folders).filter(part="ranking").join(pools, on="item_id").select("item", "path", "rank")
-    )
+    hits = lake.scan("hits", **folders).filter(part="ranking")
+    ranked = hits.join(pools, on="item_id").select("item", "path", "rank")
     # A candidate that is returned in several chunks stands where the first of them does.
     first = pl.col("rank") == pl.col("rank").min().over("item", "path")
     named = ranked.filter(pl.col("rank") <= top, first).sort("item", "rank").select("item", candidate=_NUMBER)
@@ -67,10 +65,6 @@ def _of_run(
         .join(right, on="item_id", how="left")
         .join(found, on="item", how="left")
         .join(named.group_by("item", maintain_order=True).agg("candidate"), on="item", how="left")
-        .select(
-            "item",
-            pl.lit(number, pl.Int64).alias("run"),
-            pl.concat_list(*head, pl.col("candidate").fill_null([])).alias("answer"),
-        )
+        .select("item", run=pl.lit(number, pl.Int64), answer=pl.concat_list(*head, pl.col("candidate").fill_null([])))
         .collect()
     )

@@ -1,6 +1,19 @@
-"""Which licences let a page show some lines of a file, if it names the licence and the repository."""
+"""Of which items gold is published as text: of those asked for, whose repository's licence lets a page show it."""
 
 from __future__ import annotations
+
+from enum import StrEnum
+
+
+class ItemText(StrEnum):
+    """Of which items text is asked for."""
+
+    NONE = "none"
+    FLIPS = "flips"
+    """Of those that one of the two systems shown first found most gold of, and the other did not."""
+    SAMPLE = "sample"
+    FULL = "full"
+
 
 PERMISSIVE = frozenset(
     (
@@ -24,6 +37,9 @@ _SPDX = {name.lower(): name for name in PERMISSIVE}
 
 
 def permits(licence: str) -> bool:
-    """Whether a licence, or an SPDX expression without brackets, permits it: of `OR` one part, of `AND` each."""
+    """Whether a licence, or an SPDX expression without brackets, permits it: of `OR` one part, of `AND` each.
+
+    The page must name the licence and the repository.
+    """
     either = licence.lower().split(" or ")
     return any(all(part.strip() in {**_SPDX, **_NAMED} for part in one.split(" and ")) for one in either)

@@ -30,12 +30,12 @@ def classes_of(lake: Lake, roster: Roster) -> pl.LazyFrame:
 def class_texts(classes: pl.DataFrame, items: pl.DataFrame, n_runs: int) -> dict[int, str]:
     """Run → a character for each item, in their order: the class that holds most of its gold."""
     shown = pl.col("class").cast(pl.String).fill_null(NO_CLASS)
-    texts = {}
-    for run in range(n_runs):
-        mine = classes.lazy().filter(run=run).select("item_id", "class")
-        found = items.lazy().select("item_id").join(mine, on="item_id", how="left", maintain_order="left")
-        texts[run] = found.select(shown.str.join("")).collect().item()
-    return texts
+    of_run = ((run, classes.filter(run=run).select("item_id", "class")) for run in range(n_runs))
+    ids = items.select("item_id")
+    return {
+        run: ids.join(mine, on="item_id", how="left", maintain_order="left").select(shown.str.join("")).item()
+        for run, mine in of_run
+    }
 
 
 def listing(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame) -> pl.DataFrame:

@@ -17,13 +17,12 @@ _RANKED = ("ranking", "lines")
 
 
 def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """Which lines of an item's files are gold and which were returned.
+    """Which lines of an item's files are gold and which were returned, one row per item.
 
-    Returns:
-        One row per item: item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a
-        range: file, start, end; own: file, the line on which the query's own text begins, that of its hole, and the one
-        after; and for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A
-        range without a line names its file alone.
+    There are item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a range:
+    file, start, end; own: file, the line on which the query's own text begins, that of its hole, and the one after; and
+    for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A range without a
+    line names its file alone.
     """
     pools = items.select("item_id", "item", "pool_id")
     hits = _hits(lake, roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
@@ -35,11 +34,8 @@ def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.Data
         # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
         gold = gold.join(numbered.filter(pl.col("n_lines") >= 0), on=["item", "path"], how="semi")
     parts = hits.lazy().with_columns(start="line_start", end="line_end")
-    answers = [
-        _paid(parts.filter(pl.col("part").is_in(_RANKED)), files, roster),
-        _clamped(parts.filter(part="final"), files),
-    ]
-    steps = _clamped(parts.filter(part="step"), files)
+    final, steps = (_clamped(parts.filter(part=one), files) for one in ("final", "step"))
+    answers = [_paid(parts.filter(pl.col("part").is_in(_RANKED)), files, roster), final]
     asked = lake.scan("run_items", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
     by_item = (
         asked.join(pools.lazy(), on="item_id")
@@ -87,14 +83,8 @@ def _own(items: pl.DataFrame) -> pl.DataFrame:
     """The query's own text and its hole: item, path, query, hole, after."""
     known = items.drop_nulls(["target_path", "query_line_start", "target_line"])
     n_lines = pl.col("target_text").fill_null("").str.count_matches("\n", literal=True).cast(pl.Int64)
-    return known.select(
-        "item",
-        path="target_path",
-        query="query_line_start",
-        hole="target_line",
-        after=pl.col("target_line") + pl.max_horizontal(n_lines, 1),
-        place=0,
-    )
+    after = pl.col("target_line") + pl.max_horizontal(n_lines, 1)
+    return known.select("item", path="target_path", query="query_line_start", hole="target_line", after=after, place=0)
 
 
 def _files(lake: Lake, benchmark: str, named: pl.DataFrame) -> pl.DataFrame:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import NamedTuple
 
 import polars as pl
 from pygments.lexer import Lexer
@@ -16,8 +15,7 @@ from pygments.util import ClassNotFound
 
 from lake.sampling import stratified
 from lake.store import Lake
-from report.items.asked import ItemText
-from report.items.licences import permits
+from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 
 N_SAMPLED = 100
@@ -35,18 +33,11 @@ MAX_CHARACTERS = 400_000
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 
 
-class Chosen(NamedTuple):
-    """Whose text is published: item_id and licence of each; why it is not of the others."""
-
-    items: pl.DataFrame
-    why_not: str
-
-
-def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: ItemText) -> Chosen:
-    """The items of which text is published: those that are asked for whose repository's licence permits it."""
+def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: ItemText) -> tuple[pl.DataFrame, str]:
+    """Whose text is published, item_id and licence of each; and why it is not of the others."""
     wanted = items.filter("scorable").select("item_id", "repo")
     if which is ItemText.NONE:
-        return Chosen(wanted.clear().rename({"repo": "licence"}), "this site was built without it.")
+        return wanted.clear().rename({"repo": "licence"}), "this site was built without it."
     if which is ItemText.SAMPLE:
         wanted = stratified(wanted, N_SAMPLED)
     if which is ItemText.FLIPS:
@@ -58,22 +49,15 @@ def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: It
     licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
     permitted = wanted.select("item_id", licence=licences).drop_nulls()
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
-    return Chosen(permitted, f"no licence of its repository is known that permits it{of_some}.")
+    return permitted, f"no licence of its repository is known that permits it{of_some}."
 
 
 def texts_by_item(
     lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame, of: pl.DataFrame
 ) -> pl.DataFrame:
-    """The gold of some items as text, one row each: item_id, scorable, licence, files (as JSON).
+    """The gold of some items (item_id, licence) as text, one row each: item_id, scorable, licence, files (as JSON).
 
     Of a file there is its path, and of each line its number as people count, whether it is gold, and its words.
-
-    Args:
-        lake: Where from.
-        roster: Whose benchmark.
-        items: The items.
-        gold: Their gold.
-        of: item_id, licence: whose text is published.
     """
     asked = items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
     spans = gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
@@ -83,15 +67,11 @@ def texts_by_item(
     hashes = known["sha256"].unique().implode()
     texts = lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "text").collect()
     text_of = dict(texts.iter_rows())
-    columns = known.select("path", "language", "sha256", "line_start", "line_end")
-    shown = [
-        _file(path, language, text_of[sha], starts, ends) for path, language, sha, starts, ends in columns.iter_rows()
-    ]
-    told = known.select("item_id", "licence", file=pl.Series(shown, dtype=pl.String)).lazy()
-    by_item = told.group_by("item_id", maintain_order=True).agg(
-        pl.col("licence").first(), files=pl.col("file").str.join(",")
-    )
-    return by_item.with_columns(files=pl.format("[{}]", "files"), scorable=True).collect()
+    columns = known.select("path", "language", "sha256", "line_start", "line_end").iter_rows()
+    shown = [_file(path, language, text_of[sha], starts, ends) for path, language, sha, starts, ends in columns]
+    told = known.select("item_id", "licence", file=pl.Series(shown, dtype=pl.String))
+    by_item = told.group_by("item_id", "licence", maintain_order=True).agg(files=pl.col("file").str.join(","))
+    return by_item.with_columns(files=pl.format("[{}]", "files"), scorable=True)
 
 
 def _file(path: str, language: str, text: str, starts: Sequence[int], ends: Sequence[int]) -> str:

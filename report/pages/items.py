@@ -46,8 +46,8 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
     classes = classes_of(lake, roster).collect()
     is_candidates = gold["candidate"].is_not_null().any()
     shown = candidates_by_item if is_candidates else spans_by_item
-    published = chosen(roster, items, classes, material.item_text)
-    texts = with_shards(texts_by_item(lake, roster, items, gold, published.items))
+    published, why_not = chosen(roster, items, classes, material.item_text)
+    texts = with_shards(texts_by_item(lake, roster, items, gold, published))
     has_text = texts.select("item_id", has_text=True)
     rows = with_shards(
         items.select(_SAID)
@@ -65,7 +65,7 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
         "shards": bounds(rows),
         "items": items["scorable"].sum(),
         "texts": bounds(texts),
-        "without": published.why_not,
+        "without": why_not,
         "first": first,
     }
     files = {

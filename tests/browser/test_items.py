@@ -13,7 +13,7 @@ import pytest
 from report.addresses import item_address, items_path
 from report.build import build
 from report.items import shards
-from report.items.asked import ItemText
+from report.items.licences import ItemText
 from tests.browser.conftest import Opened, watching
 from tests.browser.visits import EVERY_RULE, RUN_AXE
 from tests.report.item_lake import (

@@ -15,8 +15,7 @@ import pytest
 from report.build import build
 from report.facts import load
 from report.items import shards
-from report.items.asked import ItemText
-from report.items.licences import permits
+from report.items.licences import ItemText, permits
 from report.items.listing import classes_of
 from report.items.roster import Roster
 from report.items.spans import spans_by_item
