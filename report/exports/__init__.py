@@ -62,9 +62,7 @@ class Export:
         """The leaderboards' numbers, or the run's table."""
         if not self.run_id:
             return _numbers(self.boards)
-        if self.table not in TABLES:
-            raise unknown_name(self.table, "table", TABLES)
-        name, order = TABLES[self.table]
+        name, order = lookup(self.table, "table", TABLES)
         of_protocol = {"protocol": self.choice.protocol} if self.choice.protocol and name == "scores" else {}
         rows = self.lake.read(name, run_id=self.run_id, **of_protocol).sort(order)
         if name == "hits":
