@@ -153,7 +153,7 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
     roster = Roster(boards_of(load(lake))[CONTEXTS][0])
     items = roster.items(lake)
     classes = classes_of(lake, roster).collect()
-    of = {which: chosen(roster, items, classes, which).items for which in ItemText}
+    of = {which: chosen(roster, items, classes, which)[0] for which in ItemText}
     # Item 2 is from a repository whose licence nobody knows, item 3 cannot be scored.
     licensed = {item_id(number) for number in range(7) if number not in {2, 3}}
     asked = {which: set(found["item_id"]) for which, found in of.items()}
@@ -161,7 +161,7 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
     # Where one of the two systems shown first found most, and the other did not.
     lost = pl.when((pl.col("run") == roster.runs.index(roster.usual[0])) & (pl.col("item_id") == item_id(4))).then(1)
     flipped = classes.with_columns(pl.coalesce(lost, "class").alias("class"))
-    assert chosen(roster, items, flipped, ItemText.FLIPS).items["item_id"].to_list() == [item_id(4)]
+    assert chosen(roster, items, flipped, ItemText.FLIPS)[0]["item_id"].to_list() == [item_id(4)]
 
     texts = texts_by_item(lake, roster, items, roster.gold(lake, items), of[ItemText.FULL])
     files = json.loads(texts.row(by_predicate=pl.col("item_id") == item_id(1), named=True)["files"])

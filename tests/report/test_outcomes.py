@@ -132,8 +132,8 @@ def check(lake: Lake) -> None:
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
         values = []
-        for place, row in enumerate(found.rows):
-            run = files[f"{found.run_name(place)}.js"]
+        for key, row in zip(found.keys, found.rows, strict=True):
+            run = files[f"{found.name}/{key}.js"]
             stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
             mine = decoded(run["value"], n)  # type: ignore[arg-type]  # a column
             expected = found.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
