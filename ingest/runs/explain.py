@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ingest.runs.find_trajectories import Found, called
-from ingest.runs.trajectories.sessions import union
-from ingest.runs.trajectories.trajectory import Event, Trajectory, Unread, View
+from ingest.runs.trajectories.trajectory import Reading, Trajectory, Unread, View, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
@@ -54,7 +53,7 @@ def _head(one: Trajectory, name: str) -> str:
 
 def _calls(one: Trajectory, only: int | None) -> Iterator[str]:
     """Every call, those that showed something with the number of their step."""
-    events = one.events or tuple(Event("", views, reads=True) for views in one.steps)
+    events = one.events or tuple(Reading(views, reads=True) for views in one.steps)
     step = 0
     for event in events:
         step += bool(event.views) or not one.events

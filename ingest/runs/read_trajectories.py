@@ -10,7 +10,7 @@ import polars as pl
 from ingest.runs.find_trajectories import Found
 from ingest.runs.items import ItemPart
 from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.trajectory import Trajectory, Unread, View, with_files
+from ingest.runs.trajectories.trajectory import Trajectory, Unread, View, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
@@ -180,7 +180,7 @@ def _all(found: Found, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryF
         except DamagedError as error:
             item = error.item or ids.in_path(file.path)
             if item:
-                yield file, _failed(item, error.reason, "")
+                yield file, unscorable(item, error.reason)
             else:
                 rejects.add(file.path, "file", error.reason)
         else:
@@ -189,13 +189,9 @@ def _all(found: Found, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryF
         for damage in file.damages:
             item = damage.item or ("" if n_whole else ids.in_path(file.path))
             if item:
-                yield file, _failed(item, damage.reason, damage.position)
+                yield file, unscorable(item, damage.reason, damage.position)
             else:
                 rejects.add(file.path, damage.position or "file", damage.reason)
-
-
-def _failed(item: str, reason: str, position: str) -> Trajectory:
-    return Trajectory(item, (), None, None, position, failed=reason)
 
 
 def _parts(one: Trajectory) -> Iterator[tuple[str, int, Sequence[View]]]:

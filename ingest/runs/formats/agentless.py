@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import list_of, object_of, text_of
+from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, text_of
 from ingest.runs.trajectories.sessions import item_of, patch_of
 from ingest.runs.trajectories.sniff import objects_in
 from ingest.runs.trajectories.trajectory import Context, Trajectory, View, view_of_lines
-from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
@@ -73,16 +73,11 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         published = tuple(dict.fromkeys(_of_run(row, [], _PUBLISHED))) if is_whole_run else step
         named = _OF_TRAJ.fullmatch(file.path.rpartition("/")[2])
         item = item_of(row) or (named["item"] if named else "")
-        patch = text_of(row.get(_PATCH)) or patch_of(row)
-        yield Trajectory(
-            item=item,
-            steps=(step,) if step else (),
-            final=step or None,
-            patch=patch or patches.get(item, patch),
-            position=position,
-            notes=tuple(notes),
-            published=None if published == step else Context((published,), published or None),
-        )
+        patch = text_of(row, _PATCH) or patch_of(row)
+        patch = patch or patches.get(item, patch)
+        other = None if published == step else Context((published,), published or None)
+        steps = (step,) if step else ()
+        yield Trajectory(steps, step or None, item, patch, position, tuple(notes), published=other)
 
 
 def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
@@ -104,7 +99,7 @@ def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
 
 def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[View]:
     yield from _files(row.get("found_files"), "found_files", notes)
-    files = [text_of(file) for file in list_of(row.get("found_files"))]
+    files = [text_of(file) for file in list_of(row, "found_files")]
     related, edits = (
         _samples(_by_file(row.get(key), files), key, notes) for key in ("found_related_locs", "found_edit_locs")
     )
@@ -129,7 +124,7 @@ def _of_run(row: JsonObject, notes: list[str], rows: re.Pattern[str] = _LINES) -
     yield from _files(row.get(key), key, notes)
     for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
         yield from _elements(sample)
-    located = (_lines(object_of(object_of(sample).get("edit_locs")), rows) for sample in list_of(row.get(_SAMPLES)))
+    located = (_lines(object_of(sample, "edit_locs"), rows) for sample in list_of(row, _SAMPLES))
     yield from next((lines for lines in located if lines), [])
 
 

@@ -14,12 +14,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import content_of, line_of, list_of, object_of, text_of
-from ingest.runs.trajectories.sessions import Recording, Session, events_of, is_held, patch_path, recordings
-from ingest.runs.trajectories.sniff import objects_in
-from ingest.runs.trajectories.tool_calls import Result, ToolCall, arguments_of
+from ingest.runs.trajectories.json_values import JsonObject, at, content_of, line_of, objects_of, parsed_object, text_of
+from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import Trajectory
-from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""
@@ -40,7 +39,7 @@ def recognise(head: bytes, name: str) -> bool:
     is_beside = _OF_SUBAGENT.search(name) is not None and "subagents/" not in name
     if is_beside or b'"type"' not in head:
         return False
-    return any(_is_event(row) or is_held(row, _HOLDERS, _is_event) for row in objects_in(head))
+    return any(told_by(head, _HOLDERS, _is_event))
 
 
 def companions(path: str) -> Sequence[str]:
@@ -53,16 +52,19 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
     A step is a call that showed something: `Read` the lines its result numbers, `Grep` the lines or files it lists,
     `Bash` what its command prints of files. Calls of subagents count as the session's own, those of a file of its own
-    where the call stands that began it. A call without a result showed nothing. The final context is the last
-    `<PATCH_CONTEXT>` of the assistant, else the union of the steps. Which item it is of, its file's or folder's name
-    says, or the `instance_id` beside the events; the patch is `<name>.patch` beside the file, or `model_patch` beside
-    the events.
+    where the call stands that began it. A call without a result showed nothing.
 
     Raises:
         DamagedError: A row of the session cannot be read.
     """
-    for recording in recordings(file, _HOLDERS):
-        yield _Reading(Session(notes=list(recording.notes)), file, _subagents(file)).trajectory(recording)
+    folder = _folder_of(file.path)
+    below = [file.all[path] for path in sorted(file.all) if path.startswith(f"{folder}subagents/")]
+    subagents = {found["id"]: other for other in below if (found := _OF_SUBAGENT.search(other.path))}
+    for session, events in sessions_in(file, _HOLDERS):
+        _Reading(session, file, subagents).add(events)
+        for path in sorted({other.path for other in subagents.values()} - session.opened):
+            session.unread[f"file {path.rpartition('/')[2]}"] += 1
+        yield session.trajectory()
 
 
 def _is_event(row: JsonObject) -> bool:
@@ -80,86 +82,58 @@ class _Reading:
         session: What is gathered.
         file: What it is recorded in.
         subagents: The files in the session's folder that record subagents, by the ids in their names.
-        calls: The calls that were read: a message that is written part by part can be recorded more than once.
-        begun: The paths of the subagents' files that were read.
         recorded: The ids of subagents whose calls stand among the session's own.
     """
 
     session: Session
     file: TrajectoryFile
     subagents: Mapping[str, TrajectoryFile]
-    calls: set[str] = field(default_factory=set)
-    begun: set[str] = field(default_factory=set)
     recorded: set[str] = field(default_factory=set)
-
-    def trajectory(self, recording: Recording) -> Trajectory:
-        """What a recording is as a trajectory."""
-        self.add(recording.events)
-        for path in sorted({file.path for file in self.subagents.values()} - self.begun):
-            self.session.unread[f"file {path.rpartition('/')[2]}"] += 1
-        return self.session.trajectory(recording.item, recording.patch, recording.position)
 
     def add(self, events: Sequence[JsonObject]) -> None:
         """Add the calls of some events in their order."""
         answers = {call: answer for event in events for call, answer in _answers(event)}
-        self.recorded |= {text_of(event.get("agentId")) for event in events if event.get("isSidechain") is True}
+        self.recorded |= {text_of(event, "agentId") for event in events if event.get("isSidechain") is True}
         folder = ""
         for event in events:
-            folder = text_of(event.get("cwd")) or folder
+            folder = text_of(event, "cwd") or folder
             self.session.root = self.session.root or folder
-            attached = text_of(object_of(event.get("attachment")).get("type"))
+            attached = text_of(event, "attachment", "type")
             if attached in _SHOWN:
                 self.session.unread[f"attachment {attached}"] += 1
             if event.get("type") == "result":
-                self.session.said.append(text_of(event.get("result")))
+                self.session.said.append(text_of(event, "result"))
             if event.get("type") != "assistant":
                 continue
-            message = object_of(event.get("message"))
             if event.get("isSidechain") is not True:
-                self.session.said.append(content_of(message))
-            for part in map(object_of, list_of(message.get("content"))):
-                if part.get("type") == "tool_use":
-                    self._add_call(part, answers, folder)
+                self.session.said.append(content_of(event.get("message")))
+            for part in objects_of(event, "message", "content"):
+                if part.get("type") == "tool_use" and self.session.is_new(text_of(part, "id")):
+                    self._add_call(part, answers.get(text_of(part, "id")), folder)
 
-    def _add_call(self, part: JsonObject, answers: Mapping[str, _Answer], folder: str) -> None:
-        call_id = text_of(part.get("id"))
-        if call_id and call_id in self.calls:
-            return
-        self.calls.add(call_id)
-        call = ToolCall(text_of(part.get("name")), arguments_of(part.get("input")), folder=folder)
-        answer = answers.get(call_id)
+    def _add_call(self, part: JsonObject, answer: _Answer | None, folder: str) -> None:
+        call = ToolCall(text_of(part, "name"), parsed_object(part.get("input")), folder=folder)
         if answer is None:
             self.session.add_unanswered(call)
         else:
-            self.session.add(call.giving(answer.result))
-        if call.name.lower() in _TASKS:
+            self.session.add(replace(call, output=answer.output, failed=answer.failed, lines=answer.lines))
+        begun: list[TrajectoryFile | None] = []
+        if call.tool in _TASKS:
             name = answer.agent if answer is not None else ""
-            file = self._subagent(call, name)
-            if file is None and name and name not in self.recorded:
+            begun.append(self._subagent(call, name))
+            if begun == [None] and name and name not in self.recorded:
                 self.session.unread["subagent whose file is not there"] += 1
-            self._add_subagent(file)
-        for file in self.subagents.values():
-            if answer is not None and answer.folder and f"/{answer.folder}/" in file.path:
-                self._add_subagent(file)
+        if answer is not None and answer.folder:
+            begun += (file for file in self.subagents.values() if f"/{answer.folder}/" in file.path)
+        for file in filter(None, begun):
+            self.add(self.session.rows_of(file))
 
     def _subagent(self, call: ToolCall, name: str) -> TrajectoryFile | None:
         """The file of the subagent that a call began: by the id its result says, else by the task it was given."""
         if name:
             return self.subagents.get(name) or self.file.beside(f"agent-{name}.jsonl")
-        task = text_of(call.arguments.get("prompt"))
+        task = text_of(call.arguments, "prompt")
         return next((file for file in self.subagents.values() if task and _task_of(file) == task), None)
-
-    def _add_subagent(self, file: TrajectoryFile | None) -> None:
-        if file is None or file.path in self.begun:
-            return
-        self.begun.add(file.path)
-        self.add(events_of(file, self.session.notes))
-
-
-def _subagents(file: TrajectoryFile) -> dict[str, TrajectoryFile]:
-    folder = f"{_folder_of(file.path)}subagents/"
-    below = (other for path, other in sorted(file.all.items()) if path.startswith(folder))
-    return {found["id"]: other for other in below if (found := _OF_SUBAGENT.search(other.path))}
 
 
 def _folder_of(path: str) -> str:
@@ -179,32 +153,30 @@ def _task_of(file: TrajectoryFile) -> str:
 class _Answer:
     """What a call gave, and the id of the subagent that it began, or the folder of those of a workflow."""
 
-    result: Result
-    agent: str = ""
-    folder: str = ""
+    output: str
+    failed: bool
+    lines: tuple[int, int] | None
+    agent: str
+    folder: str
 
 
 def _answers(event: JsonObject) -> Iterator[tuple[str, _Answer]]:
-    message = object_of(event.get("message"))
-    parts = [part for part in map(object_of, list_of(message.get("content"))) if part.get("type") == "tool_result"]
+    parts = [part for part in objects_of(event, "message", "content") if part.get("type") == "tool_result"]
     for part in parts:
         beside = event.get("toolUseResult", event.get("tool_use_result")) if len(parts) == 1 else None
         failed = part.get("is_error") is True
-        content = part.get("content")
-        text = content if isinstance(content, str) else content_of(part)
-        result = Result(text, failed, None if failed else _lines(object_of(beside)))
+        text = content_of(part)
         named = _AGENT.search(text)
         # Before version 2.1 the id stood in the row itself, as it still does in every row of a subagent's own.
-        of_row = "" if event.get("isSidechain") is True else text_of(event.get("agentId"))
-        agent = text_of(object_of(beside).get("agentId")) or of_row or (named[1] if named else "")
-        folder = text_of(object_of(beside).get("transcriptDir")).rstrip("/").rpartition("/")[2]
-        yield text_of(part.get("tool_use_id")), _Answer(result, agent, folder)
+        of_row = "" if event.get("isSidechain") is True else text_of(event, "agentId")
+        agent = text_of(beside, "agentId") or of_row or (named[1] if named else "")
+        folder = text_of(beside, "transcriptDir").rstrip("/").rpartition("/")[2]
+        yield text_of(part, "tool_use_id"), _Answer(text, failed, None if failed else _lines(beside), agent, folder)
 
 
-def _lines(result: JsonObject) -> tuple[int, int] | None:
+def _lines(result: object) -> tuple[int, int] | None:
     """The lines of a text that were read, as a result says them beside its text."""
-    file = object_of(result.get("file"))
-    start, n = line_of(file.get("startLine")), line_of(file.get("numLines"))
+    start, n = line_of(at(result, "file", "startLine")), line_of(at(result, "file", "numLines"))
     return (start, start + n - 1) if start is not None and n is not None and n > 0 else None
 
 

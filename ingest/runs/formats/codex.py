@@ -18,13 +18,18 @@ from dataclasses import dataclass, field, replace
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_by_call
 from ingest.runs.trajectories.exec_scripts import script_calls
-from ingest.runs.trajectories.json_values import content_of, list_of, object_of, text_of
-from ingest.runs.trajectories.sessions import Recording, Session, events_of, is_held, patch_path, recordings
-from ingest.runs.trajectories.sniff import objects_in
-from ingest.runs.trajectories.tool_calls import ToolCall, arguments_of
-from ingest.runs.trajectories.tool_events import shows_nothing
+from ingest.runs.trajectories.json_values import (
+    JsonObject,
+    content_of,
+    object_of,
+    objects_of,
+    parsed_object,
+    text_of,
+)
+from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import Trajectory
-from ingest.runs.trajectories.trajectory_file import JsonObject, TrajectoryFile
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _HOLDERS = ("events", "rollout", "session")
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
@@ -48,9 +53,8 @@ def recognise(head: bytes, name: str) -> bool:
     """
     if b'"type"' not in head and b'"record_type"' not in head:
         return False
-    found = [row for row in objects_in(head) if _is_event(row) or is_held(row, _HOLDERS, _is_event)]
-    source = object_of(found[0].get("payload")).get("source") if found else None
-    return bool(found) and "subagent" not in object_of(source)
+    found = next(told_by(head, _HOLDERS, _is_event), None)
+    return found is not None and "subagent" not in object_of(found, "payload", "source")
 
 
 def companions(path: str) -> Sequence[str]:
@@ -62,53 +66,35 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The session of a file, or those of the objects that hold one each.
 
     A step is a call that showed something, mostly what a shell command prints of files. A call without a result showed
-    nothing. Calls of a subagent, whose rollout lies beside, count where the call stands that began it. The final
-    context is the last `<PATCH_CONTEXT>` of the assistant, else the union of the steps. Which item it is of, its file's
-    or folder's name says, or the `instance_id` beside the events; the patch is `<name>.patch` beside the file, or
-    `model_patch` beside the events.
+    nothing. Calls of a subagent, whose rollout lies beside, count where the call stands that began it.
 
     Raises:
         DamagedError: A row of the session cannot be read.
     """
-    for recording in recordings(file, _HOLDERS):
-        yield _Rollout(Session(notes=list(recording.notes)), file).trajectory(recording)
+    for session, events in sessions_in(file, _HOLDERS):
+        _Rollout(session, file).add(events)
+        yield session.trajectory()
 
 
 def _is_event(row: JsonObject) -> bool:
-    kind = text_of(row.get("type"))
+    kind = text_of(row, "type")
     if kind in _ROLLOUT:
         return isinstance(row.get("payload"), dict)
     if kind in CALLS:
         return "call_id" in row
-    if row.get("record_type") == "state" or ("id" in row and "type" in object_of(row.get("msg"))):
+    if row.get("record_type") == "state" or ("id" in row and "type" in object_of(row, "msg")):
         return True
     return _PRINTED.fullmatch(kind) is not None and ("item" in row or kind.startswith(("thread.", "turn.")))
 
 
 @dataclass
 class _Rollout:
-    """A rollout while its items are gone through.
-
-    Attributes:
-        session: What is gathered.
-        file: What it is recorded in.
-        given: What each call gave, by its id.
-        folder: Where commands run.
-        seen: The calls that were read: a rollout that goes on from another repeats its items.
-        begun: The paths of the subagents' rollouts that were read.
-    """
+    """A rollout while its items are gone through: what each call gave, by its id, and the folder commands run in."""
 
     session: Session
     file: TrajectoryFile
     given: dict[str, Given] = field(default_factory=dict)
     folder: str = ""
-    seen: set[str] = field(default_factory=set)
-    begun: set[str] = field(default_factory=set)
-
-    def trajectory(self, recording: Recording) -> Trajectory:
-        """What a recording is as a trajectory."""
-        self.add(recording.events)
-        return self.session.trajectory(recording.item, recording.patch, recording.position)
 
     def add(self, events: Sequence[JsonObject]) -> None:
         """Add some events in their order."""
@@ -116,14 +102,14 @@ class _Rollout:
         self.given |= given_by_call(items)
         for event, item in zip(events, items, strict=True):
             if event.get("type") in ("session_meta", "turn_context"):
-                self._go_to(text_of(object_of(event.get("payload")).get("cwd")))
+                self._go_to(text_of(event, "payload", "cwd"))
             elif "sandbox" in event:
-                self._go_to(text_of(event.get("workdir")))
-            kind = text_of(item.get("type"))
-            if kind in CALLS:
-                self._add_call(kind, item)
-            else:
+                self._go_to(text_of(event, "workdir"))
+            kind = text_of(item, "type")
+            if kind not in CALLS:
                 self._add(kind, item)
+            elif self.session.is_new(text_of(item, "call_id")):
+                self._add_call(kind, item)
 
     def _go_to(self, folder: str) -> None:
         self.folder = folder or self.folder
@@ -138,37 +124,28 @@ class _Rollout:
             if not self.session.root and (found := _FOLDER.search(content_of(item))):
                 self._go_to((found[1] or found[2]).strip())
         elif kind in ("agent_message", "assistant_message"):
-            self.session.said.append(text_of(item.get("text")))
+            self.session.said.append(text_of(item, "text"))
         elif kind == "command_execution":
             failed = item.get("exit_code") not in (None, 0) or item.get("status") in ("failed", "declined")
-            output = text_of(item.get("aggregated_output"))
+            output = text_of(item, "aggregated_output")
             self.session.add(ToolCall("shell", {"command": item.get("command")}, output, failed, self.folder))
         elif kind in ("file_change", "patch_apply_end"):
-            self._add_changes(item)
+            if item.get("success") is not False and item.get("status") != "failed":
+                named = object_of(item, "changes") or [one.get("path") for one in objects_of(item, "changes")]
+                self.session.add_changes(kind, [path for path in named if isinstance(path, str)])
         elif kind == "mcp_tool_call":
-            self.session.unread[f"tool {text_of(item.get('server'))}.{text_of(item.get('tool'))}"] += 1
+            self.session.unread[f"tool {text_of(item, 'server')}.{text_of(item, 'tool')}"] += 1
         elif kind and kind not in (*_NO_FILES, *OUTPUTS):
             self.session.unread[f"item {kind}"] += 1
 
-    def _add_changes(self, item: JsonObject) -> None:
-        if item.get("success") is False or item.get("status") == "failed":
-            return
-        changes = item.get("changes")
-        named = changes if isinstance(changes, dict) else [object_of(one).get("path") for one in list_of(changes)]
-        self.session.add_changes(text_of(item.get("type")), [path for path in named if isinstance(path, str)])
-
     def _add_call(self, kind: str, item: JsonObject) -> None:
-        call_id = text_of(item.get("call_id"))
-        if call_id and call_id in self.seen:
-            return
-        self.seen.add(call_id)
-        given = self.given.get(call_id)
+        given = self.given.get(text_of(item, "call_id"))
         for call in _calls(kind, item, given):
             if given is None:
                 self.session.add_unanswered(call)
             else:
                 self.session.add(replace(call, folder=self.folder))
-        if text_of(item.get("name")) == _SPAWNS and given is not None:
+        if text_of(item, "name") == _SPAWNS and given is not None:
             self._add_subagents(given.text or "")
 
     def _add_subagents(self, output: str) -> None:
@@ -179,37 +156,35 @@ class _Rollout:
             if not paths:
                 self.session.unread["subagent whose file is not there"] += 1
             for path in paths:
-                if path not in self.begun:
-                    folder, n_said = self.folder, len(self.session.said)
-                    self.begun.add(path)
-                    self.add(events_of(self.file.all[path], self.session.notes))
-                    self.folder = folder
-                    # What a subagent says is no answer of the session.
-                    del self.session.said[n_said:]
+                folder, n_said = self.folder, len(self.session.said)
+                self.add(self.session.rows_of(self.file.all[path]))
+                self.folder = folder
+                # What a subagent says is no answer of the session.
+                del self.session.said[n_said:]
 
 
 def _item(event: JsonObject) -> JsonObject:
     """What happened: a rollout's item, or a finished one of those that are printed; empty for other events."""
-    kind, payload = text_of(event.get("type")), object_of(event.get("payload"))
+    kind, payload = text_of(event, "type"), object_of(event, "payload")
     if kind == "response_item":
         return payload
     if kind == "event_msg":
         return payload if payload.get("type") == "patch_apply_end" else {}
     if kind == "item.completed":
-        return object_of(event.get("item"))
-    if message := object_of(event.get("msg")):
+        return object_of(event, "item")
+    if message := object_of(event, "msg"):
         return _item_of_message(message)
     return event if kind in ("message", *CALLS, *OUTPUTS) else {}
 
 
 def _item_of_message(message: JsonObject) -> JsonObject:
     """What happened, as it was printed until September 2025."""
-    kind, call_id = text_of(message.get("type")), message.get("call_id")
+    kind, call_id = text_of(message, "type"), message.get("call_id")
     if kind == "exec_command_begin":
         action = {"command": message.get("command"), "workdir": message.get("cwd")}
         return {"type": "local_shell_call", "call_id": call_id, "action": action}
     if kind == "exec_command_end":
-        output = text_of(message.get("stdout")) + text_of(message.get("stderr"))
+        output = text_of(message, "stdout") + text_of(message, "stderr")
         return {"type": OUTPUTS[0], "call_id": call_id, "output": {**message, "output": output}}
     if kind == "agent_message":
         return {"type": kind, "text": message.get("message")}
@@ -219,24 +194,23 @@ def _item_of_message(message: JsonObject) -> JsonObject:
 
 def _calls(kind: str, item: JsonObject, given: Given | None) -> list[ToolCall]:
     """The calls that an item stands for, each with what it gave: its own text where there are as many, else all."""
-    name, value = text_of(item.get("name")).removeprefix("functions."), item.get("arguments", item.get("input"))
-    arguments = arguments_of(value) or ({"input": value} if isinstance(value, str) else {})
+    name, value = text_of(item, "name").removeprefix("functions."), item.get("arguments", item.get("input"))
+    arguments = parsed_object(value) or ({"input": value} if isinstance(value, str) else {})
     calls = [ToolCall(name, arguments)]
     if kind == "local_shell_call":
-        calls = [ToolCall("local_shell", object_of(item.get("action")))]
+        calls = [ToolCall("local_shell", object_of(item, "action"))]
     elif name == "exec" and isinstance(value, str):
         calls = [ToolCall(*one) for one in script_calls(value) or ()] or calls
     elif name.endswith("parallel") and "tool_uses" in arguments:
-        used = map(object_of, list_of(arguments["tool_uses"]))
-        calls = [
-            ToolCall(text_of(one.get("recipient_name")).rpartition(".")[2], object_of(one.get("parameters")))
-            for one in used
-        ]
+        used = objects_of(arguments, "tool_uses")
+        names = [text_of(one, "recipient_name").rpartition(".")[2] for one in used]
+        calls = [ToolCall(name, object_of(one, "parameters")) for name, one in zip(names, used, strict=True)]
     if given is None:
         return calls
     texts = [text for text in given.texts or () if text.strip()]
-    own = iter(texts if len(calls) > 1 and len(texts) == sum(not shows_nothing(call.name) for call in calls) else ())
-    outputs = (given.text if shows_nothing(call.name) else next(own, given.text) for call in calls)
+    n_showing = sum(not call.shows_nothing for call in calls)
+    own = iter(texts if len(calls) > 1 and len(texts) == n_showing else ())
+    outputs = (given.text if call.shows_nothing else next(own, given.text) for call in calls)
     return [replace(call, output=text, failed=given.failed) for call, text in zip(calls, outputs, strict=True)]
 
 

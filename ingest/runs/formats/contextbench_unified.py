@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator, Mapping
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import line_of, list_of, object_of
+from ingest.runs.trajectories.json_values import kind_of, line_of, list_of, object_of
 from ingest.runs.trajectories.sessions import item_of
-from ingest.runs.trajectories.trajectory import Trajectory, View
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile, kind_of
+from ingest.runs.trajectories.trajectory import Trajectory, View, Views
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _FINAL = ("pred_files", "pred_spans", "pred_symbols")
 _STARTS = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*)?\{")
@@ -36,21 +36,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """
     for position, row in file.objects():
         notes: list[str] = []
-        data = object_of(row.get("traj_data")) or row
+        data = object_of(row, "traj_data") or row
         steps = [_step(step, f"step {n}", notes) for n, step in enumerate(_steps(data.get("pred_steps"), notes), 1)]
         files, spans, symbols = (data.get(key) for key in _FINAL)
         final = _views(files, spans, symbols, "the final context", notes)
         patch = row.get("model_patch")
         if patch is not None and not isinstance(patch, str):
             notes.append(f"model_patch is {kind_of(patch)}, not a text")
-        yield Trajectory(
-            item=item_of(row),
-            steps=tuple(steps),
-            final=final or None,
-            patch=patch if isinstance(patch, str) else None,
-            position=position,
-            notes=tuple(notes),
-        )
+        patch = patch if isinstance(patch, str) else None
+        yield Trajectory(tuple(steps), final or None, item_of(row), patch, position, tuple(notes))
 
 
 def _steps(value: object, notes: list[str]) -> list[object]:
@@ -59,14 +53,14 @@ def _steps(value: object, notes: list[str]) -> list[object]:
     return list(list_of(value))
 
 
-def _step(value: object, where: str, notes: list[str]) -> tuple[View, ...]:
+def _step(value: object, where: str, notes: list[str]) -> Views:
     if not isinstance(value, dict):
         notes.append(f"{where} is {kind_of(value)}, not an object")
         return ()
     return _views(value.get("files"), value.get("spans"), value.get("symbols"), where, notes)
 
 
-def _views(files: object, spans: object, symbols: object, where: str, notes: list[str]) -> tuple[View, ...]:
+def _views(files: object, spans: object, symbols: object, where: str, notes: list[str]) -> Views:
     views: list[View] = []
     for file in _list(files, f"files of {where}", notes):
         if isinstance(file, str) and file:

@@ -16,14 +16,23 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import content_of, line_of, object_of, text_of
+from ingest.runs.trajectories.json_values import (
+    JsonObject,
+    at,
+    content_of,
+    kind_of,
+    line_of,
+    object_of,
+    parsed_object,
+    text_of,
+)
 from ingest.runs.trajectories.notebook_cells import reading_of_cell
-from ingest.runs.trajectories.published_openhands import published_context
+from ingest.runs.trajectories.published_converter import published_context
 from ingest.runs.trajectories.sessions import Session, item_of, patch_beside, patch_of, patch_path
 from ingest.runs.trajectories.sniff import objects_in
-from ingest.runs.trajectories.tool_calls import ToolCall, arguments_of
-from ingest.runs.trajectories.trajectory import Context, Trajectory
-from ingest.runs.trajectories.trajectory_file import JsonObject, TrajectoryFile, kind_of
+from ingest.runs.trajectories.tool_calls import ToolCall
+from ingest.runs.trajectories.trajectory import Trajectory, unscorable
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
 """One of them stands in every file of these: most files of other formats are told by it without being parsed."""
@@ -81,15 +90,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             events = _in_files(file, found["folder"])
         file.fail_if_damaged()
         patch, notes = patch_beside(file)
-        session = _gathered(events)
-        session.notes += notes
-        yield session.trajectory(item_of(events[0]), patch)
+        session = Session(item_of(events[0]), patch, notes=notes)
+        _gather(session, events)
+        yield session.trajectory()
 
 
 def _is_row(row: JsonObject) -> bool:
     if not _item(row) or any(key in row for key in _UNIFIED):
         return False
-    return isinstance(row.get("history"), list) or "git_patch" in object_of(row.get("test_result"))
+    return isinstance(row.get("history"), list) or "git_patch" in object_of(row, "test_result")
 
 
 def _is_event(row: JsonObject) -> bool:
@@ -101,22 +110,24 @@ def _is_event(row: JsonObject) -> bool:
 
 def _item(row: JsonObject) -> str:
     """The item of an instance, or of an issue as ContextBench would call it."""
-    issue = object_of(row.get("issue"))
-    owner, repository, number = text_of(issue.get("owner")), text_of(issue.get("repo")), issue.get("number")
+    issue = object_of(row, "issue")
+    owner, repository, number = text_of(issue, "owner"), text_of(issue, "repo"), issue.get("number")
     return item_of(row) or (f"{owner}__{repository}-{number}" if owner and repository and number else "")
 
 
 def _of_row(row: JsonObject, position: str) -> Trajectory:
-    patch = patch_of(object_of(row.get("test_result")))
+    patch = patch_of(object_of(row, "test_result"))
     patch = patch_of(row) if patch is None else patch
     history = row.get("history")
     if isinstance(history, list):
-        found = _gathered(history).trajectory(_item(row), patch, position)
-        published = published_context(_events(history))
-        return replace(found, published=None if published == Context(found.steps, found.final) else published)
-    error = text_of(row.get("error"))
+        # The older history has an action and its observation as a pair.
+        events = [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
+        session = Session(_item(row), patch, position)
+        _gather(session, events)
+        return session.trajectory().beside(published_context(events))
+    error = text_of(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
-    return Trajectory(_item(row), (), None, patch, position, failed=reason)
+    return unscorable(_item(row), reason, position, patch)
 
 
 def _in_files(file: TrajectoryFile, folder: str) -> list[JsonObject]:
@@ -130,40 +141,31 @@ def _in_files(file: TrajectoryFile, folder: str) -> list[JsonObject]:
     return events
 
 
-def _gathered(history: Sequence[object]) -> Session:
-    session = Session()
-    known = _events(history)
-    after = {id(one): two for one, two in pairwise(known) if "observation" in two and "cause" not in two}
-    by_cause = {_key(one.get("cause")): one for one in known if "observation" in one and _key(one.get("cause"))}
-    results = [one for one in known if one.get("kind") in _RESULTS]
-    by_call = {text_of(one.get(key)): one for key in ("tool_call_id", "action_id") for one in results if one.get(key)}
+def _gather(session: Session, events: Sequence[JsonObject]) -> None:
+    after = {id(one): two for one, two in pairwise(events) if "observation" in two and "cause" not in two}
+    by_cause = {_key(one.get("cause")): one for one in events if "observation" in one and _key(one.get("cause"))}
+    results = [one for one in events if one.get("kind") in _RESULTS]
+    by_call = {text_of(one, key): one for key in ("tool_call_id", "action_id") for one in results if one.get(key)}
     folder = ""
-    for event in known:
-        action = text_of(event.get("action"))
+    for event in events:
+        action = text_of(event, "action")
         if event.get("kind") == "ActionEvent":
-            seen = by_call.get(text_of(event.get("id")), by_call.get(text_of(event.get("tool_call_id"))))
-            call, told = _call_of_sdk(event, seen, folder), _folder(object_of(seen).get("observation"), "")
+            seen = by_call.get(text_of(event, "id"), by_call.get(text_of(event, "tool_call_id")))
+            call, told = _call_of_sdk(event, seen, folder), _folder(object_of(seen, "observation"), "")
         elif action in _TOOLS:
             seen = by_cause.get(_key(event.get("id")), after.get(id(event)))
-            call = _call(event, seen, folder)
-            told = _folder(object_of(seen).get("extras"), text_of(object_of(seen).get("content")))
+            call, told = _call(event, seen, folder), _folder(object_of(seen, "extras"), text_of(seen, "content"))
         else:
             if not session.root and (found := _UPLOADED.search(_said(event))):
                 session.root = found[1]
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 session.unread[f"action {action[:80] or 'without a name'}"] += 1
             continue
-        if not session.events and not session.root and _MOVES.search(text_of(call.arguments.get("command"))) is None:
+        if not session.events and not session.root and _MOVES.search(text_of(call.arguments, "command")) is None:
             # Where the first command ran is taken for the repository, unless it went there itself.
             session.root = told
         reading = session.add(call, reading_of_cell(call) if call.name == "run_ipython" else None)
         folder = told or reading.folder or folder
-    return session
-
-
-def _events(history: Sequence[object]) -> list[JsonObject]:
-    # The older history has an action and its observation as a pair.
-    return [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
 
 
 def _key(value: object) -> str:
@@ -173,30 +175,32 @@ def _key(value: object) -> str:
 def _said(event: JsonObject) -> str:
     """What a message tells: the first is the task."""
     is_older = event.get("action") == "message"
-    return text_of(_arguments(event).get("content")) if is_older else content_of(event.get("llm_message"))
+    return text_of(_arguments(event), "content") if is_older else content_of(event.get("llm_message"))
 
 
 def _arguments(event: JsonObject) -> JsonObject:
-    return object_of(event.get("args")) or event
+    return object_of(event, "args") or event
 
 
-def _folder(held: object, output: str) -> str:
+def _folder(held: JsonObject, output: str) -> str:
     """The folder that a terminal, or a notebook, is in after a call."""
-    told = text_of(object_of(object_of(held).get("metadata")).get("working_dir"))
     found = _PROMPT.search(output[-500:]) or _CELLS_FOLDER.search(output[-500:])
-    return told or (found["folder"].strip() if found is not None else "")
+    return text_of(held, "metadata", "working_dir") or (found["folder"].strip() if found is not None else "")
 
 
-def _call(event: JsonObject, observation: JsonObject | None, folder: str) -> ToolCall:
-    action, arguments = text_of(event.get("action")), _arguments(event)
-    seen = object_of(observation)
-    extras = object_of(seen.get("extras"))
-    exit_code = object_of(extras.get("metadata")).get("exit_code", extras.get("exit_code", seen.get("exit_code")))
-    failed = seen.get("observation") == "error" or line_of(exit_code) not in (None, 0, -1)
-    output = None if observation is None else _PROMPT.sub("", text_of(seen.get("content")))
+def _call(event: JsonObject, seen: JsonObject | None, folder: str) -> ToolCall:
+    action, arguments = text_of(event, "action"), _arguments(event)
+    extras = object_of(seen, "extras")
+    exit_code = object_of(extras, "metadata").get("exit_code", extras.get("exit_code", at(seen, "exit_code")))
+    failed = text_of(seen, "observation") == "error" or _is_failure(exit_code)
+    output = None if seen is None else _PROMPT.sub("", text_of(seen, "content"))
     if action == "read":
         arguments = {"command": "view", "path": arguments.get("path"), "view_range": _range(arguments)}
     return ToolCall(_TOOLS[action], arguments, output, failed, folder)
+
+
+def _is_failure(exit_code: object) -> bool:
+    return line_of(exit_code) not in (None, 0, -1)
 
 
 def _range(arguments: JsonObject) -> list[object] | None:
@@ -209,14 +213,14 @@ def _range(arguments: JsonObject) -> list[object] | None:
 
 
 def _call_of_sdk(event: JsonObject, answer: JsonObject | None, folder: str) -> ToolCall:
-    arguments = object_of(event.get("action")) or arguments_of(object_of(event.get("tool_call")).get("arguments"))
-    name = text_of(event.get("tool_name"))
+    arguments = object_of(event, "action") or parsed_object(at(event, "tool_call", "arguments"))
+    call = ToolCall(text_of(event, "tool_name"), arguments, folder=folder)
     if answer is None:
-        return ToolCall(name, arguments, folder=folder)
-    observation = object_of(answer.get("observation"))
+        return call
+    observation = object_of(answer, "observation")
     failed = answer.get("kind") != "ObservationEvent" or observation.get("is_error") is True
-    failed = failed or line_of(observation.get("exit_code")) not in (None, 0, -1)
-    return ToolCall(name, arguments, content_of(observation) or text_of(observation.get("output")), failed, folder)
+    failed = failed or _is_failure(observation.get("exit_code"))
+    return replace(call, output=content_of(observation) or text_of(observation, "output"), failed=failed)
 
 
 OPENHANDS = Importer(

@@ -12,9 +12,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.sessions import patch_beside, patch_path, union
+from ingest.runs.trajectories.sessions import patch_beside, patch_path
 from ingest.runs.trajectories.sniff import objects_in
-from ingest.runs.trajectories.trajectory import Trajectory, View, view_of_lines
+from ingest.runs.trajectories.trajectory import Trajectory, View, union, view_of_lines
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _STEP, _FINAL = "CONTEXT", "AGGREGATED CONTEXT"
@@ -60,25 +60,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     steps = tuple(tuple(views) for views in blocks[_STEP].whole if views)
     final = tuple(blocks[_FINAL].whole[-1]) if blocks[_FINAL].whole else ()
     final = tuple(dict.fromkeys(final)) or union(steps)
-    yield Trajectory(
-        item="",
-        steps=steps or ((final,) if final else ()),
-        final=final or None,
-        patch=patch,
-        position="",
-        notes=tuple(notes),
-    )
+    yield Trajectory(steps or ((final,) if final else ()), final or None, patch=patch, notes=tuple(notes))
 
 
 @dataclass
 class _Blocks:
-    """The blocks of one kind, read line by line: a log may be of any length.
-
-    Attributes:
-        whole: The views of every block that ends.
-        views: Those of the block that is open; None where none is.
-        path: The file that is being named.
-    """
+    """The blocks of one kind, read line by line: the whole ones, the one that is open, and the file being named."""
 
     whole: list[list[View]] = field(default_factory=list)
     views: list[View] | None = None

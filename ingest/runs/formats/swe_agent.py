@@ -8,14 +8,21 @@ from dataclasses import replace
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
-from ingest.runs.trajectories.json_values import line_of, object_of, text_of
+from ingest.runs.trajectories.json_values import (
+    JsonObject,
+    kind_of,
+    line_of,
+    object_of,
+    objects_of,
+    parsed_object,
+    text_of,
+)
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.shell_files import joined
 from ingest.runs.trajectories.shell_views import reading_of_command
-from ingest.runs.trajectories.tool_calls import Reading, ToolCall, arguments_of
-from ingest.runs.trajectories.tool_events import reading_of_call
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View, renamed
-from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile, kind_of
+from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
+from ingest.runs.trajectories.trajectory import Context, Reading, Trajectory, View, Views, renamed
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')
@@ -74,49 +81,38 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         if not isinstance(rows, list):
             reason = f"it has no list of steps: trajectory is {kind_of(rows)}"
             raise DamagedError(reason)
-        answer = text_of(object_of(document.get("info")).get("patch_context"))
-        yield _trajectory([object_of(row) for row in rows], document, (), Context((), _published_final(answer)))
+        published = Context((), _published_final(text_of(document, "info", "patch_context")))
+        yield _trajectory(objects_of(rows), document, [], published)
         return
     steps = file.rows()
     traj: JsonObject = {}
     notes: list[str] = []
-    for name in companions(file.path):
-        other = file.beside(name.rpartition("/")[2])
+    for path in companions(file.path):
         try:
-            traj = object_of(other.json()) if other is not None else {}
+            traj = object_of(file.all[path].json()) if path in file.all else {}
         except DamagedError as error:
-            notes.append(f"the patch is lost: {name} is {error.reason}")
+            notes.append(f"the patch is lost: {path} is {error.reason}")
     yield _trajectory(steps, traj, notes, _published(steps))
 
 
-def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: Sequence[str], published: Context) -> Trajectory:
-    info = object_of(traj.get("info"))
-    session = Session(notes=list(notes))
+def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], published: Context) -> Trajectory:
+    patch = object_of(traj, "info").get("submission")
+    session = Session(patch=patch if isinstance(patch, str) else None, notes=notes)
     created: set[str] = set()
     before = ""
     for row in rows:
-        action, state = text_of(row.get("action")), row.get("state")
-        told = text_of(arguments_of(state).get("working_dir"))
+        action, state = text_of(row, "action"), row.get("state")
+        told = text_of(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
         folder = told if isinstance(state, str) else before or _folder_before(action, told)
         before = told or before
         session.root = session.root or folder
-        _add(session, action, text_of(row.get("observation")), folder, created)
-    answers = _answers(rows) or [text for text in [text_of(info.get("patch_context")).strip()] if text]
-    steps = tuple(views for seen in session.steps if (views := renamed(seen, in_repository)))
-    final = (renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()) or None
-    patch = info.get("submission")
-    return Trajectory(
-        item="",
-        steps=steps,
-        final=final,
-        patch=patch if isinstance(patch, str) else None,
-        position="",
-        notes=tuple(session.notes),
-        published=published if (steps, final) != (published.steps, published.final) else None,
-        events=tuple(session.events),
-        unread=session.all_unread(),
-    )
+        _add(session, action, text_of(row, "observation"), folder, created)
+    found = session.trajectory()
+    steps = tuple(views for seen in found.steps if (views := renamed(seen, in_repository)))
+    answers = _answers(rows) or _answers([object_of(traj, "info")])
+    final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
+    return replace(found, steps=steps, final=final or None).beside(published)
 
 
 def _folder_before(action: str, after: str) -> str:
@@ -152,7 +148,7 @@ def _add(session: Session, action: str, observation: str, folder: str, created: 
         session.add(call, Reading(folder=folder) if name in _OWN else reading_of_call(replace(call, name="bash")))
 
 
-def _window(observation: str, folder: str) -> tuple[tuple[View, ...], str]:
+def _window(observation: str, folder: str) -> tuple[Views, str]:
     """The window of a file that an observation shows, as the lines it numbers, or a file's hits; and its path.
 
     An edit that was refused shows two: how it would have looked, which is the file as it is above the edit, and the
@@ -184,9 +180,9 @@ def _numbered(text: str) -> list[int]:
 
 def _published(rows: Sequence[JsonObject]) -> Context:
     """What the published converter makes of checkpoints."""
-    steps: list[tuple[View, ...]] = []
+    steps: list[Views] = []
     for row in rows:
-        found = _PUBLISHED.search(text_of(row.get("action")))
+        found = _PUBLISHED.search(text_of(row, "action"))
         start, end = (line_of(found[2]), line_of(found[3])) if found else (None, None)
         if found and start and end and (views := renamed([View(found[1], start, end)], in_repository)):
             steps.append(views)
@@ -194,7 +190,7 @@ def _published(rows: Sequence[JsonObject]) -> Context:
     return Context(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
 
 
-def _published_final(answer: str) -> tuple[View, ...] | None:
+def _published_final(answer: str) -> Views | None:
     """A context as the published converter reads it: a file without lines is named alone."""
     views = list(pairs_of(answer))
     files = (row.strip().removeprefix("File:").strip() for row in answer.split("\n") if row.strip().startswith("File:"))
@@ -202,7 +198,7 @@ def _published_final(answer: str) -> tuple[View, ...] | None:
 
 
 def _answers(rows: Sequence[JsonObject]) -> list[str]:
-    return [text for row in rows if (text := text_of(row.get("patch_context")).strip())]
+    return [text for row in rows if (text := text_of(row, "patch_context").strip())]
 
 
 SWE_AGENT = Importer(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ingest.runs.trajectories.json_values import content_of, line_of, object_of, text_of
-from ingest.runs.trajectories.tool_calls import arguments_of
-from ingest.runs.trajectories.trajectory_file import JsonObject
+from ingest.runs.trajectories.json_values import JsonObject, content_of, line_of, object_of, parsed_object, text_of
 
 CALLS = ("function_call", "custom_tool_call", "local_shell_call")
 OUTPUTS = ("function_call_output", "custom_tool_call_output", "local_shell_call_output")
@@ -60,36 +58,33 @@ def given_by_call(items: Sequence[JsonObject]) -> dict[str, Given]:
     started_by: dict[str, str] = {}
     owners: dict[str, str] = {}
     for item in items:
-        call_id, kind = text_of(item.get("call_id")), item.get("type")
-        if kind in CALLS and (key := _CONTINUES.get(text_of(item.get("name")))):
-            owners[call_id] = started_by.get(str(arguments_of(item.get("arguments")).get(key)), "")
+        call_id, kind = text_of(item, "call_id"), item.get("type")
+        if kind in CALLS and (key := _CONTINUES.get(text_of(item, "name"))):
+            owners[call_id] = started_by.get(str(parsed_object(item.get("arguments")).get(key)), "")
         elif kind in OUTPUTS:
-            found = given_of(item.get("output"))
+            found = _given(item.get("output"))
             owner = owners.get(call_id) or call_id
             given[call_id] = found
             if owner != call_id and owner in given:
                 before = given[owner].texts
                 texts = None if before is None or found.texts is None else (*before, *found.texts)
-                given[owner] = Given(texts, found.failed, found.running)
+                given[owner] = replace(found, texts=texts)
             if found.running:
                 started_by[found.running] = owner
     return given
 
 
-def given_of(output: object) -> Given:
-    """What a call gave, with its exit code apart where it is recorded."""
+def _given(output: object) -> Given:
     if output is None:
         return Given(None)
     if isinstance(output, list):
-        texts = [one if isinstance(one, str) else text_of(object_of(one).get("text")) for one in output]
-        first = given_of(texts[0]) if texts else Given(())
-        rest = [given_of(text) for text in texts[1:]]
-        parts = [part for one in (first, *rest) for part in one.texts or () if part]
-        return Given(tuple(parts), first.failed, first.running)
-    held = arguments_of(output)
+        given = [_given(one if isinstance(one, str) else text_of(one, "text")) for one in output] or [Given(())]
+        texts = tuple(text for one in given for text in one.texts or () if text)
+        return replace(given[0], texts=texts)
+    held = parsed_object(output)
     if "output" in held or "content" in held:
-        text = text_of(held.get("output")) or content_of(held)
-        exit_code = line_of(object_of(held.get("metadata")).get("exit_code", held.get("exit_code")))
+        text = text_of(held, "output") or content_of(held)
+        exit_code = line_of(object_of(held, "metadata").get("exit_code", held.get("exit_code")))
         return Given((text,), exit_code not in (None, 0) or held.get("success") is False)
     text = text_of(output)
     if found := _OF_SANDBOX.match(text):

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from ingest.runs.trajectories.trajectory import View, view_of_lines
 
 _FILE, _LINES = "File:", "Lines:"
 _RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)")
+_ANSWER = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
+
+
+def answer_in(texts: Iterable[str]) -> str | None:
+    """The last block of `<PATCH_CONTEXT>` in some texts; None where there is none."""
+    return next((found[-1] for text in reversed([*texts]) if (found := _ANSWER.findall(text))), None)
 
 
 def pairs_of(text: str) -> list[View]:
@@ -29,13 +36,8 @@ def pairs_of(text: str) -> list[View]:
 def in_repository(path: str, folder: str = "") -> str:
     """A path as it is below the repository: without quotes, `./`, `/`, `/testbed/`, and `/home/<folder>/`.
 
-    Args:
-        path: As an agent wrote it.
-        folder: What the repository's folder below `/home` is called; other folders stay, and are dropped when the path
-            is looked for in the repository.
-
-    Returns:
-        The path; empty for the repository itself and for what lies in `/home` beside it.
+    Other folders below `/home` than the repository's stay, and are dropped when the path is looked for. The repository
+    itself, and what lies in `/home` beside it, is an empty path.
     """
     path = path.strip().strip("'\"").removeprefix("/testbed/")
     if path.startswith("/home/"):

@@ -1,35 +1,58 @@
-"""JSON values as what they should be, whatever they are: a trajectory's file may hold anything anywhere."""
+"""JSON values as what they should be, whatever they are: a trajectory's file may hold anything anywhere.
+
+The values that objects hold are asked for by the keys that lead to them: `text_of(row, "test_result", "git_patch")`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
 
 MAX_LINE = 2**53
 """A line number beyond it is none: not every writer of JSON can say it exactly."""
 
+JsonObject = Mapping[str, object]
 
-def object_of(value: object) -> Mapping[str, object]:
+
+def at(value: object, *keys: str) -> object:
+    """What stands in objects within objects under some keys; None where there is nothing."""
+    for key in keys:
+        value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def object_of(value: object, *keys: str) -> JsonObject:
     """The object, or an empty one in place of anything else."""
-    return value if isinstance(value, dict) else {}
+    found = at(value, *keys)
+    return found if isinstance(found, dict) else {}
 
 
-def list_of(value: object) -> Sequence[object]:
+def list_of(value: object, *keys: str) -> Sequence[object]:
     """The list, or an empty one in place of anything else."""
-    return value if isinstance(value, list) else ()
+    found = at(value, *keys)
+    return found if isinstance(found, list) else ()
 
 
-def text_of(value: object) -> str:
+def objects_of(value: object, *keys: str) -> list[JsonObject]:
+    """The entries of a list, empty objects in place of those that are none."""
+    return [object_of(entry) for entry in list_of(value, *keys)]
+
+
+def text_of(value: object, *keys: str) -> str:
     """The text, or an empty one in place of anything else."""
-    return value if isinstance(value, str) else ""
+    found = at(value, *keys)
+    return found if isinstance(found, str) else ""
+
+
+def first_text(value: object, keys: Iterable[str]) -> str:
+    """The first text of an object that is not empty, under the keys in their order."""
+    return next((text for key in keys if (text := text_of(value, key))), "")
 
 
 def content_of(message: object) -> str:
     """The text of a chat message: its `content`, a text or a list of parts that have one each."""
-    content = object_of(message).get("content")
-    if isinstance(content, str):
-        return content
-    parts = (part if isinstance(part, str) else text_of(object_of(part).get("text")) for part in list_of(content))
-    return "\n".join(part for part in parts if part)
+    parts = (part if isinstance(part, str) else text_of(part, "text") for part in list_of(message, "content"))
+    return text_of(message, "content") or "\n".join(filter(None, parts))
 
 
 def line_of(value: object) -> int | None:
@@ -42,3 +65,19 @@ def line_of(value: object) -> int | None:
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_LINE:
         return None
     return value
+
+
+def parsed_object(value: object) -> JsonObject:
+    """An object, also where it is given as a text of one, as a call's arguments may be."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return {}
+    return object_of(value)
+
+
+def kind_of(value: object) -> str:
+    """What a JSON value is, in words."""
+    known = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"))
+    return next((said for kind, said in known if isinstance(value, kind)), "null" if value is None else "an object")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 
 from ingest.runs.trajectories.json_values import line_of, text_of
-from ingest.runs.trajectories.tool_calls import Reading, ToolCall
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.tool_calls import ToolCall
+from ingest.runs.trajectories.trajectory import Reading, View
 
 _FUNCTIONS = re.compile(
     r"\b(?:(?P<opens>open_file|goto_line|scroll_(?:up|down))|(?P<searches>search_(?:file|dir))"
@@ -26,7 +26,7 @@ def reading_of_cell(call: ToolCall) -> Reading:
     `search_file` and `search_dir` those of their hits. What stands below `[File: … after edit]` is a file that was
     changed. A cell without any of these functions is not understood.
     """
-    called = list(_FUNCTIONS.finditer(text_of(call.arguments.get("code"))))
+    called = list(_FUNCTIONS.finditer(text_of(call.arguments, "code")))
     if not called:
         return Reading(folder=call.folder, unread=("action run_ipython",))
     rows = [row.rstrip() for row in (call.output or "").split("\n")]

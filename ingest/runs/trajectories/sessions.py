@@ -1,21 +1,25 @@
-"""Records of an agent's session, event by event, and the trajectory they make up."""
+"""An agent's session, gathered call by call, and what lies beside its record: patches, results of trials."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from posixpath import dirname, join, normpath
 
-from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
-from ingest.runs.trajectories.json_values import list_of, text_of
-from ingest.runs.trajectories.tool_calls import Reading, ToolCall, is_of_windows, shown
-from ingest.runs.trajectories.tool_events import reading_of_call
-from ingest.runs.trajectories.trajectory import Event, Trajectory, Unread, View, renamed
-from ingest.runs.trajectories.trajectory_file import DamagedError, JsonObject, TrajectoryFile
+from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
+from ingest.runs.trajectories.json_values import JsonObject, first_text, list_of, objects_of, text_of
+from ingest.runs.trajectories.sniff import objects_in
+from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
+from ingest.runs.trajectories.trajectory import Reading, Trajectory, Unread, renamed, union
+from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
-_FINAL = re.compile(r"<PATCH_CONTEXT>(.*?)</PATCH_CONTEXT>", re.DOTALL)
+_RESULTS = ("../result.json", "result.json")
+_TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")
+"""A folder of Harbor's: the first 32 characters of a task's name, and seven more."""
+_MAX_PATHS = 1_000
 
 
 @dataclass
@@ -23,95 +27,116 @@ class Session:
     """What is gathered of a session while its events are gone through.
 
     Attributes:
+        item: The item it is of; empty where only the file's path may say.
+        patch: The change that was made, where it is recorded.
+        position: Where in the file it stands.
+        notes: What could not be read.
         root: The folder it began in, which is dropped from the paths below it; empty where it is not known.
         said: What the agent said, in order.
-        notes: What could not be read.
         events: Its calls, also those that showed nothing.
         unread: What was met and not read beside them.
+        calls: The ids of the calls that were read: a record may repeat them.
+        opened: The paths of the files that belong to it and were read.
     """
 
+    item: str = ""
+    patch: str | None = None
+    position: str = ""
+    notes: list[str] = field(default_factory=list)
     root: str = ""
     said: list[str] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
-    events: list[Event] = field(default_factory=list)
+    events: list[Reading] = field(default_factory=list)
     unread: Unread = field(default_factory=Unread)
-
-    @property
-    def steps(self) -> list[tuple[View, ...]]:
-        """What was seen, one for every call that showed something."""
-        return [event.views for event in self.events if event.views]
+    calls: set[str] = field(default_factory=set)
+    opened: set[str] = field(default_factory=set)
 
     def add(self, call: ToolCall, reading: Reading | None = None) -> Reading:
         """Add a call with what it showed: what was understood of it, where a format has tools of its own."""
         reading = reading_of_call(call) if reading is None else reading
         views = renamed(reading.views, self._below)
         edited = tuple(dict.fromkeys(filter(None, map(self._below, reading.edited))))
-        self.events.append(Event(shown(call), views, reading.reads, reading.unread, edited))
+        self.events.append(replace(reading, call=str(call), views=views, edited=edited))
         return reading
 
-    def add_changes(self, call: str, paths: Sequence[str]) -> None:
-        """Add what is recorded of files that were changed, apart from the call that changed them."""
-        self.events.append(Event(call, edited=tuple(filter(None, map(self._below, paths)))))
+    def add_all(self, calls: Sequence[tuple[ToolCall, Reading | None]]) -> None:
+        """Add all calls of a session whose root they tell: a path that is named with it, and without; None as below."""
+        paths = (view.path for _, reading in calls if reading is not None for view in reading.views)
+        self.root = self.root or _root_of(list(dict.fromkeys(paths))[:_MAX_PATHS])
+        for call, reading in calls:
+            if reading is None:
+                self.add_unanswered(call)
+            else:
+                self.add(call, reading)
 
     def add_unanswered(self, call: ToolCall) -> None:
         """Add a call that has no result in a record that has those of the others: nothing was shown."""
-        self.events.append(Event(shown(call), unread=("call without a result",)))
+        self.events.append(Reading(call=str(call), unread=("call without a result",)))
 
-    def trajectory(self, item: str = "", patch: str | None = None, position: str = "") -> Trajectory:
-        """The session as a trajectory.
+    def add_changes(self, call: str, paths: Iterable[str]) -> None:
+        """Add what is recorded of files that were changed, apart from the call that changed them."""
+        self.events.append(Reading(call=call, edited=tuple(filter(None, map(self._below, paths)))))
+
+    def is_new(self, call_id: str) -> bool:
+        """Whether a call was not read before; one without an id never was."""
+        known = call_id in self.calls
+        self.calls |= {call_id} - {""}
+        return not known
+
+    def rows_of(self, file: TrajectoryFile) -> list[JsonObject]:
+        """The rows of a file that belongs to the session, once; what of it is lost is noted."""
+        rows: list[JsonObject] = []
+        if file.path in self.opened:
+            return rows
+        self.opened.add(file.path)
+        try:
+            rows += (row for _, row in file.objects())
+        except DamagedError as error:
+            self.notes.append(f"{file.path} is lost: {error.reason}")
+        self.notes += [f"{file.path}, {damage.position} is lost: {damage.reason}" for damage in file.damages]
+        file.damages.clear()
+        return rows
+
+    def trajectory(self) -> Trajectory:
+        """The session: its steps are the calls that showed something.
 
         The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
         the steps.
         """
-        answers = [block for text in self.said for block in _FINAL.findall(text)]
-        final = renamed(pairs_of(answers[-1]), in_repository) if answers else union(self.steps)
+        steps = tuple(event.views for event in self.events if event.views)
+        answer = answer_in(self.said)
+        final = union(steps) if answer is None else renamed(pairs_of(answer), in_repository)
+        unread = self.unread + Unread(name for event in self.events for name in event.unread)
         return Trajectory(
-            item, tuple(self.steps), final or None, patch, position, tuple(self.notes),
-            events=tuple(self.events), unread=self.all_unread(),
+            steps, final or None, self.item, self.patch, self.position, tuple(self.notes),
+            events=tuple(self.events), unread=unread,
         )  # fmt: skip
-
-    def all_unread(self) -> Unread:
-        """What was met and not read, of the calls and beside them."""
-        unread = Unread(name for event in self.events for name in event.unread)
-        unread.update(self.unread)
-        return unread
 
     def _below(self, path: str) -> str:
         """A path below the folder that the session began in, empty for the folder itself."""
         root = self.root.rstrip("/\\")
-        if is_of_windows(root):
+        if root[1:3] in (":\\", ":/") and root[:1].isalpha():
             root, path = root.replace("\\", "/"), path.replace("\\", "/")
             # Git's shell writes the drive as a folder.
             path = f"{root[:2]}{path[2:]}" if path.lower().startswith(f"/{root[0].lower()}/") else path
         return f"{path}/".removeprefix(f"{root}/").rstrip("/") if root else path
 
 
-@dataclass(frozen=True)
-class Recording:
-    """The events of one session.
-
-    Attributes:
-        item: The item it is of; empty where only the file's path may say.
-        events: In their order.
-        patch: The change that was made, where it is recorded.
-        position: Where in the file it stands.
-        notes: What of it could not be read.
-    """
-
-    item: str
-    events: Sequence[JsonObject]
-    patch: str | None
-    position: str
-    notes: Sequence[str] = ()
+def _root_of(paths: Sequence[str]) -> str:
+    plain = [path for path in paths if not path.startswith(("/", "~", ".."))]
+    absolute = (path for path in paths if path.startswith("/"))
+    return next((one.removesuffix(f"/{path}") for one in absolute for path in plain if one.endswith(f"/{path}")), "")
 
 
-def union(steps: Sequence[Sequence[View]]) -> tuple[View, ...]:
-    """Every view of some steps once, in the order they were seen."""
-    return tuple(dict.fromkeys(view for step in steps for view in step))
+def told_by(head: bytes, holders: Sequence[str], is_event: Callable[[JsonObject], bool]) -> Iterator[JsonObject]:
+    """The objects a file begins with that are events of a session, or hold them under one of some keys."""
+    for row in objects_in(head):
+        held = (event for key in holders for event in objects_of(row, key)[:50])
+        if is_event(row) or any(map(is_event, held)):
+            yield row
 
 
-def recordings(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Recording]:
-    """The sessions of a file: the one whose events are its rows, or one per object that holds the events of one.
+def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[tuple[Session, list[JsonObject]]]:
+    """The sessions of a file with their events: the one whose events are its rows, or one per object that holds some.
 
     Args:
         file: JSON Lines, a JSON list, or one object.
@@ -120,38 +145,25 @@ def recordings(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[Recordi
     Raises:
         DamagedError: Rows of the one session cannot be read: events that are lost are steps that are lost.
     """
-    events: list[JsonObject] = []
+    rows: list[JsonObject] = []
     for position, row in file.objects():
-        holder = next((key for key in holders if isinstance(row.get(key), list)), "")
-        if not holder:
-            events.append(row)
+        holder = next((key for key in holders if isinstance(row.get(key), list)), None)
+        if holder is None:
+            rows.append(row)
             continue
-        held = list_of(row[holder])
-        kept = [event for event in held if isinstance(event, dict)]
-        n_odd = len(held) - len(kept)
+        events: list[JsonObject] = [event for event in list_of(row, holder) if isinstance(event, dict)]
+        n_odd = len(list_of(row, holder)) - len(events)
         notes = [f"{n_odd:,} events that are no objects"] if n_odd else []
-        yield Recording(item_of(row), kept, patch_of(row), position, notes)
-    if events:
+        yield Session(item_of(row), patch_of(row), position, notes), events
+    if rows:
         file.fail_if_damaged()
         patch, notes = patch_beside(file)
-        yield Recording("", events, patch, "", notes)
-
-
-def events_of(file: TrajectoryFile, notes: list[str]) -> list[JsonObject]:
-    """The events of a file that belongs to a session; what of it is lost is told in notes."""
-    events: list[JsonObject] = []
-    try:
-        events += (event for _, event in file.objects())
-    except DamagedError as error:
-        notes.append(f"{file.path} is lost: {error.reason}")
-    notes += [f"{file.path}, {damage.position} is lost: {damage.reason}" for damage in file.damages]
-    file.damages.clear()
-    return events
+        yield Session(patch=patch, notes=notes), rows
 
 
 def item_of(row: JsonObject) -> str:
     """The item that an object says it is of, empty where it does not."""
-    return next((text for key in IDS if (text := text_of(row.get(key)))), "")
+    return first_text(row, IDS)
 
 
 def patch_of(row: JsonObject) -> str | None:
@@ -167,15 +179,26 @@ def patch_path(path: str) -> str:
 
 def patch_beside(file: TrajectoryFile) -> tuple[str | None, list[str]]:
     """The patch that lies beside a session's record, None where there is none, and a note when it cannot be read."""
-    name = patch_path(file.path).rpartition("/")[2]
-    other = file.beside(name)
+    other = file.all.get(patch_path(file.path))
     try:
         return other.text() if other is not None else None, []
     except DamagedError as error:
-        return None, [f"the patch is lost: {name}: {error.reason}"]
+        return None, [f"the patch is lost: {patch_path(file.path).rpartition('/')[2]}: {error.reason}"]
 
 
-def is_held(row: JsonObject, holders: Sequence[str], is_event: Callable[[JsonObject], bool]) -> bool:
-    """Whether an object holds a session's events under one of some keys."""
-    held = (event for key in holders for event in list_of(row.get(key))[:50])
-    return any(isinstance(event, dict) and is_event(event) for event in held)
+def trial_results(path: str) -> list[str]:
+    """Where the result of a trajectory's trial of Harbor's may lie: beside it, or beside the folder it lies in."""
+    return [normpath(join(dirname(path), name)) for name in _RESULTS]
+
+
+def item_of_trial(file: TrajectoryFile) -> str:
+    """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
+    for path in trial_results(file.path):
+        try:
+            task = text_of(file.all[path].json(), "task_name") if path in file.all else ""
+        except DamagedError:
+            task = ""
+        if task:
+            return task
+    found = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
+    return next((one["item"] for one in found if one), "")

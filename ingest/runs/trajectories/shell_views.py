@@ -54,8 +54,7 @@ from ingest.runs.trajectories.shell_readers import (
     options_of,
     printed_by,
 )
-from ingest.runs.trajectories.tool_calls import Reading
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import Reading, View
 
 _FILTERS = ("jq", "tr", "column", "sort", "fold", "expand", "tee", "rev", "iconv", "cut", "uniq", "less", "more")
 """Commands that print all that they read, changed or in another order."""

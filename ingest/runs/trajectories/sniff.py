@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from pydantic_core import from_json
 
-from ingest.runs.trajectories.json_values import object_of
-from ingest.runs.trajectories.trajectory_file import JsonObject
+from ingest.runs.trajectories.json_values import JsonObject, object_of
 
 MAX_OBJECTS = 50
 """So many are looked at: records of sessions begin with a few rows that any could have."""

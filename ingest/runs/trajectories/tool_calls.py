@@ -1,32 +1,61 @@
-"""Calls of an agent's tools, each with what it gave, and how calls and results that lie apart are paired."""
+"""Calls of an agent's tools, and what each showed of files: reading tools, searches, shell commands.
+
+Which argument says what is taken from the tools' own descriptions, as each importer names them. A tool is known by its
+name, whichever agent called it, so one table serves every record of calls.
+"""
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from ingest.runs.trajectories.json_values import object_of
-from ingest.runs.trajectories.trajectory import View
-from ingest.runs.trajectories.trajectory_file import JsonObject
+from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of, list_of, text_of
+from ingest.runs.trajectories.shell_files import PATCHERS, joined
+from ingest.runs.trajectories.shell_output import views_in
+from ingest.runs.trajectories.shell_views import reading_of_command
+from ingest.runs.trajectories.trajectory import Reading, View
 
 T = TypeVar("T")
 
+_READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
+_EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
+"""They read when their `command` is `view`."""
+_SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep")
+_SHELLS = (
+    "bash", "shell", "shell_command", "container.exec", "exec_command", "local_shell", "execute_bash",
+    "execute_command", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command", "terminal",
+    "terminal_run_command", "developer__shell", "powershell",
+)  # fmt: skip
+_CHANGES = (
+    "write", "write_file", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
+)  # fmt: skip
+_SHOW_NOTHING = (
+    # Listings name files and show nothing of them.
+    "glob", "ls", "list_dir", "list_directory", "list_files", "find_files", "file_search",
+    "bashoutput", "killshell", "killbash", "write_stdin", "kill_shell", "taskoutput", "taskstop", "task", "agent",
+    "taskcreate", "taskupdate", "tasklist", "taskget", "todowrite", "todoread", "task_tracker", "update_plan",
+    "enterplanmode", "exitplanmode", "askuserquestion", "request_user_input", "skill", "slashcommand", "toolsearch",
+    "structuredoutput", "webfetch", "web_fetch", "websearch", "web_search", "google_web_search", "save_memory",
+    "view_image", "workflow", "spawn_agent", "send_input", "close_agent", "wait", "think", "finish",
+    "mark_task_complete", "send_message",
+)  # fmt: skip
 
-@dataclass(frozen=True)
-class Result:
-    """What a call gave, where a record has it apart from the call.
-
-    Attributes:
-        output: What the agent was shown.
-        failed: Whether the record says that it is an error.
-        lines: First and last line that it says it shows, where it says so beside the output.
-    """
-
-    output: str = ""
-    failed: bool = False
-    lines: tuple[int, int] | None = None
+_PATHS = ("file_path", "path", "absolute_path", "notebook_path", "filename", "target_file")
+_COMMANDS = ("command", "cmd", "keystrokes")
+_FOLDERS = ("workdir", "working_directory", "cwd", "dir_path")
+_NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
+_REFUSED = re.compile(
+    r"\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
+    r"|file content \([^)]*\) exceeds )",
+    re.IGNORECASE,
+)
+_LISTING = "Here's the files and directories"
+_NO_HITS = re.compile(r"\s*no (?:matches|files|results) found", re.IGNORECASE)
+_NOTHING_NEW = re.compile(r"\s*(?:<system-reminder>|File unchanged since last read|\Z)")
+_CLIPPED = re.compile(r"<response clipped>|<NOTE>")
+_ONE_FILE = re.compile(r"[0-9]+[:-]")
 
 
 @dataclass(frozen=True)
@@ -50,28 +79,109 @@ class ToolCall:
     folder: str = ""
     lines: tuple[int, int] | None = None
 
-    def giving(self, result: Result) -> ToolCall:
-        """The call with what it gave."""
-        return replace(self, output=result.output, failed=result.failed, lines=result.lines)
+    @property
+    def tool(self) -> str:
+        """The name as tools are known by it, whatever case and hyphens an agent writes."""
+        return self.name.lower().replace("-", "_")
+
+    @property
+    def is_shell(self) -> bool:
+        """Whether it runs commands of a shell."""
+        return self.tool in _SHELLS
+
+    @property
+    def shows_nothing(self) -> bool:
+        """Whether its tool is known to show nothing of files."""
+        return self.tool in (*_SHOW_NOTHING, *_CHANGES, *PATCHERS)
+
+    @property
+    def command(self) -> str | list[str]:
+        """The command line that a shell's tool was given, or the words of one."""
+        given = (self.arguments.get(key) for key in _COMMANDS)
+        command = next((value for value in given if isinstance(value, str | list)), "")
+        return command if isinstance(command, str) else [text_of(word) for word in command]
+
+    def __str__(self) -> str:
+        """The call as a person reads it, on one line."""
+        given = ", ".join(f"{key}={value!r}" for key, value in self.arguments.items())
+        text = f"{self.name}({given})"
+        return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What was understood of a call.
+def reading_of_call(call: ToolCall) -> Reading:
+    """What a call showed of files.
 
-    Attributes:
-        views: What it showed of files, each once, in its order.
-        reads: Whether it was meant to show something of files, whatever came of it.
-        folder: Where a terminal stands after it; that of the call for anything else.
-        unread: What of it was met and not understood: `tool look`, `command foo`.
-        edited: The files that it wrote or changed, as it names them.
+    A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file. A search
+    shows the lines that its output lists; files that it lists without lines are named alone. A listing of files shows
+    none of them. What failed shows nothing. A tool that is not known shows nothing and is told. What changes files
+    shows nothing, and names them.
     """
+    if call.tool in _SHOW_NOTHING:
+        return Reading(folder=call.folder)
+    if call.is_shell:
+        folder = first_text(call.arguments, _FOLDERS)
+        folder = joined(call.folder, folder) if folder else call.folder
+        return reading_of_command(call.command, call.output, failed=call.failed, folder=folder)
+    path = first_text(call.arguments, _PATHS)
+    is_refused = call.failed or _REFUSED.match(call.output or "") is not None
+    if call.tool in _CHANGES or (call.tool in _EDITORS and text_of(call.arguments, "command") != "view"):
+        return Reading(folder=call.folder, edited=(joined(call.folder, path),) * (path != "" and not is_refused))
+    if call.tool in PATCHERS:
+        words = [PATCHERS[0], *filter(None, map(text_of, call.arguments.values()))]
+        return reading_of_command(words, call.output, failed=is_refused, folder=call.folder)
+    if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
+        return Reading(folder=call.folder, unread=(f"tool {call.name or 'without a name'}",))
+    views: list[View] = []
+    if not is_refused:
+        views = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
+    below = (replace(view, path=joined(call.folder, view.path)) for view in views)
+    return Reading(tuple(dict.fromkeys(below)), reads=True, folder=call.folder)
 
-    views: tuple[View, ...] = ()
-    reads: bool = False
-    folder: str = ""
-    unread: tuple[str, ...] = ()
-    edited: tuple[str, ...] = ()
+
+def _searched(path: str, output: str) -> list[View]:
+    if _NO_HITS.match(output):
+        return []
+    is_file = "." in path.rpartition("/")[2].lstrip(".") or _ONE_FILE.match(output) is not None
+    return views_in(output, path if is_file else "")
+
+
+def _read(path: str, call: ToolCall) -> list[View]:
+    if not path:
+        return []
+    if call.output is not None:
+        if call.output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(call.output)):
+            return []
+        if lines := call.lines or _numbered(call.output):
+            return [View(path, lines[0], _last(call, lines[1]))]
+    return [View(path, *_asked(call.arguments))]
+
+
+def _last(call: ToolCall, shown: int) -> int | None:
+    """The last line that was shown: an editor numbers one line more than the file, or the range, has."""
+    if call.tool not in _EDITORS or _CLIPPED.search(call.output or ""):
+        return shown
+    _, end = _asked(call.arguments)
+    if end is not None:
+        return min(shown, end)
+    return shown if call.arguments.get("view_range") else None
+
+
+def _numbered(text: str) -> tuple[int, int] | None:
+    """The first and last number of lines that are numbered without a gap; other numbers are the file's own."""
+    found = [line_of(one["codex"] or one["line"]) for one in _NUMBERED.finditer(text)]
+    lines = [line for line in found if line is not None]
+    return (lines[0], lines[-1]) if lines and lines == list(range(lines[0], lines[0] + len(lines))) else None
+
+
+def _asked(arguments: JsonObject) -> tuple[int, int | None]:
+    """The lines a tool was asked for: a range, or the line to begin with and how many."""
+    given = list_of(arguments, "view_range") or (arguments.get("start_line"), arguments.get("end_line"))
+    start, end = (*map(line_of, given), None)[:2]
+    if start is not None or end is not None:
+        return 1 if start is None else start, None if end == -1 else end
+    offset, limit = line_of(arguments.get("offset")), line_of(arguments.get("limit"))
+    start = 1 if offset is None else offset
+    return start, None if limit is None else start + limit - 1
 
 
 def paired(
@@ -82,40 +192,15 @@ def paired(
 ) -> list[list[JsonObject]]:
     """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
 
-    One result for several calls is so the result of each of them.
-
-    Returns:
-        One list per call; empty where the call has no result.
+    One result for several calls is so the result of each of them. A call may have none.
     """
+    ids = [call_id(call) for call in calls]
     by_id: dict[str, list[JsonObject]] = {}
     for result in results:
         by_id.setdefault(result_id(result), []).append(result)
-    known = {call_id(call) for call in calls} - {""}
-    rest = [result for result in results if result_id(result) not in known]
-    without = [place for place, call in enumerate(calls) if call_id(call) not in by_id or not call_id(call)]
-    found = [by_id[call_id(call)] if place not in without else [] for place, call in enumerate(calls)]
+    rest = [result for result in results if result_id(result) not in {*ids} - {""}]
+    found = [by_id.get(one, []) if one else [] for one in ids]
+    without = [place for place, own in enumerate(found) if not own]
     for number, place in enumerate(without):
         found[place] = [rest[number]] if len(rest) == len(without) else list(rest)
     return found
-
-
-def arguments_of(value: object) -> JsonObject:
-    """A call's arguments: an object, or a text of one."""
-    if isinstance(value, str):
-        try:
-            value = json.loads(value)
-        except (ValueError, RecursionError):
-            return {}
-    return object_of(value)
-
-
-def is_of_windows(path: str) -> bool:
-    """Whether a path begins with a drive."""
-    return path[1:3] in (":\\", ":/") and path[:1].isalpha()
-
-
-def shown(call: ToolCall, most: int = 200) -> str:
-    """A call as a person reads it, on one line."""
-    given = ", ".join(f"{key}={value!r}" for key, value in call.arguments.items())
-    text = f"{call.name}({given})"
-    return text if len(text) <= most else f"{text[:most]}…"

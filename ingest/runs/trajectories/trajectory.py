@@ -26,15 +26,31 @@ class View:
     symbol: str | None = None
 
 
-def view_of_lines(path: str, first: object, last: object) -> tuple[View, ...]:
+Views = tuple[View, ...]
+
+
+def view_of_lines(path: str, first: object, last: object) -> Views:
     """The view of some lines, swapped where they are the wrong way round; none where one of them is no line."""
     start, end = line_of(first), line_of(last)
     return () if start is None or end is None else (View(path, min(start, end), max(start, end)),)
 
 
-def renamed(views: Iterable[View], name: Callable[[str], str]) -> tuple[View, ...]:
+def renamed(views: Iterable[View], name: Callable[[str], str]) -> Views:
     """The views under other names of their files, without those that have none."""
     return tuple(replace(view, path=path) for view in views if (path := name(view.path)))
+
+
+def union(steps: Iterable[Iterable[View]]) -> Views:
+    """Every view of some steps once, in the order they were seen."""
+    return tuple(dict.fromkeys(view for step in steps for view in step))
+
+
+def with_files(views: Iterable[View]) -> Views:
+    """The views with the file of each that has lines named alone as well, before them, as published converters do."""
+    views = tuple(views)
+    named = {view.path for view in views if view.start is None and view.symbol is None}
+    files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in named)
+    return (*map(View, files), *views)
 
 
 class Unread(Counter[str]):
@@ -48,22 +64,24 @@ class Unread(Counter[str]):
 
 
 @dataclass(frozen=True)
-class Event:
-    """One call of an agent's and what was understood of it, as `ingest show` prints it.
+class Reading:
+    """What was understood of a call of an agent's.
 
     Attributes:
-        call: The call as a person reads it, on one line.
-        views: What it showed of files; empty where it showed nothing.
+        views: What it showed of files, each once, in its order.
         reads: Whether it was meant to show something of files, whatever came of it.
+        folder: Where a terminal stands after it; that of the call for anything else.
         unread: What of it was met and not understood, as in :class:`Unread`.
         edited: The files that it wrote or changed.
+        call: The call as a person reads it, on one line.
     """
 
-    call: str
-    views: tuple[View, ...] = ()
+    views: Views = ()
     reads: bool = False
+    folder: str = ""
     unread: tuple[str, ...] = ()
     edited: tuple[str, ...] = ()
+    call: str = ""
 
 
 @dataclass(frozen=True)
@@ -75,12 +93,12 @@ class Context:
         final: The context it gave as its answer; None where it gave none.
     """
 
-    steps: tuple[tuple[View, ...], ...]
-    final: tuple[View, ...] | None
+    steps: tuple[Views, ...]
+    final: Views | None
 
 
 @dataclass(frozen=True)
-class Trajectory:
+class Trajectory(Context):
     """What an agent did for one item.
 
     A view with neither lines nor symbol names a file alone. Whether a file that has lines counts as named too is for
@@ -88,8 +106,6 @@ class Trajectory:
 
     Attributes:
         item: The item's id, either of the two it has; empty where only the file's path names it.
-        steps: Per step what was seen, in order; a step may have seen nothing.
-        final: The context it gave as its answer; None where it gave none.
         patch: Its change as a unified diff; None where it made none that is recorded.
         position: Where in the file it stands, such as `line 3`; empty where the file holds one trajectory.
         notes: What of it could not be read, a sentence each; they become rows of `rejects`.
@@ -100,15 +116,13 @@ class Trajectory:
         unread: What of it was met and not read, of its events and beside them.
     """
 
-    item: str
-    steps: tuple[tuple[View, ...], ...]
-    final: tuple[View, ...] | None
-    patch: str | None
-    position: str
-    notes: tuple[str, ...] = field(default=())
+    item: str = ""
+    patch: str | None = None
+    position: str = ""
+    notes: tuple[str, ...] = ()
     failed: str = ""
     published: Context | None = None
-    events: tuple[Event, ...] = field(default=())
+    events: tuple[Reading, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
 
     @property
@@ -116,10 +130,13 @@ class Trajectory:
         """The files that its calls changed, each once, in the order they were first changed."""
         return tuple(dict.fromkeys(path for event in self.events for path in event.edited))
 
+    def beside(self, published: Context | None) -> Trajectory:
+        """The trajectory with the published converter's reading beside it, where that is another."""
+        if published is not None and (published.steps, published.final) == (self.steps, self.final):
+            published = None
+        return replace(self, published=published)
 
-def with_files(views: Iterable[View]) -> tuple[View, ...]:
-    """The views with the file of each that has lines named alone as well, before them, as published converters do."""
-    views = tuple(views)
-    named = {view.path for view in views if view.start is None and view.symbol is None}
-    files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in named)
-    return (*map(View, files), *views)
+
+def unscorable(item: str, reason: str, position: str = "", patch: str | None = None) -> Trajectory:
+    """A trajectory of which nothing can be scored."""
+    return Trajectory((), None, item, patch, position, failed=reason)

@@ -14,6 +14,7 @@ from typing import IO
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
 from ingest.runs.input_file import HEAD_BYTES
+from ingest.runs.trajectories.json_values import JsonObject, kind_of
 from ingest.sources.jsonl import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError
 from lake.bounded_json import TooLargeJsonError, parsed_json
@@ -26,8 +27,6 @@ _LOOKED_THROUGH = 4096
 _SMALL_BLOCK_BYTES = 1 << 12
 _BLOCK_BYTES = 1 << 20
 
-JsonObject = Mapping[str, object]
-
 
 class DamagedError(Exception):
     """A file, or a part of one, that cannot be read to its end.
@@ -35,26 +34,12 @@ class DamagedError(Exception):
     Attributes:
         reason: Why, with the place.
         item: The item that it says it is about; empty where it does not say.
+        position: Where in the file it stands, of a part: `line 3`.
     """
 
-    def __init__(self, reason: str, item: str = "") -> None:
+    def __init__(self, reason: str, item: str = "", position: str = "") -> None:
         super().__init__(reason)
-        self.reason, self.item = reason, item
-
-
-@dataclass(frozen=True)
-class Damage:
-    """A part of a file that could not be read while the rest could.
-
-    Attributes:
-        position: Where in the file it stands: `line 3`.
-        reason: Why.
-        item: The item that it says it is about; empty where it does not say.
-    """
-
-    position: str
-    reason: str
-    item: str = ""
+        self.reason, self.item, self.position = reason, item, position
 
 
 @dataclass(frozen=True)
@@ -71,7 +56,7 @@ class TrajectoryFile:
     path: str
     opened: Callable[[], AbstractContextManager[IO[bytes]]]
     all: Mapping[str, TrajectoryFile] = field(default_factory=dict, repr=False, compare=False)
-    damages: list[Damage] = field(default_factory=list, compare=False)
+    damages: list[DamagedError] = field(default_factory=list, compare=False)
 
     def head(self) -> bytes:
         """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage.
@@ -119,7 +104,10 @@ class TrajectoryFile:
         Raises:
             DamagedError: It is none, such as when it is cut off; or as for `data`.
         """
-        return _parsed(self.data().removeprefix(MARK))
+        value = _parsed(self.data().removeprefix(MARK))
+        if isinstance(value, DamagedError):
+            raise value
+        return value
 
     def objects(self) -> Iterator[tuple[str, JsonObject]]:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
@@ -130,43 +118,24 @@ class TrajectoryFile:
         Raises:
             DamagedError: It is a list or one object over several lines, and not JSON to its end; or as for `data`.
         """
-        if not is_json_lines(self.head()):
-            value = self.json()
-            if not isinstance(value, list):
-                yield from self._object("", value)
-                return
-            for number, entry in enumerate(value, start=1):
-                yield from self._object(f"entry {number}", entry)
-            return
-        for number, line in self._lines():
-            if isinstance(line, DamagedError):
-                self.damages.append(Damage(f"line {number}", line.reason, line.item))
+        for position, value in self._values():
+            if isinstance(value, dict):
+                yield position, value
                 continue
-            if not line.strip():
-                continue
-            try:
-                value = _parsed(line)
-            except DamagedError as error:
-                self.damages.append(Damage(f"line {number}", error.reason, error.item))
-                continue
-            yield from self._object(f"line {number}", value)
+            damage = (
+                value if isinstance(value, DamagedError) else DamagedError(f"it is {kind_of(value)}, not an object")
+            )
+            damage.position = position
+            self.damages.append(damage)
 
     def rows(self) -> list[JsonObject]:
-        """The objects of a file that is one trajectory: where one is damaged, all of it is.
-
-        Raises:
-            DamagedError: An object is damaged; or as for `objects`.
-        """
+        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
         rows = [row for _, row in self.objects()]
         self.fail_if_damaged()
         return rows
 
     def fail_if_damaged(self) -> None:
-        """Refuse a file whose rows make up one trajectory, where some of them could not be read.
-
-        Raises:
-            DamagedError: So it is.
-        """
+        """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
         if self.damages:
             reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
             self.damages.clear()
@@ -183,11 +152,18 @@ class TrajectoryFile:
                 raise line
             yield number, line.decode(errors="replace").rstrip("\r\n")
 
-    def _object(self, position: str, value: object) -> Iterator[tuple[str, JsonObject]]:
-        if isinstance(value, dict):
-            yield position, value
-        else:
-            self.damages.append(Damage(position, f"it is {kind_of(value)}, not an object"))
+    def _values(self) -> Iterator[tuple[str, object]]:
+        """The JSON values of a file by their positions; an error in place of a line that is damaged."""
+        if not is_json_lines(self.head()):
+            value = self.json()
+            entries = enumerate(value, start=1) if isinstance(value, list) else ()
+            yield from ((f"entry {number}", entry) for number, entry in entries)
+            if not isinstance(value, list):
+                yield "", value
+            return
+        for number, line in self._lines():
+            if isinstance(line, DamagedError) or line.strip():
+                yield f"line {number}", line if isinstance(line, DamagedError) else _parsed(line)
 
     def _lines(self) -> Iterator[tuple[int, bytes | DamagedError]]:
         unfinished = b""
@@ -213,10 +189,8 @@ class TrajectoryFile:
         try:
             with self.opened() as stream:
                 yield stream
-        except UnreadableEntryError as error:
-            raise DamagedError(error.reason) from error
         except GoldspanError as error:
-            raise DamagedError(error.what) from error
+            raise DamagedError(error.reason if isinstance(error, UnreadableEntryError) else error.what) from error
         except TooMuchUnpackedError as error:
             raise DamagedError(str(error)) from error
         except (OSError, pa.ArrowException) as error:
@@ -224,30 +198,22 @@ class TrajectoryFile:
             raise DamagedError(reason) from error
 
 
-def kind_of(value: object) -> str:
-    """What a JSON value is, in words."""
-    known = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"))
-    return next((said for kind, said in known if isinstance(value, kind)), "null" if value is None else "an object")
-
-
 def _parsed(data: bytes) -> object:
+    """A JSON value, or what is damaged in its place."""
     try:
-        value = parsed_json(data, errors="replace")
+        return parsed_json(data, errors="replace")
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         cut = "; is it cut off?" if error.pos >= len(error.doc.rstrip()) or error.msg.startswith("Unterminated") else ""
         reason = f"not JSON at {place}: {error.msg}{cut}"
-        raise DamagedError(reason, _item_named(data)) from error
-    except RecursionError as error:
+    except RecursionError:
         reason = "its lists and objects are nested too deep"
-        raise DamagedError(reason, _item_named(data)) from error
     except TooLargeJsonError as error:
-        raise DamagedError(str(error), _item_named(data)) from error
+        reason = str(error)
     except ValueError as error:
         # A number of more digits than Python turns into one.
         reason = f"not JSON: {str(error).partition(';')[0]}"
-        raise DamagedError(reason, _item_named(data)) from error
-    return value
+    return DamagedError(reason, _item_named(data))
 
 
 def _item_named(data: bytes) -> str:

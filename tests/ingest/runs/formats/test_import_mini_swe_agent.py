@@ -10,7 +10,7 @@ import pytest
 from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, recognise, trajectories
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
-from ingest.runs.trajectories.published_shell import views_in
+from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.trajectory import Context, Trajectory, View
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import opened
@@ -196,7 +196,7 @@ def test_where_no_message_tells_how_a_command_ended_all_of_it_is_its_output(tmp_
     ],
 )
 def test_a_command_shows_the_files_it_reads(command: str, views: list[View]) -> None:
-    assert views_in(command) == views
+    assert views_of_command(command) == views
 
 
 def test_a_command_made_to_break_a_pattern_is_soon_read() -> None:
@@ -207,7 +207,7 @@ def test_a_command_made_to_break_a_pattern_is_soon_read() -> None:
         "cat " + "a" * 10**6,
         "nl a" + " |" * 10**5,
     ):
-        assert views_in(text) == []
+        assert views_of_command(text) == []
 
 
 @pytest.mark.parametrize(("submission", "patch"), [("diff", "diff"), ("", ""), (None, None), (7, None)])

@@ -1,23 +1,27 @@
-"""What shell commands show of files, as ContextBench's published converter reads commands."""
+"""What ContextBench's published converter reads of shell commands, and of OpenHands' actions.
+
+Its reader of `output.jsonl` was at hand in summary only; this follows the one beside it that reads the same tools from
+completions (contextbench/agents/openhands/extract_llm_completions.py), and for commands that of mini-swe-agent.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
-from ingest.runs.trajectories.json_values import line_of
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.json_values import JsonObject, line_of, list_of, text_of
+from ingest.runs.trajectories.trajectory import Context, View, Views, renamed
 
-ENDINGS = (
+_ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
     "swift",
 )  # fmt: skip
 """What the name of a source file ends in."""
-
 _CHANGES = ("sed -i", "echo ", "mkdir", "rm ", "git add", "git commit")
 _PARTS = re.compile(r"&&|\|\||;")
 _BLANKS = re.compile(r"(\s)\1{3,}")
-_ENDING = "|".join(ENDINGS)
 _NUMBERED = re.compile(r"nl\s.+\s(?P<file>\S+)\s*", re.DOTALL)
 _PRINTED = re.compile(r"\s*sed\s+-n\s+['\"]?(?P<start>[0-9]+),(?P<end>[0-9]+)p")
 _READERS = (
@@ -27,10 +31,49 @@ _READERS = (
 )
 _SEARCH = re.compile(r"\bgrep(?=\s)")
 _WORD = re.compile(r"\S+")
-_SOURCE = re.compile(rf"[^\s&|>]+\.(?:{_ENDING})\b")
+_SOURCE = re.compile(rf"[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b")
 
 
-def views_in(command: str) -> list[View]:
+def published_context(events: Iterable[JsonObject]) -> Context | None:
+    """A step for each `read` or `run` action that names a file, whatever it gave; in the end all their lines, joined.
+
+    A `read` without a `view_range` names the file alone. Events none of which has arguments the converter does not
+    know: they are None.
+    """
+    actions = [event for event in events if isinstance(event.get("args"), dict)]
+    steps = tuple(views for event in actions if (views := _of_action(event)))
+    return Context(steps, _joined([view for step in steps for view in step]) or None) if actions else None
+
+
+def _of_action(event: JsonObject) -> Views:
+    views: list[View] = []
+    if event.get("action") == "run":
+        views = views_of_command(text_of(event, "args", "command"))
+    elif event.get("action") == "read":
+        start, end = (*map(line_of, list_of(event, "args", "view_range")), 0, 0)[:2]
+        asked = (start, end) if start and end and start > 0 and end > 0 else (None, None)
+        views = [View(text_of(event, "args", "path"), *asked)]
+    return renamed(views, _in_repository)
+
+
+def _in_repository(path: str) -> str:
+    return path.strip().strip("'\"").removeprefix("/workspace/").lstrip("/").removeprefix("./")
+
+
+def _joined(views: Sequence[View]) -> Views:
+    """The views with lines of one file that overlap or touch as one, and every file without lines once."""
+    joined = list(dict.fromkeys(view for view in views if view.start is None))
+    lines = (view for view in views if view.start is not None)
+    for view in sorted(lines, key=lambda view: (view.path, view.start or 0, view.end or 0)):
+        last = joined[-1] if joined else None
+        if last is not None and last.path == view.path and last.end is not None and (view.start or 0) <= last.end + 1:
+            joined[-1] = replace(last, end=max(last.end, view.end or 0))
+        else:
+            joined.append(view)
+    return tuple(joined)
+
+
+def views_of_command(command: str) -> list[View]:
     """The source files that a command shows, each with its lines where the command names them, in its order.
 
     A command that changes files as well shows nothing that counts. Paths are as the command has them.
@@ -44,15 +87,14 @@ def views_in(command: str) -> list[View]:
         printed = next((match.groupdict() for one in _READERS if (match := one.search(part))), None)
         found = _numbered(part) or printed or {"file": _searched(part)}
         file, end = found["file"].strip("'\""), line_of(found.get("end"))
-        if file.endswith(tuple(f".{ending}" for ending in ENDINGS)):
+        if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
             views.append(View(file, line_of(found.get("start", "1")) if end is not None else None, end))
     return list(dict.fromkeys(views))
 
 
 def _numbered(part: str) -> dict[str, str] | None:
     """`nl -ba FILE | sed -n '1,9p'`: the last word before the pipe, where another stands between it and `nl`."""
-    pieces = part.split("|")
-    for left, right in pairwise(pieces):
+    for left, right in pairwise(part.split("|")):
         printed, place = _PRINTED.match(right), left.find("nl")
         while printed is not None and place >= 0:
             if named := _NUMBERED.fullmatch(left, place):
