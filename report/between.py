@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -11,75 +10,44 @@ from report.entities import Protocol
 from report.facts import Facts
 from report.leaderboard.columns import columns_of
 from report.parameters import WHOLE
-from report.shown import score, signed
 
 _MEASURE = ["granularity", "metric", "k"]
 
 
-@dataclass(frozen=True)
-class Apart:
-    """One metric under two protocols.
+def differences(facts: Facts, benchmark: str) -> list[dict[str, object]]:
+    """The benchmark's first protocol against each other one that scored the same runs; baselines are left out.
 
-    Attributes:
-        title: The metric.
-        average: How it is averaged under both.
-        n: Over how many systems.
-        medians: Of these systems, under either.
-        largest: The largest difference of one system, second less first.
-        system: Which system that is.
+    There are `first` and `other`, the protocols, and `rows`, one for each metric of both: its `title`, how it is
+    averaged under both (`average`), over `n` systems, their `medians` under either, the `largest` difference of one
+    system, second less first, and which `system` that is.
     """
-
-    title: str
-    average: str
-    n: int
-    medians: tuple[str, str]
-    largest: str
-    system: str
-
-
-@dataclass(frozen=True)
-class Between:
-    """Two protocols of one task."""
-
-    first: Protocol
-    other: Protocol
-    rows: Sequence[Apart]
-
-
-def differences(facts: Facts, benchmark: str) -> list[Between]:
-    """The benchmark's first protocol against each other one that scored the same runs; baselines are left out."""
     mine = [one for one in facts.protocols.values() if one.benchmark == benchmark]
     shown = facts.boards(benchmark)
     if not shown:
         return []
     first = facts.protocols[shown[0].name]
-    pairs = ((other, _apart(facts, first, other)) for other in mine if other.name != first.name)
-    return [Between(first, other, rows) for other, rows in pairs if rows]
+    pairs = ((other, list(_apart(facts, first, other))) for other in mine if other.name != first.name)
+    return [{"first": first, "other": other, "rows": rows} for other, rows in pairs if rows]
 
 
-def _apart(facts: Facts, first: Protocol, other: Protocol) -> list[Apart]:
+def _apart(facts: Facts, first: Protocol, other: Protocol) -> Iterator[dict[str, object]]:
     systems = {run.run_id: run.system for run in facts.runs if run.comparable and not run.baseline}
-    whole = facts.aggregates.filter(slice=WHOLE).filter(pl.col("run_id").is_in(list(systems)))
+    whole = facts.aggregates.filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
     one, two = (whole.filter(protocol=name.name) for name in (first, other))
     both = one.join(two, on=[*_MEASURE, "run_id"], suffix="_other")
-    columns = columns_of(facts, first, ("", "", 0), both)[1:]
-    of = both.partition_by(_MEASURE, as_dict=True)
-    rows = [_row(column.title, of[column.measure], systems) for column in columns if column.better != "neither"]
-    return [row for row in rows if row is not None]
-
-
-def _row(title: str, both: pl.DataFrame, systems: dict[str, str]) -> Apart | None:
-    average = "micro" if both["micro"].count() and both["micro_other"].count() else "macro"
-    known = both.select("run_id", one=average, two=f"{average}_other").drop_nulls().sort("run_id")
-    if known.is_empty():
-        return None
-    known = known.with_columns(apart=pl.col("two") - pl.col("one"))
-    most = known.row(int(known["apart"].abs().arg_max() or 0), named=True)
-    medians = (score(_median(known["one"])), score(_median(known["two"])))
-    largest = signed(most["apart"])
-    return Apart(title, average, known.height, medians, largest, systems[most["run_id"]])
-
-
-def _median(values: pl.Series) -> float | None:
-    middle = values.median()
-    return middle if isinstance(middle, float) else None
+    for column in columns_of(facts, first, ("", "", 0), both)[1:]:
+        mine = both.filter(**column.where)
+        average = "micro" if mine["micro"].count() and mine["micro_other"].count() else "macro"
+        known = mine.select("run_id", one=average, two=f"{average}_other").drop_nulls().sort("run_id")
+        if column.better == "neither" or known.is_empty():
+            continue
+        apart = known["two"] - known["one"]
+        most = int(apart.abs().arg_max() or 0)
+        yield {
+            "title": column.title,
+            "average": average,
+            "n": known.height,
+            "medians": (known["one"].median(), known["two"].median()),
+            "largest": apart[most],
+            "system": systems[known["run_id"][most]],
+        }

@@ -147,7 +147,7 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
             "tie_group": row.head.tie_group if row.head is not None and column == board.primary else None,
         }
         for board in boards
-        for row in (*board.rows, *board.unranked)
+        for row in board.every
         for column in board.columns
         for average in AVERAGES
         if (value := row.value(column, average)) is not None
@@ -186,7 +186,7 @@ def _latex(of: Export) -> bytes:
 def _bundle(of: Export) -> bytes:
     kinds = {"csv": _csv, "json": _json, "parquet": _parquet}
     files = {f"numbers.{name}": (of.rows.height, made(of.rows)) for name, made in kinds.items()}
-    n_lines = sum(len(board.rows) + len(board.unranked) for board in of.boards)
+    n_lines = sum(len(board.every) for board in of.boards)
     return bundled({**files, "tables.md": (n_lines, markdown(of.boards)), "tables.tex": (n_lines, _latex(of))})
 
 

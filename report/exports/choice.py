@@ -51,10 +51,10 @@ class Choice:
         if self.slice and not any(where for _, where in places):
             raise unknown_name(self.slice, "slice", {one for each in protocols for one in _slices(facts, each.name)})
         boards = [build_board(facts, one, where) for one, where in places if where or not self.slice]
-        scored = [board for board in boards if board.rows or board.unranked]
+        scored = [board for board in boards if board.every]
         _check("metric", self.metrics, {name for board in scored for one in board.columns for name in _names(one.name)})
-        _check("system", self.systems, {row.run.system for board in scored for row in (*board.rows, *board.unranked)})
-        return [found for board in scored if (found := self._part(board)).columns and (found.rows or found.unranked)]
+        _check("system", self.systems, {row.run.system for board in scored for row in board.every})
+        return [found for board in scored if (found := self._part(board)).columns and found.every]
 
     def _where(self, facts: Facts, protocol: str) -> tuple[str, str] | None:
         matching = [one for one in _slices(facts, protocol) if self.slice in (one, one.partition("=")[0])]
@@ -89,7 +89,7 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
         mine = mine.filter(pl.col("task").is_in(protocol_named(protocol).tasks))
     if mine.is_empty():
         raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
-    complete = mine.filter(pl.col("status") == "complete")
+    complete = mine.filter(status="complete")
     found = (complete if complete.height else mine)["run_id"].to_list()
     if len(found) > 1:
         message = f"{name} means {len(found)} runs"
@@ -98,8 +98,8 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
 
 
 def _slices(facts: Facts, protocol: str) -> list[str]:
-    mine = facts.aggregates.filter(pl.col("protocol") == protocol).select("slice", "slice_value").unique()
-    return [f"{name}={value}" for name, value in mine.sort(pl.all()).rows()]
+    mine = facts.aggregates.filter(protocol=protocol).select("slice", "slice_value").unique().sort(pl.all())
+    return [f"{name}={value}" for name, value in mine.rows()]
 
 
 def _names(metric: str) -> tuple[str, str]:

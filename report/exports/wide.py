@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from unicodedata import normalize
 
-from report.leaderboard.board import AVERAGES, Board, Row
+from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.shown import MISSING, score, visible
 
@@ -93,21 +93,16 @@ def _bold(board: Board, n_columns: int) -> set[tuple[int, int]]:
 
 def _caption(board: Board) -> str:
     n = f"n = N = {board.n_items:,} where no cell or line says otherwise"
-    said = f"{board.benchmark.title}, {board.protocol.name}, {board.slice[1]}, {AVERAGES[board.average][1]}; {n}"
+    said = f"{board.benchmark.title}, {board.protocol.name}, {board.slice[1]}, {board.averaging}; {n}"
     means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, board.average) != board.average)
     return f"{said}; means over items: {', '.join(means)}" if means else said
 
 
 def _wide(board: Board, columns: Sequence[Column]) -> tuple[list[str], list[list[str]]]:
     head = ["system", *(column.name for column in columns)]
-    lines = [
-        [
-            f"{row.run.system} ({row.state})" if row.state else row.run.system,
-            *(_cell(board, row, column) for column in columns),
-        ]
-        for row in (*board.rows, *board.unranked)
-    ]
-    return head, lines
+    names = [f"{row.run.system} ({row.state})" if row.state else row.run.system for row in board.every]
+    cells = [[_cell(board, row, column) for column in columns] for row in board.every]
+    return head, [[name, *of] for name, of in zip(names, cells, strict=True)]
 
 
 def _cell(board: Board, row: Row, column: Column) -> str:

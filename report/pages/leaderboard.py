@@ -80,8 +80,7 @@ def _pages(material: Material) -> Iterator[Page]:
 
 def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[str, object]) -> Page:
     plains = [
-        (section, plain_tables(section.board.facts, section.board, section.reference), step_picture(section.board))
-        for section in sections
+        (section, plain_tables(section.board, section.reference), step_picture(section.board)) for section in sections
     ]
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
