@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping
@@ -137,7 +138,7 @@ def _write(
     numbers = numbers_of(material.every_board)
     changes = changes_since(since, numbers, downloads) if since else None
     if changes is not None:
-        _new_file(new, PATH).write_bytes(changes.text())
+        _new_file(new, PATH).write_text(json.dumps(changes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
     kinds = publishers()
     frame = {
         "navigation": [entry for kind in kinds for entry in kind.entries(facts)],

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -40,41 +39,6 @@ class Numbers:
 _Kept = TypeAdapter(dict[str, Numbers])
 
 
-@dataclass(frozen=True)
-class Change:
-    """A system whose number is new, gone or another, and why, as far as that is known."""
-
-    system: str
-    before: str
-    now: str
-    why: str
-    size: float | None
-
-
-@dataclass(frozen=True)
-class BoardChanges:
-    """What changed on a board, the most first; `why` holds for all its systems."""
-
-    title: str
-    path: str
-    why: str
-    systems: Sequence[Change]
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What changed since a build; of files to download their rows before and now."""
-
-    build: str
-    knows_numbers: bool
-    boards: Sequence[BoardChanges]
-    files: Sequence[tuple[str, str, str]]
-
-    def text(self) -> bytes:
-        """All of it, as a file."""
-        return (json.dumps(asdict(self), indent=1, ensure_ascii=False) + "\n").encode()
-
-
 def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     """Every board's primary numbers, for the next build to compare its own with."""
     found = {}
@@ -92,8 +56,12 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     return found
 
 
-def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> Changes:
+def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> dict[str, object]:
     """What changed since a build whose manifest is given.
+
+    There are `build`, which that was; whether it `knows_numbers`; `boards`, each with title, path, `why` for all its
+    systems, and of each whose number is new, gone or another, the most first, system, before, now, why and size; and
+    `files` to download with their rows before and now.
 
     Raises:
         GoldspanError: The manifest is not as a build writes it.
@@ -108,45 +76,43 @@ def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: S
     now = {one.path: one.n_rows for one in downloads}
     boards = [_of_board(known.get(name), numbers.get(name)) for name in ({**numbers, **known} if known else ())]
     changed = sorted(path for path in {*rows, *now} if rows.get(path) != now.get(path))
-    return Changes(
-        build=before.fingerprint[:12],
-        knows_numbers=bool(known),
-        boards=[board for board in boards if board.systems or board.why],
-        files=[(path, count(rows.get(path)), count(now.get(path))) for path in changed],
-    )
+    return {
+        "build": before.fingerprint[:12],
+        "knows_numbers": bool(known),
+        "boards": [board for board in boards if board["systems"] or board["why"]],
+        "files": [(path, count(rows.get(path)), count(now.get(path))) for path in changed],
+    }
 
 
-def _of_board(before: Numbers | None, now: Numbers | None) -> BoardChanges:
+def _of_board(before: Numbers | None, now: Numbers | None) -> dict[str, object]:
     shown = now or before
     assert shown is not None
-    reasons = []
     if before is None or now is None:
-        reasons.append("a new board" if now else "no longer scored")
+        reasons = ["a new board" if now else "no longer scored"]
     else:
-        reasons += [f"other data: {before.data} before, {now.data} now"] * (before.data != now.data)
+        reasons = [f"other data: {before.data} before, {now.data} now"] * (before.data != now.data)
         reasons += [f"other rules: protocol {before.rules} before, {now.rules} now"] * (before.rules != now.rules)
-    changed = list(_of_systems(before.systems if before else {}, now.systems if now else {}))
-    changed.sort(key=lambda one: (one.size is not None, -(one.size or 0.0), one.system))
-    return BoardChanges(shown.title, shown.path if now else "", "; ".join(reasons), changed)
+    changed = _of_systems(before.systems if before else {}, now.systems if now else {})
+    rising = sorted(changed, key=lambda one: (one[4] is not None, -(one[4] or 0.0), one[0]))
+    systems = [dict(zip(("system", "before", "now", "why", "size"), one, strict=True)) for one in rising]
+    return {"title": shown.title, "path": shown.path if now else "", "why": "; ".join(reasons), "systems": systems}
 
 
-def _of_systems(before: Mapping[str, Number], now: Mapping[str, Number]) -> Iterator[Change]:
+def _of_systems(
+    before: Mapping[str, Number], now: Mapping[str, Number]
+) -> Iterator[tuple[str, str, str, str, float | None]]:
+    """Each system with another number: the numbers, why they differ as far as that is known, and how much."""
     for system in {*before, *now}:
         old, new = before.get(system), now.get(system)
-        if old is None or new is None:
-            one = old or new
-            assert one is not None
-            value = score(one.value)
-            yield Change(system, *((value, MISSING, "gone") if old else (MISSING, value, "new")), None)
-        elif old.value != new.value:
+        if new is None and old is not None:
+            yield system, score(old.value), MISSING, "gone", None
+        elif old is None and new is not None:
+            yield system, MISSING, score(new.value), "new", None
+        elif old is not None and new is not None and old.value != new.value:
             reasons = [f"over {count(new.n)} items, before over {count(old.n)}"] * (old.n != new.n)
             reasons += ["another run"] * (old.run != new.run)
             size = None if old.value is None or new.value is None else abs(new.value - old.value)
-            yield Change(system, *_apart(old.value, new.value), "; ".join(reasons), size)
-
-
-def _apart(before: float | None, now: float | None) -> tuple[str, str]:
-    """Two numbers in as many digits as tell them apart."""
-    if score(before) != score(now) or before is None or now is None:
-        return score(before), score(now)
-    return repr(before), repr(now)
+            # Numbers that would look alike are shown in as many digits as tell them apart.
+            is_alike = size is not None and score(old.value) == score(new.value)
+            first, second = (repr(one.value) if is_alike else score(one.value) for one in (old, new))
+            yield system, first, second, "; ".join(reasons), size
