@@ -96,17 +96,11 @@ def slice_rows(
 
 
 def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
-    """A row per run, best first by the first of some metrics; runs over fewer items than others last, then by name.
+    """A row per run of those that :func:`slice_rows` gave, best first by the first of some metrics, then by name.
 
     There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items; number, low, high and n of
     the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that the metric
-    applies to, as only such may be set beside others; and, where there are ranks, what table `ranks` has.
-
-    Args:
-        lake: Where the ranks are.
-        protocol: Under which the runs were scored.
-        rows: As :func:`slice_rows` gives them.
-        columns: Metrics and cut-offs.
+    applies to, as only such may be set beside others: the rest comes last; and the places that table `ranks` has.
     """
     key = ["run_id", "system", "retriever", "status", "is_baseline", "is_whole", "slice", "slice_value", "n_items"]
     low, high = interval_of(average_of(protocol, columns[0][0]))
@@ -143,14 +137,8 @@ def board(
 ) -> PrintedTable | None:
     """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
 
-    Args:
-        lake: Where the numbers are.
-        task: Whose runs.
-        protocol: Under which they were scored.
-        requested: The metrics and cut-offs; none for the primary, recall and reciprocal rank.
-        slice_name: As :func:`slice_rows` has it.
-        systems: Likewise.
-        top: How many systems at most, baselines not counted.
+    What is requested are metrics and cut-offs, without any the primary, recall and reciprocal rank. Slice and systems
+    are chosen as by :func:`slice_rows`; `top` is how many systems there are at most, baselines not counted.
     """
     declared = metrics_of(protocol)
     columns = list(dict.fromkeys(requested or [primary_of(protocol), *(one for one in _USUAL if one in declared)]))

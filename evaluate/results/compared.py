@@ -86,14 +86,7 @@ _OF_TABLE = (
 
 
 class Pair(NamedTuple):
-    """Two runs of a task that one protocol scored.
-
-    Attributes:
-        task: The task.
-        protocol: The protocol.
-        sources: Where each lies.
-        runs: The id and the system of each.
-    """
+    """Two runs of a task that one protocol scored: where each lies, its id and its system."""
 
     task: Task
     protocol: Protocol
@@ -118,17 +111,10 @@ def compared(
     expected: Sequence[bool],
     found: pl.DataFrame,
 ) -> Iterator[Compared]:
-    """The comparison of two runs; none without an item that both have.
+    """The comparison of two runs by a metric over a value of a slice; none without an item that both have.
 
-    Args:
-        pair: The runs.
-        metric: By what.
-        k: Its cut-off.
-        where: Over which slice and value of it.
-        scores: Of each run its rows of table `scores` by the metric.
-        items: Rows of table `items`.
-        expected: Of each run whether its values are expectations.
-        found: The pair's row of table `comparisons`; worked out where there is none.
+    Of each run there are its rows of table `scores` by the metric, and whether these are expectations; `found` is the
+    pair's row of table `comparisons`, which is worked out where there is none.
     """
     protocol = pair.protocol
     average, inside = average_of(protocol, metric), in_slice(items, *where)
@@ -208,13 +194,10 @@ def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition that fails a comparison, as somebody's own continuous integration asks it.
+    """A condition on a metric and cut-off that fails a comparison, as somebody's own continuous integration asks it.
 
-    Attributes:
-        metric: By which the two are compared.
-        k: Its cut-off.
-        change: `drops` or `rises`: the second's number lies so far below or above the first's; `is worse`: the verdict.
-        by: How far; 0 for a verdict.
+    The change is `drops` or `rises`, the second's number lies so far below or above the first's, or `is worse`, the
+    verdict.
     """
 
     metric: Metric

@@ -87,13 +87,9 @@ def _files(folder: Path | None, name: str) -> list[Path]:
 
 
 def held_against(task: Task, rules: Rules, sources: Sequence[Source], scores: Sequence[pl.LazyFrame]) -> Iterator[str]:
-    """See that scores elsewhere and here are of the same data by the same rules; sentences on what cannot be told.
+    """See that what a run scored elsewhere is of the data and rules of a run here; sentences on what cannot be told.
 
-    Args:
-        task: What was asked.
-        rules: By what it was scored.
-        sources: What lies elsewhere, and this lake.
-        scores: A run's rows of table `scores` from either.
+    Sources and scores, rows of that table, are first those elsewhere, then this lake's.
 
     Raises:
         GoldspanError: They are not; it says in what.

@@ -9,8 +9,8 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.partition import Partition, PoolCache
-from evaluate.retrievers import retrievers
 from evaluate.runs import context_runs as contexts
+from evaluate.runs.comparing import systems_of
 from evaluate.score.contexts.ground import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, asked_of, edition
@@ -50,17 +50,17 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
 def explored(
     lake: Lake, task: Task, protocol: Protocol, requested: Requested, run_ids: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Scores by metrics that a protocol does not declare, of every item that a run was scored on under it.
+    """Scores of runs by metrics that their protocol does not declare, of every item that they were scored on under it.
+
+    They are rows of table `scores`, the protocol's hash left empty. The caller holds the lake's lock, as similarities
+    may be stored that were not there.
 
     Args:
-        lake: Where the rankings are; the caller holds its lock, as similarities may be stored that were not there.
+        lake: Where the rankings are.
         task: Whose runs.
         protocol: Whose rules, but for the metrics.
         requested: The metrics and cut-offs, each one that :func:`why_not` has nothing against.
         run_ids: Which runs; None for all that were scored under the protocol.
-
-    Returns:
-        Rows of table `scores`, its protocol's hash left empty.
     """
     rules, cache = _with_metrics(protocol, requested), PoolCache()
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
@@ -107,18 +107,15 @@ def _with_metrics(protocol: Protocol, requested: Requested) -> Protocol:
 
 def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Selection, list[contexts.ContextRun]]]:
     """Some runs of a task by what of the items they were asked; those over the same chunks beside each other."""
-    rows = lake.scan("runs", benchmark=task.benchmark).filter(
-        (pl.col("task") == task.name) & pl.col("run_id").is_in(list(run_ids))
-    )
-    known, whole = retrievers(), Selection((), edition(lake, task.benchmark).limit)
+    expected = systems_of(lake, task).select("run_id", "is_expected")
+    rows = lake.read("runs", benchmark=task.benchmark).join(expected, on="run_id").sort("chunker", "run_id")
+    whole = Selection((), edition(lake, task.benchmark).limit)
     runs: dict[Selection, list[contexts.ContextRun]] = {}
-    for run in rows.sort("chunker", "run_id").collect().iter_rows(named=True):
+    for run in rows.filter(pl.col("run_id").is_in(list(run_ids))).iter_rows(named=True):
         is_ours = run["origin"] == "built-in"
         selection = Selection.of_run(run["selection"], run["limit"]) if is_ours else whole
-        is_chance = is_ours and run["retriever"] in known and known[run["retriever"]].is_chance
-        runs.setdefault(selection, []).append(
-            contexts.ContextRun(run["run_id"], chunker=run["chunker"], is_chance=is_chance)
-        )
+        mine = contexts.ContextRun(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
+        runs.setdefault(selection, []).append(mine)
     yield from runs.items()
 
 

@@ -155,7 +155,7 @@ def test_a_build_that_fails_leaves_the_site_before_it(
         message = "disk on fire"
         raise RuntimeError(message)
 
-    monkeypatch.setattr(building, "_write_page", fails)
+    monkeypatch.setattr(building, "_new_file", fails)
     with pytest.raises(RuntimeError, match="disk on fire"):
         build(small, tmp_path / "site")
     assert files(tmp_path / "site") == before
