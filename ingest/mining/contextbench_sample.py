@@ -14,6 +14,7 @@ from ingest.mining.sample import DATA, OWN_LICENCE
 from ingest.sources.folder import FolderSource
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import GitProcess
+from ingest.sources.tree import unusable
 from lake.errors import GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 
@@ -43,8 +44,7 @@ class ContextBenchSample(FolderSource):
                 for name, stream in _streams().items():
                     _make(folder / name, stream)
         except OSError as error:
-            what = f"the cache cannot be used: {error.strerror or error}"
-            raise GoldspanError(what, where=str(self.cache), hint="Check space and permissions.") from error
+            raise unusable(self.cache, error) from error
         return Repositories(self.cache, base=folder.as_uri())
 
 

@@ -23,7 +23,6 @@ from typing import IO, TYPE_CHECKING
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
-from lake.bounded_json import parsed_json
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS, MAX_STREAMED_BYTES, MIB
@@ -72,25 +71,43 @@ def is_saved(folder: Path) -> bool:
 
 
 def entry_of_saved(folder: Path) -> Entry:
-    """A folder that `save_to_disk` made, as JSON Lines."""
+    """A folder that `save_to_disk` made, as JSON Lines.
+
+    Raises:
+        UnreadableEntryError: What it says of itself is not so.
+    """
     path = f"{folder.resolve().name}.jsonl"
-    files = _saved_files(folder, path)
-    made_from = fingerprint([sha256_of_file(file) for file in files])
-    return _entry(path, partial(_saved_rows, folder, files, path), made_from)
+    with _unreadable(folder.name, path, f"{_STATE} cannot be read"):
+        with (folder / _STATE).open("rb") as file:
+            names = [str(one["filename"]) for one in json.loads(file.read(MIB))["_data_files"]]
+        files = [folder / name for name in names]
+        if not files or any(one.parent != folder or one.is_symlink() or not one.is_file() for one in files):
+            raise UnreadableEntryError(folder.name, path, f"{_STATE} names no files that lie beside it")
+        if sum(file.stat().st_size for file in files) > MAX_STREAMED_BYTES:
+            raise UnreadableEntryError(folder.name, path, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
+        made_from = fingerprint([sha256_of_file(file) for file in files])
+
+    def dataset() -> Dataset:
+        for file in files:
+            _check_unpacked(file)
+        return _datasets().load_from_disk(str(folder))
+
+    return _entry(folder.name, path, dataset, made_from)
 
 
 def entry_of_hub(rows: HubRows) -> Entry:
     """A data set of the hub, as JSON Lines."""
     path = f"{rows.hub.rpartition('/')[2]}-{rows.config or 'default'}-{rows.split}.jsonl"
-    return _entry(path, partial(_hub_rows, rows), fingerprint(vars(rows)))
+    return _entry(rows.hub, path, partial(_from_hub, rows), fingerprint(vars(rows)))
 
 
-def _entry(path: str, rows: Callable[[], Iterator[Mapping[str, object]]], made_from: str) -> Entry:
+def _entry(location: str, path: str, dataset: Callable[[], Dataset], made_from: str) -> Entry:
     @contextmanager
     def stream() -> Iterator[IO[bytes]]:
         with tempfile.TemporaryFile() as file:
-            for row in rows():
-                file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
+            with _unreadable(location, path):
+                for row in _rows(dataset()):
+                    file.write(f"{json.dumps(row, ensure_ascii=False, default=str)}\n".encode(errors="replace"))
             file.seek(0)
             yield file
 
@@ -101,46 +118,8 @@ def _entry(path: str, rows: Callable[[], Iterator[Mapping[str, object]]], made_f
     return Entry(path, UNKNOWN_SIZE, whole, stream, made_from)
 
 
-def _saved_files(folder: Path, path: str) -> list[Path]:
-    """The Arrow files of a saved data set, which lie in its own folder and are not packed.
-
-    Raises:
-        UnreadableEntryError: What it says of itself is not so.
-    """
-    try:
-        with (folder / _STATE).open("rb") as file:
-            state = parsed_json(file.read(MIB))
-        named = state.get("_data_files") if isinstance(state, dict) else None
-        names = [one.get("filename") for one in named if isinstance(one, dict)] if isinstance(named, list) else []
-        files = [folder / name for name in names if isinstance(name, str) and name == Path(name).name]
-        if not files or len(files) < len(names) or not all(file.is_file() and not file.is_symlink() for file in files):
-            raise UnreadableEntryError(folder.name, path, f"{_STATE} names no files that lie beside it")
-        if sum(file.stat().st_size for file in files) > MAX_STREAMED_BYTES:
-            raise UnreadableEntryError(folder.name, path, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
-    except (OSError, ValueError, RecursionError) as error:
-        raise UnreadableEntryError(folder.name, path, f"{_STATE} cannot be read: {error}") from error
-    return files
-
-
-def _saved_rows(folder: Path, files: list[Path], path: str) -> Iterator[Mapping[str, object]]:
-    with _unreadable(folder.name, path):
-        for file in files:
-            _check_unpacked(file)
-        datasets = _datasets()
-        yield from _rows(datasets.load_from_disk(str(folder)))
-
-
-def _hub_rows(rows: HubRows) -> Iterator[Mapping[str, object]]:
-    with _unreadable(rows.hub, rows.hub):
-        yield from _rows(_from_hub(rows))
-
-
 def _from_hub(rows: HubRows) -> Dataset:
-    """The split at its commit, from the cache or by the network.
-
-    Raises:
-        GoldspanError: Neither has it (code MISSING), or its files are of another format.
-    """
+    """The split at its commit, from the cache or by the network."""
     datasets = _datasets()
     try:
         builder = datasets.load_dataset_builder(rows.hub, rows.config or None, revision=rows.revision)
@@ -156,11 +135,7 @@ def _from_hub(rows: HubRows) -> Dataset:
 
 
 def _check_files(manager: DownloadManager, files: object, rows: HubRows) -> None:
-    """See that every file of the split can be read within the limits, before `datasets` unpacks it.
-
-    Raises:
-        UnreadableEntryError: One cannot, or is neither Parquet nor JSON Lines.
-    """
+    """See that every file of the split can be read within the limits, before `datasets` unpacks it."""
     named = files.get(rows.split) if isinstance(files, dict) else None
     if not named:
         raise UnreadableEntryError(rows.hub, rows.hub, f"it has no split {rows.split!r}")
@@ -205,11 +180,7 @@ def _rows(dataset: Dataset) -> Iterator[Mapping[str, object]]:
 
 
 def _check_unpacked(file: Path) -> None:
-    """See that the batches of an Arrow file are as they lie: `datasets` would unpack all of them at once.
-
-    Raises:
-        ValueError: They are packed, or it is no Arrow file.
-    """
+    """See that the batches of an Arrow file are as they lie: `datasets` would unpack all of them at once."""
     with pa.memory_map(str(file)) as stream:
         for message in pa.ipc.MessageReader.open_stream(stream):
             if message.type == "record batch" and _is_packed(message.metadata.to_pybytes()):
@@ -232,12 +203,12 @@ def _is_packed(message: bytes) -> bool:
 
 
 @contextmanager
-def _unreadable(location: str, path: str) -> Iterator[None]:
+def _unreadable(location: str, path: str, what: str = "`datasets` cannot read it") -> Iterator[None]:
     """Whatever a damaged data set makes `datasets` or Arrow raise, as one error."""
     try:
         yield
     except GoldspanError:
         raise
     except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, RuntimeError, struct.error) as error:
-        reason = f"`datasets` cannot read it: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
+        reason = f"{what}: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
         raise UnreadableEntryError(location, path, reason) from error

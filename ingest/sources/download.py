@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.sources.repository import git_blob_id
-from ingest.sources.tree import Progress
+from ingest.sources.tree import Progress, unusable
 from lake.errors import Exit, GoldspanError
 
 TIMEOUT_SECONDS = 30
@@ -38,12 +38,6 @@ def blob_id_of(file: Path) -> str:
     """The id git gives a file's content."""
     with file.open("rb") as stream:
         return git_blob_id(stream, file.stat().st_size)
-
-
-def unusable(cache: Path, error: OSError) -> GoldspanError:
-    """The error where a cache cannot be read or written."""
-    what = f"the cache cannot be used: {error.strerror or error}"
-    return GoldspanError(what, where=str(cache), hint="Check space and permissions.")
 
 
 def fetch(remote: Remote, cache: Path, progress: Progress | None = None) -> Path:

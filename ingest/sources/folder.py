@@ -14,9 +14,6 @@ from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_FILES
 from lake.text import listed
 
-RECORDED = "trajectories"
-"""The folder of a benchmark's that holds runs made elsewhere."""
-
 _ENDINGS = frozenset({".zip", ".gz", ".zst", ".json", ".jsonl", ".traj"})
 
 
@@ -52,11 +49,12 @@ class FolderSource(Source):
 
     def recorded(self) -> list[Recorded]:
         """What lies in its folder `trajectories/`: a file, archive or folder per system, called like it."""
-        folder = self.root / RECORDED
+        folder = self.root / "trajectories"
         if not folder.is_dir():
             return []
-        found = [item for item in folder.iterdir() if not is_junk(item.name) and not item.name.startswith(".")]
-        return sorted((Recorded(_system(item), item) for item in found), key=lambda one: (one.system, one.path.name))
+        shown = [item for item in folder.iterdir() if not item.name.startswith((".", "__MACOSX"))]
+        found = [Recorded(_system(item), item) for item in shown]
+        return sorted(found, key=lambda run: (run.system, run.path.name))
 
 
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
@@ -79,7 +77,9 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
             raise GoldspanError(what, hint=hint, code=Exit.MISSING)
         named = sorted(item for item in folder.iterdir() if _label(item.name, benchmark) is not None and item.is_dir())
         own = [item for item in named if _is_marked(item, markers)]
-        itself = _is_marked(folder, markers)
+        # Without markers, only its name can say that a folder is the benchmark's own.
+        labels = [label for name in _names(folder) if (label := _label(name, benchmark)) is not None]
+        is_own = _is_marked(folder, markers) if markers else bool(labels)
     except OSError as error:
         what = f"SOURCE={folder}: the folder cannot be read: {error.strerror}"
         raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
@@ -88,18 +88,14 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         raise GoldspanError(what, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
     if own:
         return FolderSource(str(folder), _label(own[0].name, benchmark) or "", own[0])
-    # Without markers, only its name can say that a folder is the benchmark's own.
-    labels = [label for name in _names(folder) if (label := _label(name, benchmark)) is not None]
-    label = next(filter(None, labels), "") if labels else None
-    if itself if markers else label is not None:
-        return FolderSource(str(folder), label or "", folder)
+    if is_own:
+        return FolderSource(str(folder), next(filter(None, labels), ""), folder)
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
-    places = ", ".join(
-        [f"a subfolder {benchmark} or {benchmark}-<label>", *([f"here or there {looked}"] * bool(looked))]
-    )
+    here = f", here or there {looked}" if looked else ""
     empty = f"; {listed([item.name for item in named])} holds none of these" if named else ""
+    hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
     what = f"SOURCE={folder} does not hold {benchmark}"
-    raise GoldspanError(what, hint=f"Looked for: {places}{empty}.", code=Exit.MISSING)
+    raise GoldspanError(what, hint=hint, code=Exit.MISSING)
 
 
 def read_folder(root: Path, location: str) -> Tree:
@@ -115,21 +111,18 @@ def read_folder(root: Path, location: str) -> Tree:
     home = root.resolve()
     cached = _hub_cache(home)
     homes = (home, cached / "blobs") if cached is not None else (home,)
-    for found in _walk(homes, home, ""):
+    for found in _walk(homes, home, "", location):
         if len(entries) + len(refused) == MAX_FILES:
             refused.append(Refused("", f"it holds more than {MAX_FILES:,} files; the others are not read"))
             break
         if isinstance(found, Refused):
             refused.append(found)
         else:
-            path, file, size = found
-            entries.append(entry_on_disk(file, path, location, size))
-    entries.sort(key=lambda entry: entry.path)
-    refused.sort(key=lambda entry: entry.path)
-    return Tree(location, entries, refused)
+            entries.append(found)
+    return Tree(location, sorted(entries, key=lambda one: one.path), sorted(refused, key=lambda one: one.path))
 
 
-def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[str, Path, int] | Refused]:
+def _walk(homes: Sequence[Path], folder: Path, prefix: str, location: str) -> Iterator[Entry | Refused]:
     try:
         with os.scandir(folder) as listing:
             items = list(listing)
@@ -138,28 +131,31 @@ def _walk(homes: Sequence[Path], folder: Path, prefix: str) -> Iterator[tuple[st
         return
     for item in items:
         path = prefix + item.name
+        is_link = item.is_symlink()
         if is_junk(path):
             continue
-        try:
-            item.name.encode()
-        except UnicodeEncodeError:
+        if not _is_utf8(path):
             yield Refused(os.fsencode(path).decode(errors="backslashreplace"), "the name is not UTF-8")
-            continue
-        if item.is_dir(follow_symlinks=False):
+        elif item.is_dir(follow_symlinks=False):
             if prefix.count("/") < MAX_DEPTH:
-                yield from _walk(homes, Path(item.path), f"{path}/")
+                yield from _walk(homes, Path(item.path), f"{path}/", location)
             else:
                 yield Refused(path, f"more than {MAX_DEPTH} folders inside one another")
-            continue
-        target = Path(item.path)
-        try:
-            if item.is_symlink():
-                target = target.resolve(strict=True)
-            size = target.stat().st_size
-            reason = _why_not(homes, target, linked=item.is_symlink()) or too_large(size)
-            yield Refused(path, reason) if reason else (path, target, size)
-        except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
-            yield Refused(path, "a link that leads nowhere" if item.is_symlink() else "cannot be read")
+        else:
+            try:
+                target = Path(item.path).resolve(strict=True) if is_link else Path(item.path)
+                size = target.stat().st_size
+                reason = _why_not(homes, target, linked=is_link) or too_large(size)
+                yield Refused(path, reason) if reason else entry_on_disk(target, path, location, size)
+            except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+                yield Refused(path, "a link that leads nowhere" if is_link else "cannot be read")
+
+
+def _is_utf8(name: str) -> bool:
+    try:
+        return bool(name.encode())
+    except UnicodeEncodeError:
+        return False
 
 
 def _why_not(homes: Sequence[Path], target: Path, *, linked: bool) -> str | None:
@@ -188,25 +184,20 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _hub_cache(folder: Path) -> Path | None:
-    """The cache of one dataset that a folder is a snapshot in, or lies in one: `datasets--<owner>--<name>`.
+    """The cache of one dataset, `datasets--<owner>--<name>`, that a folder lies in below `snapshots/<commit>`.
 
-    The files of `snapshots/<commit>` there are links into `blobs`.
+    The files there are links into its `blobs`.
     """
-    for above in folder.parents:
-        if above.name == "snapshots" and above.parent.name.startswith("datasets--"):
-            return above.parent
-    return None
+    found = (above.parent for above in folder.parents if above.name == "snapshots")
+    return next((cache for cache in found if cache.name.startswith("datasets--")), None)
 
 
 def _label(name: str, benchmark: str) -> str | None:
     """What follows `<benchmark>-` in a folder's name; empty for the benchmark's plain name, None for any other."""
     if name == benchmark:
         return ""
-    label = name.removeprefix(f"{benchmark}-")
-    return label if label not in (name, "") else None
+    return name.removeprefix(f"{benchmark}-") if name.startswith(f"{benchmark}-") and name != f"{benchmark}-" else None
 
 
 def _is_marked(folder: Path, markers: tuple[str, ...]) -> bool:
-    return not markers or any(
-        next(folder.glob(f"{marker}{end}"), None) is not None for marker in markers for end in ("", ".zip")
-    )
+    return not markers or any(any(folder.glob(f"{marker}{end}")) for marker in markers for end in ("", ".zip"))

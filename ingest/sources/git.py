@@ -11,6 +11,7 @@ import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,13 +23,8 @@ from filelock import FileLock
 from ingest.sources.checkout import MAX_BLOB_BYTES, Checkout
 from ingest.sources.git_address import GITHUB, RepositoryError, checked_commit, url_of
 from ingest.sources.git_process import DamagedError, GitProcess, Said, TookTooLongError
-from lake.errors import Exit, GoldspanError
-
-ATTEMPTS = 4
-"""How often a server is asked before it counts as out of reach; the waits between double from a second on."""
-
-FETCH_SECONDS = 1800.0
-"""How long one fetch may take."""
+from ingest.sources.tree import unusable
+from lake.errors import Exit
 
 _FILTER = f"blob:limit={MAX_BLOB_BYTES + 1}"
 _PARTIAL = ("remote.origin.promisor=true", f"remote.origin.partialclonefilter={_FILTER}")
@@ -50,33 +46,28 @@ _UNADVERTISED = ("unadvertised object",)
 _OUT_OF_REACH = ("could not resolve", "failed to connect", "couldn't connect", "could not connect", "unreachable")
 
 
+@dataclass(eq=False)
 class Repositories:
     """Git repositories in a cache.
 
-    Args:
+    Attributes:
         cache: The folder downloads are kept in; repositories lie below its `git/`.
         base: The URL below which `owner/name` is looked up: `https://github.com`, `file:///folder`, ….
-        attempts: How often a server is asked.
+        attempts: How often a server is asked before it counts as out of reach; the waits between double.
         timeout: Seconds that one fetch may take.
-        sleep: Waits between attempts.
+        sleep: Waits between attempts, from a second on.
         say: Told of every fetch, and now and then how far it is.
     """
 
-    def __init__(
-        self,
-        cache: Path,
-        *,
-        base: str = GITHUB,
-        attempts: int = ATTEMPTS,
-        timeout: float = FETCH_SECONDS,
-        sleep: Callable[[float], None] = time.sleep,
-        say: Callable[[str], None] = lambda _: None,
-    ) -> None:
-        self.cache, self.base = cache, base
-        self._attempts, self._timeout, self._sleep, self._say = attempts, timeout, sleep, say
-        self._out_of_reach: dict[str, str] = {}
-        self._n_expected = 0
-        self._wanted: set[tuple[str, str | None]] = set()
+    cache: Path
+    base: str = GITHUB
+    attempts: int = 4
+    timeout: float = 1800.0
+    sleep: Callable[[float], None] = time.sleep
+    say: Callable[[str], None] = lambda _: None
+    _out_of_reach: dict[str, str] = field(default_factory=dict)
+    _n_expected: int = 0
+    _wanted: set[tuple[str, str | None]] = field(default_factory=set)
 
     def expect(self, n: int) -> None:
         """Say beforehand how many repositories at commits will be wanted, for the sake of those who wait."""
@@ -88,10 +79,6 @@ class Repositories:
 
         Without a commit, that is the head of the default branch when it was first asked for; the cache remembers it.
         Processes and threads that ask for one repository wait for one another.
-
-        Args:
-            repo: `owner/name`.
-            commit: A full commit id.
 
         Raises:
             RepositoryError: It cannot be had: the name is refused or it is beyond a limit (code INVALID), there is no
@@ -116,8 +103,7 @@ class Repositories:
             what = f"{url} cannot be had: {error}"
             raise RepositoryError(what, code=Exit.MISSING) from error
         except OSError as error:
-            what = f"the cache cannot be used: {error.strerror or error}"
-            raise GoldspanError(what, where=str(self.cache), hint="Check space and permissions.") from error
+            raise unusable(self.cache, error) from error
 
     def folder(self, url: str) -> Path:
         """Where the cache keeps a repository."""
@@ -166,7 +152,7 @@ class Repositories:
             # What is lost here would be taken for what was left with the server.
             raise DamagedError(damage)
         of = f"{len(self._wanted):,} of {self._n_expected:,}: " if self._n_expected else ""
-        self._say(f"fetching {of}{url} at {commit[:12]}")
+        self.say(f"fetching {of}{url} at {commit[:12]}")
         ref = f"{_COMMITS}/{commit}"
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", f"--filter={_FILTER}")
         said = self._asked(git, url, "fetch", *options, "--depth=1", "origin", f"{commit}:{ref}")
@@ -191,11 +177,11 @@ class Repositories:
         settings = (f"remote.origin.url={url}", *_PARTIAL)
         waiting = partial(self._waited, git, url)
         wait = 1.0
-        for left in reversed(range(self._attempts)):
-            said = git.run(*arguments, settings=settings, timeout=self._timeout, waiting=waiting)
+        for left in reversed(range(self.attempts)):
+            said = git.run(*arguments, settings=settings, timeout=self.timeout, waiting=waiting)
             if not said.code or not left or _says(said, (*_NOT_THERE, *_UNKNOWN, *_UNADVERTISED)):
                 break
-            self._sleep(wait)
+            self.sleep(wait)
             wait *= 2
         if said.code and host and _says(said, _OUT_OF_REACH):
             # The next repository there is not waited for.
@@ -204,7 +190,7 @@ class Repositories:
 
     def _waited(self, git: GitProcess, url: str, seconds: float) -> None:
         n_bytes = sum(file.stat().st_size for file in git.folder.glob("objects/pack/*pack*"))
-        self._say(f"still fetching {url}: {n_bytes / 1e6:,.0f} MB in {seconds:,.0f} s")
+        self.say(f"still fetching {url}: {n_bytes / 1e6:,.0f} MB in {seconds:,.0f} s")
 
     def _lacking(self, url: str, said: Said) -> RepositoryError:
         if _says(said, _NOT_THERE):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from urllib.parse import SplitResult, unquote, urlsplit
+from urllib.parse import unquote, urlsplit
 
 from lake.errors import Exit, GoldspanError
 
@@ -20,6 +20,8 @@ _NAME = re.compile(r"[A-Za-z0-9_.][A-Za-z0-9_.-]*/[A-Za-z0-9_.][A-Za-z0-9_.-]*")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 _MISLEADING = re.compile(rf"{_CONTROL.pattern}|[ \\?#]")
+_MISLEADS = "it holds white space, a control character or a sign that no name has"
+_CLIMBS = "it climbs with . or .."
 
 
 class RepositoryError(GoldspanError):
@@ -27,18 +29,13 @@ class RepositoryError(GoldspanError):
 
 
 def url_of(repo: str, base: str = GITHUB) -> str:
-    """Where a repository is fetched from.
-
-    Args:
-        repo: `owner/name` as a data row has it, and nothing else: a row does not choose the server.
-        base: The URL below which the names live.
+    """Where `owner/name` as a data row has it is fetched from, below a base: a row does not choose the server.
 
     Raises:
-        RepositoryError: It is no such name: a URL, one that climbs with `..`, looks like an option, is too long, or
-            holds what no name does.
+        RepositoryError: It is no such name.
     """
     if reason := why_no_name(repo):
-        raise _refused(repo, reason)
+        raise _refused(repo, reason, "Rows name repositories as owner/name.")
     return f"{base.rstrip('/')}/{repo}"
 
 
@@ -47,11 +44,11 @@ def why_no_name(repo: str) -> str:
     if "://" in repo:
         return "rows name owner/name alone; where that lies, --repositories says"
     if _MISLEADING.search(repo):
-        return "it holds white space, a control character or a sign that no name has"
+        return _MISLEADS
     if len(repo) > MAX_NAME:
         return f"it has {len(repo):,} characters; at most {MAX_NAME} are read"
-    if any(part in (".", "..") for part in repo.split("/")):
-        return "it climbs with . or .."
+    if {".", ".."}.intersection(repo.split("/")):
+        return _CLIMBS
     return "" if _NAME.fullmatch(repo) else "it is not owner/name, or a part of it begins with -"
 
 
@@ -61,8 +58,7 @@ def checked_base(base: str) -> str:
     Raises:
         RepositoryError: It is none, speaks another protocol, carries credentials, looks like an option or climbs.
     """
-    reason = _why_not(base) if "://" in base else f"it is no URL; for {GITHUB} say github"
-    if reason:
+    if reason := _why_no_base(base):
         raise _refused(base, reason, "They lie below github, https://host/…, or file:///folder.")
     return base
 
@@ -80,35 +76,31 @@ def checked_commit(commit: str, repo: str) -> str:
     return lowered
 
 
-def _why_not(url: str) -> str:
+def _why_no_base(url: str) -> str:
+    if "://" not in url:
+        return f"it is no URL; for {GITHUB} say github"
     if _MISLEADING.search(url) or _CONTROL.search(unquote(url)):
-        return "it holds white space, a control character or a sign that no name has"
+        return _MISLEADS
     try:
         parts = urlsplit(url)
         parts.port  # noqa: B018  # it is checked when asked for
     except ValueError as error:
         return f"it is no URL: {error}"
-    if parts.scheme not in SCHEMES:
-        return f"only {', '.join(SCHEMES)} are spoken, not {parts.scheme or 'that'}"
-    return _why_not_there(parts)
-
-
-def _why_not_there(parts: SplitResult) -> str:
-    segments = unquote(parts.path).strip("/").split("/")
+    is_file, folders = parts.scheme == "file", unquote(parts.path).strip("/").split("/")
     problems = {
+        f"only {', '.join(SCHEMES)} are spoken, not {parts.scheme or 'that'}": parts.scheme not in SCHEMES,
         "it carries credentials, which would be written down": "@" in parts.netloc,
-        "it names no host": parts.scheme != "file" and not parts.hostname,
-        "a file is on this machine: file:///folder": parts.scheme == "file" and parts.netloc != "",
-        "it looks like an option": parts.netloc.startswith("-") or any(part.startswith("-") for part in segments),
-        "it climbs with . or ..": any(part in (".", "..") for part in segments),
-        "it names no folder": parts.scheme == "file" and segments == [""],
+        "it names no host": not is_file and not parts.hostname,
+        "a file is on this machine: file:///folder": is_file and parts.netloc != "",
+        "it looks like an option": any(part.startswith("-") for part in (parts.netloc, *folders)),
+        _CLIMBS: bool({".", ".."}.intersection(folders)),
+        "it names no folder": is_file and folders == [""],
     }
     return next((reason for reason, found in problems.items() if found), "")
 
 
-def _refused(repo: str, reason: str, hint: str = "Rows name repositories as owner/name.") -> RepositoryError:
-    what = f"the repository {_shown(repo)} is refused: {reason}"
-    return RepositoryError(what, hint=hint, code=Exit.INVALID)
+def _refused(name: str, reason: str, hint: str) -> RepositoryError:
+    return RepositoryError(f"the repository {_shown(name)} is refused: {reason}", hint=hint, code=Exit.INVALID)
 
 
 def _shown(text: str) -> str:

@@ -11,9 +11,9 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.sources.disk import entry_on_disk
-from ingest.sources.download import UnreachableError, unusable
+from ingest.sources.download import UnreachableError
 from ingest.sources.huggingface import HuggingFace
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree, unusable
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 
