@@ -40,12 +40,7 @@ Request = Mapping[str, object]
 
 
 class Answer(NamedTuple):
-    """What came of a request.
-
-    Attributes:
-        said: The command's answer, its id included; empty where it failed.
-        error: Why there is none, with what the command complained of.
-    """
+    """What a command answered, its id included; empty where it failed, and then why, with what it complained of."""
 
     said: Mapping[str, object]
     error: str = ""
@@ -53,23 +48,14 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonCommand:
-    """A command; no shell reads it.
-
-    Attributes:
-        words: The program and its arguments.
-        seconds: How long it may be silent while it owes answers; then it and all that it started are killed.
-    """
+    """A command, which no shell reads, and how many seconds it may be silent while it owes answers."""
 
     words: tuple[str, ...]
     seconds: float = PATIENCE
 
     @classmethod
     def of(cls, text: str, *, seconds: float = PATIENCE) -> JsonCommand:
-        """A command as a person writes it, with quotes where a word has blanks.
-
-        Raises:
-            GoldspanError: It is none, or its program is not on this machine.
-        """
+        """A command as a person writes it, with quotes where a word has blanks, if its program is on this machine."""
         try:
             words = shlex.split(text)
         except ValueError as error:
@@ -95,13 +81,10 @@ class JsonCommand:
         return fingerprint(list(self.words), [sha256_of_file(file) for file in self.files])
 
     def answers(self, requests: Sequence[Request]) -> list[Answer]:
-        """The answer to each request, in their order.
+        """The answer to each request, in their order; each has an `id` of its own, a text.
 
         What crashes, hangs or talks nonsense is started again for the requests that it owes, fewer and fewer at a time,
         until the one that it fails on is alone.
-
-        Args:
-            requests: Each has an `id` of its own, a text.
         """
         found: dict[str, Answer] = {}
         todo = [list(requests)] if requests else []
@@ -152,11 +135,7 @@ class NonsenseError(NoAnswerError):
 
 
 class Started:
-    """One start of a command, which is ended when it is closed, and where an answer stays out.
-
-    Raises:
-        CrashError: It cannot be started.
-    """
+    """One start of a command, which is ended when it is closed, and where an answer stays out."""
 
     def __init__(self, command: JsonCommand) -> None:
         self.seconds = command.seconds
@@ -180,11 +159,7 @@ class Started:
         self._at_once(partial(self._write, requests, are_all=are_all))
 
     def answer(self, owed: set[str]) -> Mapping[str, object]:
-        """The next answer to any of some requests, by their ids.
-
-        Raises:
-            NoAnswerError: There is none.
-        """
+        """The next answer to any of some requests, by their ids; else a `NoAnswerError`."""
         try:
             line = self._lines.get(timeout=self.seconds)
         except queue.Empty:

@@ -22,7 +22,6 @@ class Recipe:
 
     Attributes:
         repository: What the tasks call it: `pallets/click`.
-        language: The language of the files that are asked about.
         completions: What is to be completed: bodies of documented functions, lines; of Python alone.
         next_lines: Which use of an imported definition is asked for.
         limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.

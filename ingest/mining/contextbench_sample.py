@@ -32,11 +32,7 @@ class ContextBenchSample(FolderSource):
 
     @cached_property
     def own_repositories(self) -> Repositories:
-        """Its own, made where the cache does not hold them, and cloned as all others are.
-
-        Raises:
-            GoldspanError: There is no git, or the cache cannot be used.
-        """
+        """Its own, made where the cache does not hold them, and cloned as all others are."""
         folder = self.cache.resolve() / "contextbench-sample" / self.revision
         try:
             folder.mkdir(parents=True, exist_ok=True)

@@ -24,9 +24,8 @@ class Package:
     Attributes:
         pin: `click==8.5.1`: the name as asked for, and the version that is installed.
         licence: From its metadata: an SPDX expression where it has one, else the licence field or classifier.
-        files: Path → every `.py` and the licence texts, sorted by path and called as in the package's repository:
-            `click/core.py`, and a licence at the top. Reading one raises a `GoldspanError` where it is gone, or is not
-            what was recorded, which is what it is made from: `<algorithm>=<urlsafe base64>`.
+        files: Every `.py` and the licence texts by their paths in the repository, `click/core.py`, sorted. One that is
+            not what was recorded, which is what it is made from, is a `GoldspanError` when it is read.
     """
 
     pin: str
@@ -35,11 +34,7 @@ class Package:
 
 
 def read_package(name: str) -> Package:
-    """An installed package: its files listed, none read yet.
-
-    Raises:
-        GoldspanError: It is not installed, or was installed in a way that leaves no record of its files.
-    """
+    """An installed package, its files listed and none read yet; a `GoldspanError` where nothing can be listed."""
     try:
         found = distribution(name)
     except PackageNotFoundError as error:

@@ -85,12 +85,7 @@ class Mined:
 
 @dataclass(frozen=True)
 class SampleSource(Source):
-    """A benchmark's layout over what is mined; see `Source` for what the other attributes say.
-
-    Attributes:
-        folders: The folders of the upstream layout → their files.
-        revision: The packages it is cut from: `attrs==26.1.0 click==8.5.1 …`.
-    """
+    """A benchmark's layout over what is mined: folder → files; its revision is the packages it is cut from."""
 
     folders: Mapping[str, Sequence[Entry]]
     revision: str
@@ -104,11 +99,7 @@ class SampleSource(Source):
 
 
 def open_sample(benchmark: str) -> SampleSource:
-    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is.
-
-    Raises:
-        GoldspanError: The benchmark has no sample, or a package is missing.
-    """
+    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is."""
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"

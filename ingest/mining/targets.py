@@ -21,11 +21,9 @@ _SCOPES = ("function_definition", "class_definition")
 
 @dataclass(frozen=True)
 class Target:
-    """Lines `[start, end)` that are to be completed, 0-based.
+    """Lines `[start, end)` that are to be completed, 0-based, and the function's own name; empty for a line.
 
-    Attributes:
-        name: The function's own name; empty for a line.
-        identity: Tells it from every other target of its file and stays when code around it moves.
+    Its identity tells it from every other target of its file and stays when code around it moves.
     """
 
     start: int
@@ -61,7 +59,7 @@ def line_targets(lines: list[str]) -> list[Target]:
     """The lines of code inside a file's functions that are worth asking for, in the file's order.
 
     As in RepoCoder's `random_benchmark.py`: not blank, no comment, not right after a blank line, `LINE_TOKENS` tokens
-    or more. A line that lies in a string of several lines is left out as well.
+    or more; and not in a string of several lines.
     """
     root = parsed(lines, "python")
     if root is None:

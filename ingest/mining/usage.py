@@ -38,12 +38,9 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class Usage:
-    """A file and where it uses what it imports from its own repository.
+    """A file of a repository and where it uses what it imports from there.
 
     Attributes:
-        repo: Where the file belongs: `pallets/click`.
-        path: In the repository.
-        lines: With their ends.
         statements: The import statements' texts, in the file's order.
         import_rows: The lines these stand on, and nothing else does.
         candidates: The imported definitions' texts, in the order of the imports, none twice.
@@ -75,14 +72,8 @@ class Usage:
     ) -> Usage | None:
         """A file's usage; None where it imports too few definitions.
 
-        Args:
-            repo: Where the file belongs.
-            path: In the repository.
-            lines: With their ends.
-            statements: The import statements.
-            texts: Name in the file → the text of the definition that it is imported for.
-            occurrences: Line and name of whatever is called so, and whether the name is given there to something else.
-            closed: Lines that are no next line.
+        Given are its import statements, the text of the definition that each name is imported for, and line and name of
+        whatever is called so, with whether the name is given there to something else.
         """
         # Two names of one definition are one candidate, and so are two definitions that read the same.
         candidates = list(dict.fromkeys(texts.values()))

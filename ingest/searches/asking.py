@@ -60,11 +60,7 @@ class Asked:
 
 
 def items_of(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
-    """The items that are put to a program: item_id, pool_id, target_path, text; sorted by pool, each once.
-
-    Raises:
-        GoldspanError: The lake has no query of one.
-    """
+    """The items that are put to a program: item_id, pool_id, target_path, text; sorted by pool, each once."""
     items = pl.concat([one.scorable.select("item_id", "pool_id", "target_path") for one in parts])
     items = items.unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
@@ -79,16 +75,9 @@ def ask(
     lake: Lake, task: Task, items: pl.DataFrame, search: Search, answers: Path, *,
     track: Track, say: Callable[[str], None],
 ) -> Asked:  # fmt: skip
-    """Put every item to a program.
+    """Put every item of a task, as :func:`items_of` gives them, to a program, and write a line for each, in order.
 
-    Args:
-        lake: Where the pools' files are.
-        task: Whose items they are.
-        items: As :func:`items_of` gives them.
-        search: The program.
-        answers: The file that is written: a line per item, in the items' order.
-        track: Shows how many of the pools are done.
-        say: Told of every pool with items that were not answered.
+    `track` shows how many of the pools are done, and `say` is told of every pool with items that were not answered.
 
     Raises:
         GoldspanError: The program wrote what is no answer, or answered nothing at all.
@@ -188,22 +177,14 @@ def _no_answer(what: str, request: Mapping[str, object], why: str) -> GoldspanEr
 
 
 class Conversation:
-    """A command that is asked one thing after the other, started when it is first asked and again after it failed.
-
-    Attributes:
-        has_answered: Whether it ever did.
-    """
+    """A command that is asked one thing after the other, started when it is first asked and again after it failed."""
 
     def __init__(self, command: JsonCommand) -> None:
         self.command, self.has_answered = command, False
         self._program: Started | None = None
 
     def ask(self, request: Request) -> tuple[Mapping[str, object], float]:
-        """The answer to a request, and how many seconds it took from the sending of it.
-
-        Raises:
-            NoAnswerError: There is none.
-        """
+        """The answer to a request, and how many seconds it took from the sending of it; else a `NoAnswerError`."""
         program = self._program = self._program or Started(self.command)
         asked = time.perf_counter()
         program.send([request])

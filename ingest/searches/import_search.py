@@ -39,15 +39,9 @@ class Asking:
 def import_search(
     lake: Lake, wanted: Wanted, asking: Asking, *, write: bool, track: Track, say: Callable[[str], None]
 ) -> Imported:
-    """Ask a program every item and store what it answers as a run.
+    """Ask a program every item and, if `write` says so, store what it answers as a run, under the caller's lock.
 
-    Args:
-        lake: Whose lock the caller holds where something is written.
-        wanted: What is asked for; its file is none.
-        asking: The program.
-        write: Whether the run is stored.
-        track: Shows how many of the pools are done.
-        say: Told of what goes wrong while it does.
+    `track` shows how many of the pools are done, and `say` is told of what goes wrong while it does.
 
     Raises:
         GoldspanError: The names do not fit, the program answered nothing, or an answer does not fit the lake's files.

@@ -17,14 +17,9 @@ _AT_ONCE_BYTES = 64_000_000
 def pool_folders(
     lake: Lake, benchmark: str, root: Path, pool_ids: pl.Series, unwritten: list[str]
 ) -> Iterator[tuple[str, Path]]:
-    """Every pool with a folder of its files, which is deleted when the next one is taken; the pools sorted.
+    """Every pool with a folder of its files below some root, deleted when the next one is taken; the pools sorted.
 
-    Args:
-        lake: Where the files are.
-        benchmark: Whose.
-        root: The folder that they are made in.
-        pool_ids: The pools.
-        unwritten: Files go here whose path is none that can be written here, such as `pool: ../a.py`.
+    Files whose path is none that can be written here go into `unwritten`, such as `pool: ../a.py`.
     """
     for number, (pool_id, files) in enumerate(_pools(lake, benchmark, pool_ids)):
         folder = root / f"pool-{number}"

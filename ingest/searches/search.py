@@ -32,8 +32,7 @@ class Search:
 
     Attributes:
         what: As it was written.
-        kind: `command`, `function` or `ripgrep`: the run's format.
-        command: What is started.
+        kind: The run's format.
         files: Path → sha256 of the files that it was made of, as far as the command names them.
         versions: Program → version, where it is known.
     """
@@ -46,11 +45,7 @@ class Search:
 
     @classmethod
     def of(cls, what: str, seconds: float) -> Search:
-        """The program that is meant; nothing is started.
-
-        Raises:
-            GoldspanError: It is not on this machine.
-        """
+        """The program that is meant, which is on this machine; nothing is started."""
         if is_ripgrep(what):
             return cls(RIPGREP, "ripgrep", _python(ripgrep_program.__file__, seconds), {}, {RIPGREP: _ripgrep()})
         if found := _FUNCTION.fullmatch(what.strip()):
@@ -80,11 +75,7 @@ def _digests(files: list[Path]) -> dict[str, str]:
 
 
 def _ripgrep() -> str:
-    """The version of ripgrep.
-
-    Raises:
-        GoldspanError: It is not on this machine.
-    """
+    """The version of ripgrep; a `GoldspanError` where it is not on this machine."""
     if shutil.which("rg") is None:
         message = "--search ripgrep runs the program rg, which is not on this machine"
         hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."

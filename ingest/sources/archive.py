@@ -34,10 +34,9 @@ def is_junk(path: str) -> bool:
 def open_archive(file: Path, location: str) -> Tree:
     """The regular files of a zip archive, opened once and read entry by entry when asked, in one thread.
 
-    Refused, each with its reason: `..`, absolute paths, drive letters, backslashes, links and devices, encrypted
-    entries, a path that stands there again (the first is read), and what is beyond the limits of bytes, entries and
-    depth. `.` and empty parts of a path are dropped. Names that are not marked as UTF-8 are taken as cp437, as the
-    format has it.
+    Refused, each with its reason: paths that climb out or mislead, links and devices, encrypted entries, a path that
+    stands there again (the first is read), and what is beyond the limits. `.` and empty parts of a path are dropped.
+    Names that are not marked as UTF-8 are taken as cp437, as the format has it.
 
     Raises:
         GoldspanError: It is no zip archive, is cut short, or its table of contents is damaged.
@@ -75,11 +74,7 @@ def open_archive(file: Path, location: str) -> Tree:
 
 
 def _check_contents(file: Path) -> None:
-    """A table of contents is read whole, so it is not to be long.
-
-    Raises:
-        GoldspanError: It is.
-    """
+    """Refuse an archive whose table of contents is long, as that is read whole."""
     with file.open("rb") as stream:
         size = stream.seek(0, io.SEEK_END)
         stream.seek(max(0, size - _END_BYTES))

@@ -30,12 +30,9 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class GitFile:
-    """A regular file in a commit's tree.
+    """A regular file in a commit's tree: its path, the git id of its content, and its size.
 
-    Attributes:
-        path: With `/`, as the tree has it; bytes that are no UTF-8 are replaced by U+FFFD.
-        blob_id: The git id of its content.
-        n_bytes: Its size; None where it is larger than `MAX_BLOB_BYTES` and was left with the server.
+    Of what is larger than `MAX_BLOB_BYTES` and was left with the server, no size is known.
     """
 
     path: str
@@ -45,16 +42,12 @@ class GitFile:
 
 @dataclass
 class Checkout:
-    """A repository at a commit: its files listed, nothing written out.
+    """A repository at a commit, its regular files listed by path and nothing written out.
 
     Attributes:
-        git: The repository that holds it.
-        url: Where it came from.
-        commit: The full id of the commit.
-        files: The regular files of at most `MAX_BLOB_BYTES`, sorted by path.
-        large: The larger ones, which cannot be read.
+        files: Those of at most `MAX_BLOB_BYTES`; the larger ones, which cannot be read, are `large`.
         refused: What is no regular file, or has no path of its own: links, submodules, …
-        renamed: The paths here of files whose names are no UTF-8.
+        renamed: Paths of files whose names are no UTF-8: U+FFFD stands for what cannot be decoded.
     """
 
     git: GitProcess
@@ -71,7 +64,6 @@ class Checkout:
 
         Raises:
             DamagedError: Its tree is not all there.
-            TookTooLongError: It cannot be listed in `LISTING_SECONDS`.
             RepositoryError: It is larger than the limits allow.
         """
         found = cls(git, url, commit)
@@ -107,11 +99,7 @@ class Checkout:
         return found
 
     def read(self, files: Sequence[GitFile] | None = None) -> Iterator[tuple[GitFile, bytes]]:
-        """Files with their contents, byte for byte, in the order given; all of `files` without one.
-
-        Raises:
-            RepositoryError: A content that was there is not.
-        """
+        """Files with their contents, byte for byte, in the order given; all of `files` without one."""
         chosen = self.files if files is None else files
         try:
             yield from zip(chosen, self.git.contents(file.blob_id for file in chosen), strict=True)

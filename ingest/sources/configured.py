@@ -15,11 +15,7 @@ from ingest.sources.tree import Source, Tree
 
 @dataclass(frozen=True)
 class ConfiguredSource(Source):
-    """Places by name; see `Source` for what the other attributes say.
-
-    Attributes:
-        trees: Which of them are a folder or a zip of files; the others are data sets.
-    """
+    """Places by name, those among `trees` a folder or a zip of files, the others data sets; see `Source`."""
 
     name: str
     label: str

@@ -49,11 +49,7 @@ class HubRows:
 
 
 def hub_rows(keys: Mapping[str, object]) -> HubRows:
-    """What a declaration says of a data set on the hub.
-
-    Raises:
-        ValueError: It is no such thing; the message says which key is off.
-    """
+    """What a declaration says of a data set on the hub; a `ValueError` says which key is off."""
     known = {"hub", "revision", "split", "config"}
     texts = {key: value for key, value in keys.items() if key in known and isinstance(value, str)}
     if off := sorted({*keys} - {*texts} | ({"hub", "revision", "split"} - {*texts})):
@@ -71,11 +67,7 @@ def is_saved(folder: Path) -> bool:
 
 
 def entry_of_saved(folder: Path) -> Entry:
-    """A folder that `save_to_disk` made, as JSON Lines.
-
-    Raises:
-        UnreadableEntryError: What it says of itself is not so.
-    """
+    """A folder that `save_to_disk` made, as JSON Lines, where what it says of itself is so."""
     path = f"{folder.resolve().name}.jsonl"
     with _unreadable(folder.name, path, f"{_STATE} cannot be read"):
         with (folder / _STATE).open("rb") as file:

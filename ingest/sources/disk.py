@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
-    """A regular file as an entry.
+    """A regular file as an entry, called by some path in the tree of a location.
 
-    Args:
-        file: Where it lies.
-        path: What the entry is called.
-        location: The tree it belongs to, as a person would name it.
-        size: What it had when it was listed: a file without end, as those of /proc, says 0.
+    It has the size that it was listed with: a file without end, as those of /proc, says 0.
     """
     return Entry(path, size, partial(_read, file, path, location, size), partial(_opened, file, path, location, size))
 

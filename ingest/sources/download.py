@@ -80,11 +80,7 @@ def _fetch(remote: Remote, part: Path, progress: Progress | None) -> None:
 
 
 def _receive(remote: Remote, part: Path, progress: Progress | None) -> str:
-    """Append what is still missing; how the connection broke off, empty where the server says that the file is whole.
-
-    Raises:
-        UnreachableError: The server cannot be reached, or refuses.
-    """
+    """Append what is still missing; how the connection broke off, empty where the server calls the file whole."""
     have = _size(part)
     request = urllib.request.Request(remote.url, headers={"Range": f"bytes={have}-"} if have else {})
     try:

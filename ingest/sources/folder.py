@@ -19,11 +19,7 @@ _ENDINGS = frozenset({".zip", ".gz", ".zst", ".json", ".jsonl", ".traj"})
 
 @dataclass(frozen=True)
 class FolderSource(Source):
-    """A benchmark's folder; see `Source` for what the other attributes say.
-
-    Attributes:
-        root: The benchmark's own folder: the one given, or its subfolder.
-    """
+    """A benchmark's own folder, `root`; see `Source` for what the other attributes say."""
 
     name: str
     label: str
@@ -60,12 +56,8 @@ class FolderSource(Source):
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
     """A benchmark's folder: a subfolder `<benchmark>` or `<benchmark>-<label>` of the one given, else that one itself.
 
-    Args:
-        folder: As the user gave it.
-        benchmark: The benchmark's name.
-        markers: Paths of which the benchmark's folder holds at least one, as a folder, a file or an archive
-            `<marker>.zip`, `*` standing for any part of a name; with none given, a folder that is called like the
-            benchmark is taken as it is.
+    It holds at least one of the markers, as a folder, a file or an archive `<marker>.zip`, `*` standing for any part of
+    a name; with none given, a folder that is called like the benchmark is taken as it is.
 
     Raises:
         GoldspanError: There is no such folder, nothing in it is the benchmark's, or more than one subfolder is.
@@ -184,10 +176,7 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _hub_cache(folder: Path) -> Path | None:
-    """The cache of one dataset, `datasets--<owner>--<name>`, that a folder lies in below `snapshots/<commit>`.
-
-    The files there are links into its `blobs`.
-    """
+    """The cache of one dataset, below whose `snapshots/<commit>` a folder lies: its files are links into `blobs`."""
     found = (above.parent for above in folder.parents if above.name == "snapshots")
     return next((cache for cache in found if cache.name.startswith("datasets--")), None)
 

@@ -48,14 +48,12 @@ _OUT_OF_REACH = ("could not resolve", "failed to connect", "couldn't connect", "
 
 @dataclass(eq=False)
 class Repositories:
-    """Git repositories in a cache.
+    """Git repositories in a cache, below its `git/`.
 
     Attributes:
-        cache: The folder downloads are kept in; repositories lie below its `git/`.
         base: The URL below which `owner/name` is looked up: `https://github.com`, `file:///folder`, ….
-        attempts: How often a server is asked before it counts as out of reach; the waits between double.
+        attempts: How often a server is asked before it is out of reach; the waits between double from a second on.
         timeout: Seconds that one fetch may take.
-        sleep: Waits between attempts, from a second on.
         say: Told of every fetch, and now and then how far it is.
     """
 

@@ -90,11 +90,7 @@ class GitProcess:
     folder: Path
 
     def make(self) -> None:
-        """Make an empty repository where nothing is.
-
-        Raises:
-            OSError: It cannot be written.
-        """
+        """Make an empty repository where nothing is; an `OSError` says why it cannot be written."""
         self.folder.mkdir(parents=True)
         said = self.run("init", "--quiet", "--bare", "--initial-branch=main")
         if said.code:
@@ -114,12 +110,8 @@ class GitProcess:
             arguments: The command and what it is given.
             settings: Such as `remote.origin.promisor=true`, for this command alone.
             given: Its standard input.
-            timeout: Seconds after which it and all it started are killed.
+            timeout: Seconds after which it and all it started are killed, and a `TookTooLongError` is raised.
             waiting: Told now and then for how many seconds it has been running.
-
-        Raises:
-            TookTooLongError: Its time was up.
-            GoldspanError: There is no git on this machine.
         """
         started = time.monotonic()
         with self._started(arguments, settings) as process:
@@ -137,9 +129,7 @@ class GitProcess:
     def records(self, *arguments: str, timeout: float) -> Iterator[bytes]:
         """What a command prints between zero bytes, as it prints it; one that is asked no further is ended.
 
-        Raises:
-            TookTooLongError: Its time was up.
-            DamagedError: It ended with a complaint.
+        It raises `TookTooLongError` when its time is up, and `DamagedError` where it ends with a complaint.
         """
         end = time.monotonic() + timeout
         with self._started(arguments) as process:
@@ -156,11 +146,7 @@ class GitProcess:
                 raise DamagedError(Said(code, b"", err).reason)
 
     def contents(self, ids: Iterable[str]) -> Iterator[bytes]:
-        """Contents by their git ids, one in memory at a time.
-
-        Raises:
-            DamagedError: One is not there, or is damaged.
-        """
+        """Contents by their git ids, one in memory at a time; `DamagedError` where one is not there, or not whole."""
         # Imported when needed: GitPython looks for git when it is imported.
         from git import Git
 

@@ -17,11 +17,9 @@ from lake.text import listed
 
 @dataclass(frozen=True)
 class Pin:
-    """A commit of a publisher's git repository, and the archives in it.
+    """A commit of a publisher's git repository, `owner/name`.
 
     Attributes:
-        repository: `owner/name`.
-        commit: 40 hex digits.
         archives: Path in the benchmark's layout (`datasets`) → path in the repository and git blob id.
         base: Where files of a commit are served: `<base>/<repository>/<commit>/<path>`.
     """
@@ -70,11 +68,7 @@ class HubSource(Source):
     licences: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, path: str) -> Tree | None:
-        """As of `Source`, downloaded where the cache does not hold it.
-
-        Raises:
-            GoldspanError: It cannot be had (code MISSING), or is not the pinned file (code INVALID).
-        """
+        """As of `Source`, downloaded where the cache does not hold it, and refused where it is not the pinned file."""
         if path not in self.pin.archives:
             return None
         remote = self.pin.remote(path)
@@ -103,13 +97,10 @@ def open_hub(
     """The publisher's files of a benchmark, in git or on the Hugging Face hub; nothing is downloaded yet.
 
     Args:
-        benchmark: The benchmark's name.
+        benchmark: The benchmark's name; a `GoldspanError` says which there are.
         cache: Where downloads are kept.
         progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
         pins: What is pinned in git; another one for tests.
-
-    Raises:
-        GoldspanError: The benchmark is neither pinned here nor a dataset.
     """
     if (pin := pins.get(benchmark)) is not None:
         return HubSource(pin, cache, f"{pin.repository}@{pin.commit}", progress)

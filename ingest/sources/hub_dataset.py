@@ -22,10 +22,9 @@ BRANCH = "main"
 
 @dataclass(frozen=True)
 class Dataset:
-    """What is read of a dataset on the hub.
+    """What is read of a dataset on the hub, `owner/name`.
 
     Attributes:
-        name: `owner/name`.
         files: Folder → the files in it, called in the benchmark's layout as in the dataset.
         commit: An explicit pin; empty where the branch is resolved once and recorded.
         ending: Where the names are not known here: every file that ends so is read, and lies in the folder `.`.
@@ -88,19 +87,11 @@ class DatasetSource(Source):
 
     @property
     def revision(self) -> str:
-        """`owner/name@commit`.
-
-        Raises:
-            GoldspanError: The commit is not recorded here and cannot be had (code MISSING).
-        """
+        """`owner/name@commit`; a `GoldspanError` (code MISSING) where it is not recorded here and cannot be had."""
         return f"{self.dataset.name}@{self._record().commit}"
 
     def find(self, path: str) -> Tree | None:
-        """As of `Source`; a file is downloaded when it is read.
-
-        Raises:
-            GoldspanError: As of `revision`; reading an entry raises it as well where its file cannot be had.
-        """
+        """As of `Source`; a file is downloaded when it is read, which raises as `revision` does."""
         if path in self.dataset.files:
             sizes = self._record().sizes
             named = {name: f"{path}/{name}" for name in self.dataset.files[path]}
@@ -207,11 +198,6 @@ def open_dataset(
 ) -> DatasetSource:
     """The dataset of a benchmark; the hub is asked for nothing before a revision, a tree or a file is.
 
-    Args:
-        benchmark: A key of `datasets`.
-        cache: Where downloads and the record of the commit are kept.
-        progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
-        datasets: What there is; another one for tests, or to pin a commit.
-        hub: Who is asked; another one for tests.
+    `datasets` and `hub` are others in tests, or to pin a commit.
     """
     return DatasetSource(benchmark, datasets[benchmark], cache, hub or HuggingFace(), progress)

@@ -14,14 +14,10 @@ _DISK_FAULTS = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQU
 
 
 class HuggingFace:
-    """What is asked of the hub.
+    """What is asked of the hub, by a library that is imported when it is needed: that takes long.
 
-    `huggingface_hub` is imported when it is needed: that takes long. HF_HUB_OFFLINE and the like hold as the user has
-    set them, and nothing is set for the whole process.
-
-    Raises:
-        UnreachableError: It cannot be reached, refuses, or does not have what was asked for.
-        OSError: The cache cannot be written.
+    HF_HUB_OFFLINE and the like hold as the user has set them. What cannot be had is an `UnreachableError`; a cache that
+    cannot be written is an `OSError`.
     """
 
     def resolve(self, dataset: str, branch: str) -> tuple[str, dict[str, int]]:

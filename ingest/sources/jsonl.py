@@ -57,11 +57,8 @@ def _object(path: str, number: int, line: bytes | None, rejects: Rejects) -> Ite
 class Lines:
     """The lines of a file with their numbers, from 1, without their ends and without a byte order mark.
 
-    In place of a line that is longer than the limit stands None; it is never held whole.
-
-    Attributes:
-        unfinished: What was read of the line at which reading broke off.
-        beginning: How the last line that was longer than the limit begins.
+    In place of a line that is longer than the limit stands None; it is never held whole. `beginning` is how the last of
+    these begins, and `unfinished` what was read of the line at which reading broke off.
     """
 
     def __init__(self, stream: IO[bytes], limit: int = MAX_LINE_BYTES) -> None:
@@ -106,9 +103,6 @@ def is_json_lines(head: bytes) -> bool:
 
     It is where the first line that is not blank is a whole JSON value and something follows that does not go on with
     it: `[]` and an object below it are two lines, while a list that stands on one line alone is the whole file.
-
-    Args:
-        head: The first bytes, unpacked.
     """
     first, newline, rest = head.removeprefix(MARK).lstrip().partition(b"\n")
     if not newline or not rest.strip():

@@ -27,13 +27,7 @@ _HASHES = {40: hashlib.sha1, 64: hashlib.sha256}
 
 
 class TreeFile(NamedTuple):
-    """A regular file of a repository.
-
-    Attributes:
-        path: From the repository's root.
-        data: Its bytes.
-        is_replaced: Whether the bytes are of a text in which what could not be decoded had been replaced.
-    """
+    """A regular file of a repository, and whether its bytes are of a text in which some had been replaced by U+FFFD."""
 
     path: str
     data: bytes
@@ -46,11 +40,7 @@ def is_searched(path: str, data: bytes) -> bool:
 
 
 class Repository(Protocol):
-    """A repository at a commit.
-
-    Attributes:
-        where: What its files come from, as a person would name it.
-    """
+    """A repository at a commit, and what its files come from, as a person would name it."""
 
     @property
     def where(self) -> str: ...  # noqa: D102
@@ -58,10 +48,7 @@ class Repository(Protocol):
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """Its regular files, in any order; with `only`, those of them that have such a path.
 
-        A file that is not as it should be is rejected, and the others follow.
-
-        Raises:
-            RepositoryError: None can be had.
+        A file that is not as it should be is rejected, and the others follow; `RepositoryError` where none can be had.
         """
         ...
 

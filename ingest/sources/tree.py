@@ -20,10 +20,7 @@ UNKNOWN_SIZE = -1
 
 
 class UnreadableEntryError(GoldspanError):
-    """One entry's bytes cannot be had while the rest of its tree can: a bad checksum, a file gone since it was listed.
-
-    A reader puts `path` and `reason` into `rejects` and goes on.
-    """
+    """One entry's bytes cannot be had while the rest of its tree can: a reader rejects it and goes on."""
 
     def __init__(self, location: str, path: str, reason: str) -> None:
         self.path = path
@@ -43,7 +40,7 @@ class Entry:
 
     Attributes:
         path: Relative to the tree's root, with `/`, already known to stay inside it.
-        size: In bytes, or `UNKNOWN_SIZE` where they are made only when asked for.
+        size: In bytes, or `UNKNOWN_SIZE`.
         read: Its bytes, read when asked; raises `UnreadableEntryError`.
         stream: Its bytes as a file, where it need not be held whole; using it raises the same.
         made_from: A digest of all that its bytes depend on, where that is known without having them; else empty.
@@ -75,7 +72,7 @@ class Tree:
     Attributes:
         location: Relative to the source's root, as a person would name it: `repositories/function_level.zip`.
         entries: Every regular file that stays inside, sorted by path.
-        refused: What was left out and why: a path that climbs out, a link that leaves, an encrypted entry, …
+        refused: What was left out and why.
     """
 
     location: str
@@ -91,12 +88,7 @@ class Tree:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run that lies beside a benchmark's data and is imported with it.
-
-    Attributes:
-        system: What made it.
-        path: A file, an archive or a folder that an importer reads.
-    """
+    """A run that lies beside a benchmark's data, what made it, and the file or folder that an importer reads."""
 
     system: str
     path: Path
