@@ -23,8 +23,7 @@ from evaluate.score.conformance import protocol_hash
 from evaluate.score.scoring import score_run
 from evaluate.selection import ItemPart
 from evaluate.systems import System
-from lake.catalog.cut_offs import CUT_OFFS
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.lines import LineAxis

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from lake.catalog.baselines import unbeaten_baselines
+from lake.catalog.references import unbeaten_baselines
 from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.pictures import score_picture
 from report.parameters import Average

@@ -11,7 +11,7 @@ from dataclasses import replace
 import polars as pl
 
 from evaluate.metrics.declaration import Metric, Ratio, metric
-from lake.catalog.cut_offs import DEPTHS
+from lake.catalog.protocol import DEPTHS
 
 _ONE = pl.lit(1.0)
 _OF = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics.declaration import Ratio, metric, size_at
-from lake.catalog.cut_offs import BUDGETS
+from lake.catalog.protocol import BUDGETS
 
 _N_GOLD = pl.col("n_gold")
 

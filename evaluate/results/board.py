@@ -12,9 +12,9 @@ from evaluate.results.exploring import Requested, aggregated, explored, why_not
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.selection import edition
 from evaluate.statistics.headline import average_of, interval_of, slice_of
-from lake.catalog.baselines import unbeaten_baselines
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
+from lake.catalog.references import unbeaten_baselines
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError

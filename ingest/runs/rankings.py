@@ -14,7 +14,7 @@ from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
 from ingest.runs.resolve_paths import Axis, with_files
 from ingest.runs.revisions import check_revision
-from lake.catalog.cut_offs import CUT_OFFS
+from lake.catalog.protocol import CUT_OFFS
 from lake.catalog.task import Task
 from lake.store import Lake
 from lake.tables import table

@@ -6,11 +6,11 @@ which is adjusted for all pairs that there are, stands beside it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Literal
 
-from lake.catalog.expectations import EXPECTATIONS, Expectation
 from lake.verdict import EQUIVALENT
 from report.entities import Run
 from report.facts import Facts
@@ -18,6 +18,51 @@ from report.leaderboard.board import Board, build_board
 from report.shown import MISSING, between, score, signed
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot be told", "not run"
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """That some chunkers, or some retrievers, do better than others: declared before any result is known.
+
+    Attributes:
+        name: What the rows of it are called.
+        meaning: What is expected, a sentence.
+        source: Who expects it.
+        protocols: Under which protocols' primary metrics it is looked at.
+        part: Which part of a system it is about; the other part is alike in both systems of a pair.
+        order: The names of that part, the one that is expected to be best first.
+        how: What it takes to run those that may be missing.
+    """
+
+    name: str
+    meaning: str
+    source: str
+    protocols: Sequence[str]
+    part: Literal["chunker", "retriever"]
+    order: Sequence[str]
+    how: str
+
+
+EXPECTATIONS: Sequence[Expectation] = (
+    Expectation(
+        name="syntax-over-fixed",
+        meaning="Chunks cut along the syntax tree are retrieved far better than chunks of a fixed size.",
+        source="the published table of code-chunk on RepoEval",
+        protocols=("repoeval@code-chunk-v1", "repoeval@chunking-v1"),
+        part="chunker",
+        order=("syntax-1500", "fixed-nws-1500"),
+        how='`python -m evaluate --systems "syntax-1500+*,fixed-nws-1500+*"`',
+    ),
+    Expectation(
+        name="dense-over-lexical",
+        meaning="UniXcoder ranks candidates better than CodeBERT, and CodeBERT better than BM25.",
+        source="the order that the brief gives for RepoBench-R",
+        protocols=("repobench-r@official-v1",),
+        part="retriever",
+        order=("unixcoder", "codebert", "bm25-okapi"),
+        how='`python -m evaluate --systems "whole-file+unixcoder,whole-file+codebert"`, with the extra `dense`',
+    ),
+)
 
 
 @dataclass(frozen=True)

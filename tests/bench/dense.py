@@ -25,7 +25,7 @@ from evaluate.retrievers.dense import Dense
 from evaluate.retrievers.naming import retriever_named
 from evaluate.vectors import VectorStore
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
-from lake.catalog.cut_offs import CUT_OFFS
+from lake.catalog.protocol import CUT_OFFS
 from lake.console import Console
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target

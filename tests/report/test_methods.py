@@ -6,12 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.catalog.expectations import EXPECTATIONS
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.facts import load
 from report.methods.audit import findings
-from report.methods.expected import outcomes
+from report.methods.expected import EXPECTATIONS, outcomes
 from report.methods.formulas import FORMULAS, formula_of
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake

@@ -10,7 +10,7 @@ import polars as pl
 
 from evaluate.score.contexts.extents import Extent
 from evaluate.score.contexts.intervals import Integers, Mask, ranges
-from lake.catalog.context_rules import ContextRules
+from lake.catalog.protocol import ContextRules
 
 
 @dataclass(frozen=True)

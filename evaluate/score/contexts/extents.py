@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from evaluate.score.contexts.intervals import Integers, Mask
-from lake.catalog.context_rules import ContextRules
+from lake.catalog.protocol import ContextRules
 from lake.naming import LINES, RANKING
 
 

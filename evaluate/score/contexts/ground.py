@@ -22,7 +22,7 @@ from evaluate.score.contexts.extents import (
 )
 from evaluate.score.contexts.intervals import NEVER, Integers, Sizes, Spans, Walks, held_since, pieces, ranges, sizes
 from evaluate.score.contexts.material import Material, Runs
-from lake.catalog.context_rules import ContextRules
+from lake.catalog.protocol import ContextRules
 
 GRANULARITIES = ("file", "symbol", "span", "line")
 """What contexts are sets of; a span is bytes."""

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 import polars as pl
 
 from evaluate.selection import ItemPart
-from lake.catalog.context_rules import ContextRules
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import ContextRules, Protocol
 from lake.naming import GOLD_RUN, LINES, PUBLISHED_READING, RANKING, REST
 from lake.store import Lake
 

@@ -15,8 +15,7 @@ from evaluate.score.contexts.gathering import Gathered, gather
 from evaluate.score.contexts.ground import GRANULARITIES, Ground
 from evaluate.score.contexts.intervals import Integers
 from evaluate.score.contexts.material import Material, Runs, rules_of
-from lake.catalog.context_rules import ContextRules
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import ContextRules, Protocol
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]

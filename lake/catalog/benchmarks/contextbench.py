@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from lake.catalog.context_rules import DOCS, OFFICIAL
-from lake.catalog.cut_offs import BUDGETS, DEPTHS
-from lake.catalog.protocol import Primary, Protocol
+from lake.catalog.protocol import BUDGETS, DEPTHS, DOCS, OFFICIAL, Primary, Protocol
 from lake.catalog.task import Task
 
 CONTEXTBENCH_ISSUE = Task(

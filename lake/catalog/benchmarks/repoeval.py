@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lake.catalog.cut_offs import BUDGETS
-from lake.catalog.protocol import Primary, Protocol
+from lake.catalog.protocol import BUDGETS, Primary, Protocol
 from lake.catalog.task import Task
 
 REPOEVAL_PROMPT = Task(

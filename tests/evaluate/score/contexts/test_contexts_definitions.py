@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evaluate.score.contexts.definitions import Definitions
 from evaluate.score.contexts.extents import Extent
-from lake.catalog.context_rules import DOCS, OFFICIAL, ContextRules
+from lake.catalog.protocol import DOCS, OFFICIAL, ContextRules
 
 Found = tuple[int, int, int, str]
 

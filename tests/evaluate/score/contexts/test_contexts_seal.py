@@ -9,8 +9,7 @@ import pytest
 from evaluate.score.conformance import contexts, protocol_hash
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
-from lake.catalog.context_rules import DOCS, OFFICIAL, ContextRules
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import DOCS, OFFICIAL, ContextRules, Protocol
 from lake.catalog.protocols import protocols
 
 # Which set of definitions is read is decided where they are read.

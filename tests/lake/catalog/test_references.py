@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lake.catalog.baselines import unbeaten_baselines
+from lake.catalog.references import unbeaten_baselines
 
 CHANCE, OPEN_FILE, ORACLE = ("random", True), ("own-file", True), ("oracle", True)
 BM25, AGENT = ("bm25-okapi", False), ("", False)
