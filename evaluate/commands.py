@@ -30,7 +30,6 @@ from lake.console import (
     JsonOption,
     LakeOption,
     LimitOption,
-    Outcome,
     QuietOption,
     default_to,
     print_listing,
@@ -38,6 +37,7 @@ from lake.console import (
 )
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
+from lake.outcome import Outcome
 from lake.printed_table import print_tables
 from lake.store import EVERY, Lake
 from lake.text import counted, escaped, listed

@@ -34,7 +34,7 @@ from rich.progress import (
 from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
-from lake.outcome import Outcome as Outcome
+from lake.outcome import Outcome
 from lake.text import escaped, escaped_json
 from lake.unchanged import DEFAULT_LAKE as DEFAULT_LAKE
 
@@ -66,7 +66,8 @@ class Console:
         self.quiet = quiet
         self.json = json
         self._rich = RichConsole(stderr=True, quiet=quiet, highlight=False, soft_wrap=True)
-        self._started = time.perf_counter()
+        self._has_bars = self._rich.is_terminal and not quiet
+        self._started = self._said = time.perf_counter()
 
     def say(self, text: str) -> None:
         """One line of what is going on."""
@@ -80,17 +81,20 @@ class Console:
         """The things one by one, of so many in all, with a bar on a terminal and a line now and then in a pipe."""
         if not total:
             return
-        if self._rich.is_terminal and not self.quiet:
+        if self._has_bars:
             columns = (_TITLE, BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
             with Progress(*columns, console=self._rich, transient=True) as progress:
                 yield from progress.track(things, total=total, description=escaped(title))
             return
-        said = time.perf_counter()
+        self._said = time.perf_counter()
         for done, thing in enumerate(things):
-            if time.perf_counter() - said > PIPE_SECONDS:
-                said = time.perf_counter()
-                self.say(f"{title}: {done:,} of {total:,}")
+            self._say_at_times(f"{title}: {done:,} of {total:,}")
             yield thing
+
+    def _say_at_times(self, text: str) -> None:
+        if time.perf_counter() - self._said > PIPE_SECONDS:
+            self._said = time.perf_counter()
+            self.say(text)
 
     @contextmanager
     def downloads(self) -> Iterator[Callable[[int, int, str], None]]:
@@ -101,18 +105,16 @@ class Console:
         columns = (_TITLE, BarColumn(), DownloadColumn(), TransferSpeedColumn())
         bars = Progress(*columns, console=self._rich, transient=True)
         known: dict[str, TaskID] = {}
-        said = time.perf_counter()
+        self._said = time.perf_counter()
 
         def told(done: int, total: int, name: str) -> None:
-            nonlocal said
-            if self._rich.is_terminal and not self.quiet:
+            if self._has_bars:
                 if name not in known:
                     bars.start()
                     known[name] = bars.add_task(escaped(name), total=total or None)
                 bars.update(known[name], completed=done)
-            elif time.perf_counter() - said > PIPE_SECONDS:
-                said = time.perf_counter()
-                self.say(f"{name}: {done / 1e6:,.1f} MB" + (f" of {total / 1e6:,.1f} MB" if total else ""))
+            else:
+                self._say_at_times(f"{name}: {done / 1e6:,.1f} MB" + (f" of {total / 1e6:,.1f} MB" if total else ""))
 
         try:
             yield told
@@ -161,11 +163,7 @@ def _escaping() -> Iterator[None]:
 
 
 def run(app: typer.Typer, stage: str) -> None:
-    """Run a stage's commands.
-
-    A person's mistake ends in a few lines, never in a traceback; so does what the machine refuses. Ctrl-C and SIGTERM
-    say how to go on.
-    """
+    """Run a stage's commands; what a person or the machine gets wrong ends in a few lines, never in a traceback."""
     debug = "--debug" in sys.argv or os.environ.get("GOLDSPAN_DEBUG", "").lower() in {"1", "true", "yes", "on"}
     try:
         with _ending_at_sigterm():

@@ -41,13 +41,7 @@ def _known(name: str) -> pl.Expr:
 
 
 def on_frontier(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
-    """Which of some systems none of the others beats: as good a value for no more cost, and one of the two better.
-
-    Args:
-        costs: What each costs.
-        values: How good each is.
-        lower_is_better: The least value is the best.
-    """
+    """Which of some systems none of the others beats: as good a value for no more cost, and one of the two better."""
     gains = [-value if lower_is_better else value for value in values]
     kept = [False] * len(gains)
     best = (0.0, float("-inf"))

@@ -38,17 +38,7 @@ CHUNKER_ALIASES: Mapping[str, str] = {
 
 CHUNKER_SETS: Mapping[str, tuple[str, ...]] = {
     "sizes": tuple(f"{family}-{n}" for family in ("fixed-nws", "syntax") for n in (300, 600, 1200, 1800, 2400)),
-    "libraries": tuple(
-        CHUNKER_ALIASES[name]
-        for name in (
-            "astchunk",
-            "chonkie-code",
-            "chonkie-recursive",
-            "chonkie-token",
-            "langchain-code",
-            "llamaindex-code",
-        )
-    ),
+    "libraries": tuple(chunker for alias, chunker in CHUNKER_ALIASES.items() if not alias.startswith("code-chunk")),
 }
 """One word for several chunkers: the sizes over which two families are compared, the chunkers of other libraries."""
 
@@ -56,12 +46,9 @@ _PARAMETER = re.compile(r"<(\w+)>")
 
 
 def discover(package: ModuleType, kind: type[D], *, by_name: bool = True) -> dict[str, D]:
-    """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
+    """Every module-level declaration of one kind in a package's modules, by name.
 
-    Args:
-        package: Where.
-        kind: Of which class.
-        by_name: Otherwise they come module by module, as each declares them.
+    They come in the order of the names, or module by module, as each declares them.
 
     Raises:
         GoldspanError: Two declarations have one name.
@@ -100,21 +87,9 @@ def resolve(kind: str, name: str, known: Mapping[str, D]) -> Resolved[D]:
     Raises:
         GoldspanError: No declaration answers to the name; the message asks "did you mean".
     """
-    exact = known.get(name)
-    if exact is not None and not _PARAMETER.search(name):
-        return Resolved(name, exact, {})
     for pattern, declaration in known.items():
-        parameters = _match(pattern, name)
-        if parameters is not None:
-            return Resolved(name, declaration, parameters)
+        literals = map(re.escape, _PARAMETER.split(pattern)[::2])
+        if found := re.fullmatch(r"([1-9]\d{0,8})".join(literals), name):
+            numbers = map(int, found.groups())
+            return Resolved(name, declaration, dict(zip(_PARAMETER.findall(pattern), numbers, strict=True)))
     raise unknown_name(name, kind, known)
-
-
-def _match(pattern: str, name: str) -> dict[str, int] | None:
-    names = _PARAMETER.findall(pattern)
-    if not names:
-        return None
-    literal = _PARAMETER.split(pattern)[::2]
-    expression = r"([1-9]\d{0,8})".join(re.escape(part) for part in literal)
-    found = re.fullmatch(expression, name)
-    return None if found is None else dict(zip(names, map(int, found.groups()), strict=True))

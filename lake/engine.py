@@ -24,37 +24,28 @@ R = TypeVar("R")
 
 THREADS = "POLARS_MAX_THREADS"
 
-
 MANY_JOBS = 8
 """From so many jobs on, starting processes is worth its seconds."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A number of processes on this machine; one is this process itself.
-
-    Attributes:
-        n_processes: How many; None for one per core where there are many jobs, else one.
-    """
+    """So many processes on this machine, one being this process itself; None for one per core where jobs are many."""
 
     n_processes: int | None = 1
 
     def map(self, work: Callable[[J], R], jobs: Sequence[J], *, are_long: bool = False) -> Iterator[R]:
-        """What the work makes of each job, in the order in which they end.
-
-        Args:
-            work: What is done.
-            jobs: With what.
-            are_long: Whether starting processes is worth its seconds though the jobs are few.
-        """
-        n_processes = min(self._wanted(len(jobs), are_long=are_long), len(jobs))
+        """What the work makes of each job, in the order in which they end; few jobs may be worth processes if long."""
+        n_cores = os.cpu_count() or 1
+        wanted = self.n_processes or (n_cores if are_long or len(jobs) >= MANY_JOBS else 1)
+        n_processes = min(wanted, len(jobs))
         if n_processes < 2:
             yield from map(work, jobs)
             return
         # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
         context = multiprocessing.get_context("spawn")
         with (
-            _threads_each(n_processes),
+            _threads_each(max(1, n_cores // n_processes)),
             ProcessPoolExecutor(n_processes, mp_context=context, initializer=_end_with_parent) as pool,
         ):
             futures = [pool.submit(work, job) for job in jobs]
@@ -68,11 +59,6 @@ class Engine:
             except BaseException:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
-
-    def _wanted(self, n_jobs: int, *, are_long: bool) -> int:
-        if self.n_processes is not None:
-            return self.n_processes
-        return (os.cpu_count() or 1) if are_long or n_jobs >= MANY_JOBS else 1
 
 
 IN_PROCESS = Engine()
@@ -100,22 +86,20 @@ def parse_engine(text: str) -> Engine:
         return Engine(None)
     found = re.fullmatch(r"local:([1-9]\d{0,3})", text.strip())
     if found is None:
+        hint = "Write local:N, N processes on this machine: local:2; or auto."
         message = f"unknown engine {text!r}"
-        raise GoldspanError(
-            message, hint="Write local:N, N processes on this machine: local:2; or auto.", code=Exit.USAGE
-        )
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
     return Engine(int(found[1]))
 
 
 @contextmanager
-def _threads_each(n_processes: int) -> Iterator[None]:
-    """Share the machine's cores among the processes that are started inside."""
+def _threads_each(n_threads: int) -> Iterator[None]:
+    """Give each of the processes that are started inside so many threads."""
     before = os.environ.get(THREADS)
-    os.environ[THREADS] = str(max(1, (os.cpu_count() or 1) // n_processes))
+    os.environ[THREADS] = str(n_threads)
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[THREADS]
-        else:
+        del os.environ[THREADS]
+        if before is not None:
             os.environ[THREADS] = before

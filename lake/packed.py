@@ -16,6 +16,10 @@ MAGIC_BYTES = 4
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 
 
+class TooMuchUnpackedError(Exception):
+    """A file holds or unpacks to more than is read."""
+
+
 @contextmanager
 def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
     """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
@@ -36,10 +40,6 @@ def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
 
     with pa.CompressedInputStream(pa.PythonFile(file, "r"), packed) as stream:
         yield io.BufferedReader(_Measured(stream, limit))
-
-
-class TooMuchUnpackedError(Exception):
-    """A file holds or unpacks to more than is read."""
 
 
 class _Measured(io.RawIOBase):

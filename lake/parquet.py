@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO
 
@@ -34,7 +34,9 @@ def read_batches(
     max_bytes: int = MAX_TABLE_BYTES,
     at_once: int = _AT_ONCE,
 ) -> Iterator[pl.DataFrame]:
-    """The rows of a Parquet file in frames of bounded size, in order; of a file without rows one empty frame.
+    """The rows of a Parquet file in frames of at most so many bytes, in order; of a file without rows one empty frame.
+
+    Polars would end the process where a file is damaged, and makes room for whatever a file claims.
 
     Args:
         file: Where it lies, or its bytes as a file that can be sought in.
@@ -44,10 +46,9 @@ def read_batches(
         at_once: How many bytes a frame has at most.
 
     Raises:
-        UnreadableParquetError: It cannot be read, or goes beyond a limit. Polars would end the process where a file is
-            damaged, and makes room for whatever a file claims.
+        UnreadableParquetError: It cannot be read, or goes beyond a limit.
     """
-    with _told(), _opened(file) as stream:
+    with _told(), file.open("rb") if isinstance(file, Path) else nullcontext(file) as stream:
         n_rows, held = columns(_footer(stream))
         stored = pq.ParquetFile(stream)
         names = list(choose(list(stored.schema_arrow.names)))
@@ -91,15 +92,6 @@ def _told() -> Iterator[None]:
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
         message = f"the Parquet cannot be read: {said}"
         raise UnreadableParquetError(message) from error
-
-
-@contextmanager
-def _opened(file: Path | IO[bytes]) -> Iterator[IO[bytes]]:
-    if isinstance(file, Path):
-        with file.open("rb") as stream:
-            yield stream
-    else:
-        yield file
 
 
 def _footer(stream: IO[bytes]) -> bytes:
@@ -177,20 +169,15 @@ def _unfolded(array: pa.Array) -> int:
     """What a column takes in memory with its dictionaries written out."""
     kind = array.type
     if pa.types.is_dictionary(kind):
-        lengths = pc.binary_length(array.dictionary) if _is_text(kind.value_type) else None
-        if lengths is None:
+        if kind.value_type not in (pa.string(), pa.large_string(), pa.binary(), pa.large_binary()):
             return int(array.nbytes)
+        lengths = pc.binary_length(array.dictionary)
         return int(pc.sum(lengths.take(array.indices)).as_py() or 0) + _VALUE_BYTES * len(array)
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
         return _unfolded(array.flatten()) + _VALUE_BYTES * len(array)
     if pa.types.is_struct(kind):
         return sum(_unfolded(array.field(place)) for place in range(kind.num_fields))
     return int(array.nbytes)
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    is_binary = pa.types.is_binary(kind) or pa.types.is_large_binary(kind)
-    return bool(is_binary or pa.types.is_string(kind) or pa.types.is_large_string(kind))
 
 
 def _frame(rows: pa.Table, names: Sequence[str]) -> pl.DataFrame:

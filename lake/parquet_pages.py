@@ -20,15 +20,11 @@ _NAME_BYTES = 4096
 _TRUE, _FALSE, _BYTE, _I16, _I32, _I64, _DOUBLE, _BINARY, _LIST, _SET, _MAP, _STRUCT = range(1, 13)
 
 
-class Column(NamedTuple):
-    """The pages of one column in one group of rows.
+_BYTE_ARRAY = 6
 
-    Attributes:
-        path: The column's name, and within it those of what it is nested in, joined by dots.
-        is_text: Whether it holds texts or bytes of any length.
-        start: Where the first page starts.
-        n_bytes: What the pages and their headers take in the file.
-    """
+
+class Column(NamedTuple):
+    """Where the pages of one column lie in one group of rows; `path` joins its name and those within it by dots."""
 
     path: str
     is_text: bool
@@ -36,14 +32,8 @@ class Column(NamedTuple):
     n_bytes: int
 
 
-_BYTE_ARRAY = 6
-
-
 def columns(footer: bytes) -> tuple[int, list[Column]]:
-    """How many rows a file says it has, and its columns in every group of rows.
-
-    Args:
-        footer: What the file says of itself.
+    """How many rows a file says it has in its footer, and its columns in every group of rows.
 
     Raises:
         ValueError: It is damaged.
@@ -72,14 +62,7 @@ def _structs(of: dict[int, object], field: int) -> list[dict[int, object]]:
 
 
 class Page(NamedTuple):
-    """One page.
-
-    Attributes:
-        n_bytes: What it unpacks to.
-        n_values: How many values it holds.
-        is_dictionary: Whether other pages name values of it.
-        is_delta: Whether a value is written as what differs from the one before.
-    """
+    """What a page unpacks to; others name a dictionary's values, a delta's are what differs from the one before."""
 
     n_bytes: int
     n_values: int
@@ -88,12 +71,7 @@ class Page(NamedTuple):
 
 
 def pages(file: IO[bytes], start: int, n_bytes: int) -> Iterator[Page]:
-    """The pages of one column in one group of rows.
-
-    Args:
-        file: The file.
-        start: Where the first page starts.
-        n_bytes: What the pages and their headers take in the file.
+    """The pages of one column in one group of rows: where the first starts, and what all take in the file.
 
     Raises:
         ValueError: What is there is no page.

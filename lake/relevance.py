@@ -21,8 +21,7 @@ class Evidence:
         items: item_id, pool_id.
         gold: Their gold, as the rule takes it: see :meth:`Rule.gold_of`.
         pool: pool_id, path, chunk_no, line_start, line_end: the chunks the pools hold.
-        relevance: item_id, path, chunk_no and the rule's similarity, for every chunk of the items' pools; None where
-            nobody measured it.
+        relevance: item_id, path, chunk_no and the rule's similarity, for every chunk of the pools, where measured.
         threshold: The similarity from which on a chunk is relevant.
     """
 
@@ -70,12 +69,8 @@ class Rule:
 def disjoint(gold: pl.LazyFrame) -> pl.LazyFrame:
     """An item's gold in a file without overlaps, so that every gold line counts once.
 
-    Args:
-        gold: item_id, path, line_start, line_end (half-open); spans may overlap.
-
-    Returns:
-        item_id, path, gold_start, gold_end, n_gold_in_file: ordered spans that share no line, and how many lines
-        the item's gold has in the file.
+    Of item_id, path, line_start, line_end (half-open) it makes item_id, path, gold_start, gold_end, n_gold_in_file:
+    ordered spans that share no line, and how many lines the item's gold has in the file.
     """
     group = ["item_id", "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
@@ -97,12 +92,7 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
 
     `share` is lines shared over all of the item's gold lines. `iou` is lines shared over lines in either, against all
     of the item's gold lines in that file; with one gold span per file this is the ordinary intersection over union. A
-    span with several gold spans in reach counts once.
-
-    Args:
-        spans: item_id, path, line_start, line_end (half-open) and the identity's columns.
-        gold: As :func:`disjoint` gives it.
-        identity: The columns that tell one span from another.
+    span with several gold spans in reach counts once; `identity` are the columns that tell one from another.
     """
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")
@@ -118,48 +108,46 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
     )
 
 
-def reachable(items: pl.LazyFrame, gold: pl.LazyFrame, pool: pl.LazyFrame) -> pl.LazyFrame:
+def _reachable(evidence: Evidence) -> pl.LazyFrame:
     """The pool's chunks that lie in a file of the item's gold: item_id, path, chunk_no, line_start, line_end."""
-    files = gold.select("item_id", "path").unique()
+    files = evidence.gold.select("item_id", "path").unique()
     return (
-        items.select("item_id", "pool_id")
+        evidence.items.select("item_id", "pool_id")
         .join(files, on="item_id")
-        .join(pool, on=["pool_id", "path"])
+        .join(evidence.pool, on=["pool_id", "path"])
         .select(*CHUNK, "line_start", "line_end")
     )
 
 
 def _overlapping_hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(hits, evidence.gold, ["item_id", "rank"])).with_columns(place="rank")
+    return _all_relevant(line_overlap(hits, evidence.gold, ["item_id", "rank"]), place="rank")
 
 
 def _overlapping_chunks(evidence: Evidence) -> pl.LazyFrame:
-    chunks = reachable(evidence.items, evidence.gold, evidence.pool)
-    return _all_relevant(line_overlap(chunks, evidence.gold, CHUNK))
+    return _all_relevant(line_overlap(_reachable(evidence), evidence.gold, CHUNK))
 
 
 def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
     found = hits.select("item_id", "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
-    return _all_relevant(found.with_columns(iou=pl.lit(1.0))).with_columns(place="rank")
+    return _all_relevant(found.with_columns(iou=pl.lit(1.0)), place="rank")
 
 
 def _chunks_of_the_candidate(evidence: Evidence) -> pl.LazyFrame:
-    chunks = reachable(evidence.items, evidence.gold, evidence.pool)
-    return _all_relevant(chunks.select(*CHUNK, iou=pl.lit(1.0)))
+    return _all_relevant(_reachable(evidence).select(*CHUNK, iou=pl.lit(1.0)))
 
 
 def _judged_hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
     # A document that is returned in pieces counts once, where the first of them stands.
     first = hits.group_by("item_id", "path").agg(pl.col("rank").min())
-    return _all_relevant(first.join(evidence.gold, on=["item_id", "path"])).with_columns(place="rank")
+    return _all_relevant(first.join(evidence.gold, on=["item_id", "path"]), place="rank")
 
 
 def _judged_documents(evidence: Evidence) -> pl.LazyFrame:
     return _all_relevant(evidence.gold.with_columns(chunk_no=pl.lit(0, pl.Int64)))
 
 
-def _all_relevant(judged: pl.LazyFrame) -> pl.LazyFrame:
-    return judged.with_columns(similarity="iou", is_gold=pl.lit(value=True))
+def _all_relevant(judged: pl.LazyFrame, **more: str) -> pl.LazyFrame:
+    return judged.with_columns(similarity="iou", is_gold=pl.lit(value=True), **more)
 
 
 def _similar(column: str) -> Rule:

@@ -11,13 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-BETTER, WORSE, INSEPARABLE, EQUIVALENT, TOO_FEW = (
-    "better",
-    "worse",
-    "cannot be separated",
-    "equivalent",
-    "too few items",
-)
+BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
+EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The verdicts, on the second of two systems."""
 
 NOT_RUN = "Nothing to compare: the declared reference was not run."
@@ -46,9 +41,7 @@ class Verdict:
         reference: The run that it is held against.
         kind: One of the verdicts.
         is_first: The system ranks first; otherwise the reference's own retriever does.
-        delta: How far it is above the reference, and the 95 % interval of that where there is one.
-        low: Its lower end.
-        high: Its upper end.
+        delta: How far it is above the reference; `low` to `high` is the 95 % interval where there is one.
         smallest_detectable: The difference that would be found in four of five such samples.
         exploratory: The pair is outside the family that is tested together.
     """
@@ -65,35 +58,23 @@ class Verdict:
     exploratory: bool = False
 
     def sentence(self, called: Callable[[str], str], digits: int = 3) -> str:
-        """The verdict as a sentence.
-
-        Args:
-            called: Run → what its system is called.
-            digits: Decimals of its numbers.
-        """
+        """The verdict as a sentence; `called` says what the system of a run is called."""
         if self.nothing:
             return self.nothing
+        interval = by = ""
+        if self.low is not None and self.high is not None:
+            low, high = (self.low, self.high) if abs(self.low) <= abs(self.high) else (-self.high, -self.low)
+            interval = f" ({self.low:.{digits}f} to {self.high:.{digits}f})"
+            by = f" ({low:.{digits}f} to {high:.{digits}f})"
         text = SENTENCES[self.kind].format(
             system=called(self.run_id),
             place="ranked first" if self.is_first else "the first that searches otherwise",
             reference=called(self.reference),
-            by=f"{abs(self.delta):.{digits}f}{self._size(digits)}",
-            delta=f"{self.delta:+.{digits}f}{self._interval(digits)}",
+            by=f"{abs(self.delta):.{digits}f}{by}",
+            delta=f"{self.delta:+.{digits}f}{interval}",
             least=MISSING if self.smallest_detectable is None else f"{self.smallest_detectable:.{digits}f}",
         )
         return f"{text[:-1]} (exploratory)." if self.exploratory else text
-
-    def _interval(self, digits: int) -> str:
-        if self.low is None or self.high is None:
-            return ""
-        return f" ({self.low:.{digits}f} to {self.high:.{digits}f})"
-
-    def _size(self, digits: int) -> str:
-        """The interval of how far apart they are, whichever is above."""
-        if self.low is None or self.high is None:
-            return ""
-        low, high = (self.low, self.high) if abs(self.low) <= abs(self.high) else (-self.high, -self.low)
-        return f" ({low:.{digits}f} to {high:.{digits}f})"
 
 
 def verdict_on(rows: pl.DataFrame, reference: str, comparisons: pl.LazyFrame) -> Verdict:
@@ -134,14 +115,10 @@ def verdict_on(rows: pl.DataFrame, reference: str, comparisons: pl.LazyFrame) ->
 
 def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
     """The same comparisons with first and second exchanged."""
-    other = {BETTER: WORSE, WORSE: BETTER}
+    exchanged = {"run_a": "run_b", "run_b": "run_a", "wins": "losses", "losses": "wins"}
+    negated = {"delta": "delta", "low": "high", "high": "low"}
     return comparisons.with_columns(
-        pl.col("run_b").alias("run_a"),
-        pl.col("run_a").alias("run_b"),
-        (0.0 - pl.col("delta")).alias("delta"),
-        (0.0 - pl.col("high")).alias("low"),
-        (0.0 - pl.col("low")).alias("high"),
-        pl.col("losses").alias("wins"),
-        pl.col("wins").alias("losses"),
-        pl.col("verdict").replace(other).alias("verdict"),
+        *(pl.col(other).alias(name) for name, other in exchanged.items()),
+        *((0.0 - pl.col(other)).alias(name) for name, other in negated.items()),
+        pl.col("verdict").replace({BETTER: WORSE, WORSE: BETTER}),
     )

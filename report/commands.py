@@ -16,13 +16,13 @@ from lake.console import (
     FormatOption,
     JsonOption,
     LakeOption,
-    Outcome,
     QuietOption,
     default_to,
     print_listing,
     split_names,
 )
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
+from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.store import Lake
 from lake.tables import TABLES

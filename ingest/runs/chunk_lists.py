@@ -15,12 +15,12 @@ from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.naming import check_benchmark
 from ingest.runs.resolve_paths import Axis, files_of, pools_of
-from lake.console import Outcome
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 from lake.lines import added_lines
 from lake.make import Product, Slot, made_from
 from lake.naming import SEARCHED
+from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.store import Lake
 from lake.tables import declared_row, table

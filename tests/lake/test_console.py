@@ -14,8 +14,9 @@ import pytest
 import typer
 
 from lake import console
-from lake.console import Console, Outcome, default_to, print_listing, run, split_names
+from lake.console import Console, default_to, print_listing, run, split_names
 from lake.errors import Exit, GoldspanError
+from lake.outcome import Outcome
 from lake.parts import PartCounts
 from tests.tiny import ROOT, command
 
