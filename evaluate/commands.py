@@ -33,6 +33,7 @@ from lake.console import (
     QuietOption,
     default_to,
     print_listing,
+    setting,
     split_names,
 )
 from lake.engine import parse_engine
@@ -47,28 +48,18 @@ app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions
 
 @app.command("run")
 def run_systems(
-    benchmarks: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_BENCHMARKS", help="Comma list; all in the lake without it.")
-    ] = "",
+    benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list; all in the lake without it.")] = "",
     systems: Annotated[
-        str,
-        typer.Option(
-            envvar="GOLDSPAN_SYSTEMS", help="Comma list of chunker+retriever or imported systems, globs allowed."
-        ),
+        str, setting("SYSTEMS", "Comma list of chunker+retriever or imported systems, globs allowed.")
     ] = "",
-    metrics: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list of what the printed table shows.")
-    ] = "",
-    tasks: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_TASKS", help="Comma list; without it all that need not be named.")
-    ] = "",
-    items: Annotated[str, typer.Option(envvar="GOLDSPAN_ITEMS", help="Which items: subset=function-2k,repo=….")] = "",
+    metrics: Annotated[str, setting("METRICS", "Comma list of what the printed table shows.")] = "",
+    tasks: Annotated[str, setting("TASKS", "Comma list; without it all that need not be named.")] = "",
+    items: Annotated[str, setting("ITEMS", "Which items: subset=function-2k,repo=….")] = "",
     limit: LimitOption = None,
     vectors: Annotated[
-        Path | None,
-        typer.Option(envvar="GOLDSPAN_VECTORS", help="Parquet with key and vector, for the retriever `recorded`."),
+        Path | None, setting("VECTORS", "Parquet with key and vector, for the retriever `recorded`.")
     ] = None,
-    engine: Annotated[str, typer.Option(envvar="GOLDSPAN_ENGINE", help="auto, or local:N: N processes.")] = "auto",
+    engine: Annotated[str, setting("ENGINE", "auto, or local:N: N processes.")] = "auto",
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,

@@ -22,7 +22,6 @@ from ingest.runs.find_trajectories import found_in
 from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, declare_formats, importers
 from ingest.sources.git_address import GITHUB, checked_base
-from ingest.sources.tree import Source
 from ingest.submissions.declaration import FOLDER
 from ingest.submissions.importing import import_submissions
 from lake import unchanged
@@ -38,6 +37,7 @@ from lake.console import (
     QuietOption,
     default_to,
     print_listing,
+    setting,
     split_names,
 )
 from lake.damage import survey
@@ -57,28 +57,19 @@ def read(
     benchmarks: Annotated[
         list[str] | None, typer.Argument(envvar="GOLDSPAN_BENCHMARKS", help="Which; all the source holds without it.")
     ] = None,
-    source: Annotated[str, typer.Option(envvar="GOLDSPAN_SOURCE", help="sample, hub, or a folder.")] = "sample",
-    subsets: Annotated[str, typer.Option(envvar="GOLDSPAN_SUBSETS", help="Comma list of subsets.")] = "",
-    chunkers: Annotated[str, typer.Option(envvar="GOLDSPAN_CHUNKERS", help="Comma list of chunker names.")] = "",
+    source: Annotated[str, setting("SOURCE", "sample, hub, or a folder.")] = "sample",
+    subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
+    chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
     chunker: Annotated[
         list[str] | None, typer.Option(metavar="NAME=COMMAND", help="One of your own: a command, or module:function.")
     ] = None,
     limit: LimitOption = None,
-    config: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_CONFIG", help="FILE.yaml, which declares data of your own.")
-    ] = "",
-    config_reads: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_CONFIG_READS", help="The folder it may name files of; its own without it.")
-    ] = "",
+    config: Annotated[str, setting("CONFIG", "FILE.yaml, which declares data of your own.")] = "",
+    config_reads: Annotated[str, setting("CONFIG_READS", "The folder it may name files of; its own without it.")] = "",
     repositories: Annotated[
-        str,
-        typer.Option(
-            envvar="GOLDSPAN_REPOSITORIES", help="Clone them to be searched whole: github, or the URL they are below."
-        ),
+        str, setting("REPOSITORIES", "Clone them to be searched whole: github, or the URL they are below.")
     ] = "",
-    submissions: Annotated[
-        Path, typer.Option(envvar="GOLDSPAN_SUBMISSIONS", help="The folder of rankings that were handed in.")
-    ] = FOLDER,
+    submissions: Annotated[Path, setting("SUBMISSIONS", "The folder of rankings that were handed in.")] = FOLDER,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -110,7 +101,8 @@ def read(
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
         for name, opened in sources:
-            console.say(f"{declared[name].display_name} from {opened.name}{_labelled(opened)}")
+            labelled = f" (labelled {opened.label})" if opened.label else ""
+            console.say(f"{declared[name].display_name} from {opened.name}{labelled}")
             outcome = ingest_benchmark(
                 store,
                 declared[name],
@@ -135,9 +127,7 @@ def read(
 @app.command()
 def chunks(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Chunks made elsewhere: Parquet or tab-separated.")],
-    benchmark: Annotated[
-        str, typer.Option("--benchmark", envvar="GOLDSPAN_BENCHMARK", help="Whose files they are of.")
-    ],
+    benchmark: Annotated[str, setting("BENCHMARK", "Whose files they are of.", "--benchmark")],
     name: Annotated[str, typer.Option("--name", help="What the chunker is to be called.")],
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
@@ -145,8 +135,7 @@ def chunks(
     debug: DebugOption = False,
 ) -> None:
     """Import a list of chunks as a chunker, so that runs over them are scored with all metrics."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
     with locked(store, console, set()):
         done = import_chunks(store, file, benchmark, name)
     raise typer.Exit(console.finish("ingest", done.outcome(str(lake), store.tally)))
@@ -202,20 +191,20 @@ def list_(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
-    declared = known_benchmarks()
-    described_ones = [described(one) for one in declared.values()]
+    declared = known_benchmarks().values()
+    by_name_only = "experimental: read only by name"
     listings: dict[str, list[dict[str, object]]] = {
-        "benchmarks": [one if format else {key: one[key] for key in _IN_A_TABLE} for one in described_ones],
+        "benchmarks": [{key: one[key] for key in (one if format else _IN_A_TABLE)} for one in map(described, declared)],
         "subsets": [
             {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
-            for benchmark in declared.values()
+            for benchmark in declared
             for subset in benchmark.subsets
         ],
         "chunkers": _chunkers(Lake(lake)),
         "formats": [
             {
                 "name": one.name,
-                "state": "experimental: read only by name" if one.is_experimental else "",
+                "state": by_name_only if one.is_experimental else "",
                 "aliases": list(one.aliases),
                 "meaning": one.meaning,
                 "example": one.example,
@@ -229,23 +218,12 @@ def list_(
 
 def _chunkers(store: Lake) -> list[dict[str, object]]:
     """Those that are declared, and those that were given to a lake."""
-    declared: list[dict[str, object]] = [
-        {
-            "name": chunker.name,
-            "meaning": chunker.meaning,
-            "defaults": list(chunker.defaults),
-            "missing": (why := absence(chunker)) and f"{why}: make chunkers",
-        }
-        for chunker in known_chunkers().values()
+    given = [(name, f"Given as {what}", list[str](), "") for name, what in given_before(store).items()]
+    declared = [
+        (one.name, one.meaning, list(one.defaults), (why := absence(one)) and f"{why}: make chunkers")
+        for one in known_chunkers().values()
     ]
-    given = given_before(store).items()
-    return declared + [
-        {"name": name, "meaning": f"Given as {what}", "defaults": [], "missing": ""} for name, what in given
-    ]
-
-
-def _labelled(source: Source) -> str:
-    return f" (labelled {source.label})" if source.label else ""
+    return [dict(zip(("name", "meaning", "defaults", "missing"), row, strict=True)) for row in [*declared, *given]]
 
 
 app.add_typer(commands)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -19,111 +19,68 @@ from ingest.searches.import_search import Asking, import_search
 from ingest.searches.search import RIPGREP, Search, is_ripgrep
 from ingest.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.submissions.importing import check_submission, import_submissions
-from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption
+from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.store import Lake
 
 commands = typer.Typer(add_completion=False)
 
-FileOrNone = Annotated[
-    Path | None,
-    typer.Argument(metavar="[FILE]", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too."),
-]
-SearchOption = Annotated[
-    str,
-    typer.Option(
-        "--search",
-        envvar="GOLDSPAN_SEARCH",
-        help="In place of FILE a program that is asked: a command, module:function, or ripgrep.",
-    ),
-]
-TimeoutOption = Annotated[
-    float, typer.Option(envvar="GOLDSPAN_TIMEOUT", min=0.01, help="Seconds that a program has for an answer.")
-]
-AgainOption = Annotated[
-    bool, typer.Option("--again", envvar="GOLDSPAN_AGAIN", help="Ask a program again whose answers are there.")
-]
-BenchmarkOption = Annotated[
-    str, typer.Option("--benchmark", envvar="GOLDSPAN_BENCHMARK", help="Whose items it answers.")
-]
-SystemOption = Annotated[str, typer.Option("--system", envvar="GOLDSPAN_SYSTEM", help="The name of what made it.")]
-TaskOption = Annotated[str, typer.Option("--task", envvar="GOLDSPAN_TASK", help="The benchmark's first without it.")]
-FileFormatOption = Annotated[
-    str, typer.Option("--format", envvar="GOLDSPAN_FORMAT", help="As `list formats` has them.")
-]
-SkipOption = Annotated[
-    bool, typer.Option("--skip-unknown", envvar="GOLDSPAN_SKIP_UNKNOWN", help="Leave out items that are not there.")
-]
-ChunkerOption = Annotated[
-    str, typer.Option("--chunker", envvar="GOLDSPAN_CHUNKER", help="What cut the documents, if known.")
-]
+FileFormatOption = Annotated[str, setting("FORMAT", "As `list formats` has them.", "--format")]
 
 
-@commands.command("run")
-def import_(
-    benchmark: BenchmarkOption,
-    file: FileOrNone = None,
-    system: SystemOption = "",
-    search: SearchOption = "",
-    task: TaskOption = "",
-    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
-    skip_unknown: SkipOption = False,
-    chunker: ChunkerOption = "",
-    limit: LimitOption = None,
-    timeout: TimeoutOption = PATIENCE,
-    again: AgainOption = False,
-    lake: LakeOption = DEFAULT_LAKE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Import a ranking, completions or trajectories made elsewhere as a run, or what a program of one's own answers."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
-    asking = _asking(search, file, timeout, limit, again=again)
-    wanted = Wanted(file or Path(), benchmark, _system(system, search), task, format, skip_unknown, chunker)
-    with locked(store, console, {"runs"}):
-        done = _imported(store, wanted, asking, console, write=True)
-    done.notes += store.damage
-    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), "make evaluate", store.tally)))
+def _importing(*, write: bool) -> Callable[..., None]:
+    def importing(
+        file: Annotated[
+            Path | None,
+            typer.Argument(
+                metavar="[FILE]", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too."
+            ),
+        ] = None,
+        benchmark: Annotated[str, setting("BENCHMARK", "Whose items it answers.")] = "",
+        system: Annotated[str, setting("SYSTEM", "The name of what made it.")] = "",
+        search: Annotated[
+            str, setting("SEARCH", "In place of FILE a program that is asked: a command, module:function, or ripgrep.")
+        ] = "",
+        task: Annotated[str, setting("TASK", "The benchmark's first without it.")] = "",
+        format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
+        skip_unknown: Annotated[
+            bool, setting("SKIP_UNKNOWN", "Leave out items that are not there.", "--skip-unknown")
+        ] = False,
+        chunker: Annotated[str, setting("CHUNKER", "What cut the documents, if known.")] = "",
+        limit: LimitOption = None,
+        timeout: Annotated[float, setting("TIMEOUT", "Seconds that a program has for an answer.", min=0.01)] = PATIENCE,
+        again: Annotated[bool, setting("AGAIN", "Ask a program again whose answers are there.", "--again")] = False,
+        lake: LakeOption = DEFAULT_LAKE,
+        json: JsonOption = False,
+        quiet: QuietOption = False,
+        debug: DebugOption = False,
+    ) -> None:
+        console, store = Console(quiet=quiet, json=json), Lake(lake)
+        if not write and file is not None and is_submission(file):
+            with store.naming_damage():
+                checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
+            raise typer.Exit(console.finish("ingest", checked))
+        if not benchmark:
+            message = "--benchmark is not given: whose items FILE answers"
+            hint = "" if write else f"Or FILE is a submission, a folder that holds {FILE}."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        asking = _asking(search, file, timeout, limit, again=again)
+        called = system or (RIPGREP if is_ripgrep(search) else "" if write else "checked")
+        wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker)
+        with locked(store, console, {"runs"}) if write else store.naming_damage():
+            done = _imported(store, wanted, asking, console, write=write)
+        done.notes += store.damage
+        where, hint = (str(lake), "make evaluate") if write else ("nothing was written", "python -m ingest run …")
+        raise typer.Exit(console.finish("ingest", done.outcome(where, hint, store.tally)))
+
+    return importing
 
 
-@commands.command()
-def check(
-    file: FileOrNone = None,
-    benchmark: BenchmarkOption = "",
-    system: SystemOption = "checked",
-    search: SearchOption = "",
-    task: TaskOption = "",
-    format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
-    skip_unknown: SkipOption = False,
-    chunker: ChunkerOption = "",
-    limit: LimitOption = None,
-    timeout: TimeoutOption = PATIENCE,
-    lake: LakeOption = DEFAULT_LAKE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Do all that `run` does, but for the writing; of a submission its folder is enough."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
-    if file is not None and is_submission(file):
-        with store.naming_damage():
-            checked = check_submission(store, file, skip_unknown=skip_unknown, say=console.say)
-        raise typer.Exit(console.finish("ingest", checked))
-    if not benchmark:
-        message = "--benchmark is not given: whose items FILE answers"
-        hint = f"Or FILE is a submission, a folder that holds {FILE}."
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    asking = _asking(search, file, timeout, limit)
-    wanted = Wanted(file or Path(), benchmark, system, task, format, skip_unknown, chunker)
-    with store.naming_damage():
-        done = _imported(store, wanted, asking, console, write=False)
-    raise typer.Exit(
-        console.finish("ingest", done.outcome("nothing was written", "python -m ingest run …", store.tally))
-    )
+_RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
+_CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
+commands.command("run", help=_RUN)(_importing(write=True))
+commands.command("check", help=_CHECK)(_importing(write=False))
 
 
 @commands.command()
@@ -135,8 +92,7 @@ def submissions(
     debug: DebugOption = False,
 ) -> None:
     """Import what lies in the folder of submissions, and take away what left it: `python -m ingest` does so too."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
     if not folder.is_dir():
         message = f"there is no folder {folder}"
         raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
@@ -148,7 +104,7 @@ def submissions(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
-def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool = False) -> Asking | None:
+def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool) -> Asking | None:
     """The program that is asked; None where a file is read.
 
     Raises:
@@ -162,10 +118,6 @@ def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *
         message = "--limit is of what a program is asked; of a file everything is read"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
     return Asking(Search.of(search, timeout), limit, again) if search else None
-
-
-def _system(name: str, search: str) -> str:
-    return name or (RIPGREP if is_ripgrep(search) else "")
 
 
 def _imported(lake: Lake, wanted: Wanted, asking: Asking | None, console: Console, *, write: bool) -> Imported:

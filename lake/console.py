@@ -41,17 +41,17 @@ from lake.unchanged import DEFAULT_LAKE as DEFAULT_LAKE
 PIPE_SECONDS = 10.0
 """How often a pipe hears of progress."""
 
-LakeOption = Annotated[
-    Path, typer.Option("--lake", envvar="GOLDSPAN_LAKE", help="Where the Parquet lies.", show_default=True)
-]
-JsonOption = Annotated[
-    bool, typer.Option("--json", envvar="GOLDSPAN_JSON", help="Print the last block as one JSON object.")
-]
-QuietOption = Annotated[bool, typer.Option("--quiet", envvar="GOLDSPAN_QUIET", help="Say only what went wrong.")]
-LimitOption = Annotated[
-    int | None, typer.Option(envvar="GOLDSPAN_LIMIT", min=1, max=2**63 - 1, help="A seeded sample of so many items.")
-]
-DebugOption = Annotated[bool, typer.Option("--debug", envvar="GOLDSPAN_DEBUG", help="Show the traceback of an error.")]
+
+def setting(name: str, text: str, *flags: str, **limits: float | bool) -> object:
+    """An option that may be given as GOLDSPAN_<name> in the environment as well, and what its help says."""
+    return typer.Option(*flags, envvar=f"GOLDSPAN_{name}", help=text, **limits)  # type: ignore[arg-type]  # whichever a kind of value has
+
+
+LakeOption = Annotated[Path, setting("LAKE", "Where the Parquet lies.", "--lake", show_default=True)]
+JsonOption = Annotated[bool, setting("JSON", "Print the last block as one JSON object.", "--json")]
+QuietOption = Annotated[bool, setting("QUIET", "Say only what went wrong.", "--quiet")]
+LimitOption = Annotated[int | None, setting("LIMIT", "A seeded sample of so many items.", min=1, max=2**63 - 1)]
+DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
 
 _TITLE = TextColumn("{task.description}", markup=False)

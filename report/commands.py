@@ -19,6 +19,7 @@ from lake.console import (
     QuietOption,
     default_to,
     print_listing,
+    setting,
     split_names,
 )
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
@@ -38,21 +39,17 @@ DEFAULT_SITE = Path("site/public")
 app = typer.Typer(cls=default_to("build"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
 
 
-SiteOption = Annotated[Path, typer.Option(envvar="GOLDSPAN_SITE", help="Where the site is written.")]
+SiteOption = Annotated[Path, setting("SITE", "Where the site is written.")]
 
 
 @app.command("build")
 def build_(
     lake: LakeOption = DEFAULT_LAKE,
     site: SiteOption = DEFAULT_SITE,
-    since: Annotated[
-        Path | None, typer.Option(envvar="GOLDSPAN_SINCE", help="An earlier site, or its manifest: say what changed.")
-    ] = None,
-    url: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_URL", help="Where it will be published; pages and their pictures say so.")
-    ] = "",
+    since: Annotated[Path | None, setting("SINCE", "An earlier site, or its manifest: say what changed.")] = None,
+    url: Annotated[str, setting("URL", "Where it will be published; pages and their pictures say so.")] = "",
     item_text: Annotated[
-        ItemText, typer.Option(envvar="GOLDSPAN_ITEM_TEXT", help="Of which items gold is shown as text, if licensed.")
+        ItemText, setting("ITEM_TEXT", "Of which items gold is shown as text, if licensed.")
     ] = ItemText.NONE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -110,7 +107,7 @@ def _published(file: Path) -> Manifest:
 @app.command()
 def serve(
     site: SiteOption = DEFAULT_SITE,
-    port: Annotated[int, typer.Option(envvar="GOLDSPAN_PORT", min=0, max=65535, help="Of this machine.")] = 8000,
+    port: Annotated[int, setting("PORT", "Of this machine.", min=0, max=65535)] = 8000,
     debug: DebugOption = False,
 ) -> None:
     """Look at the site over http on this machine."""

@@ -32,6 +32,7 @@ from lake.console import (
     JsonOption,
     LakeOption,
     QuietOption,
+    setting,
     split_names,
 )
 from lake.errors import Exit, GoldspanError, unknown_name
@@ -43,8 +44,8 @@ from lake.text import escaped
 commands = typer.Typer()
 
 BenchmarksArgument = Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")]
-ProtocolOption = Annotated[str, typer.Option(envvar="GOLDSPAN_PROTOCOL", help="Comma list; all without it.")]
-SliceOption = Annotated[str, typer.Option("--slice", envvar="GOLDSPAN_SLICE", help="Over which items: level=line.")]
+ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list; all without it.")]
+SliceOption = Annotated[str, setting("SLICE", "Over which items: level=line.", "--slice")]
 
 
 @commands.command("table")
@@ -52,8 +53,8 @@ def table_of_systems(
     benchmarks: BenchmarksArgument = None,
     protocol: ProtocolOption = "",
     slice_: SliceOption = "",
-    metrics: Annotated[str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list of what is shown.")] = "",
-    systems: Annotated[str, typer.Option(envvar="GOLDSPAN_SYSTEMS", help="Comma list of names, globs allowed.")] = "",
+    metrics: Annotated[str, setting("METRICS", "Comma list of what is shown.")] = "",
+    systems: Annotated[str, setting("SYSTEMS", "Comma list of names, globs allowed.")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="So many systems at most, and the baselines.")] = None,
     costs: Annotated[
         bool, typer.Option("--costs", help="What each system costs too, and who is beaten by none.")
@@ -112,17 +113,12 @@ def compare_systems(
     a: Annotated[str, typer.Argument(metavar="A", help="A system's name, a run's id, or `reference`.")],
     b: Annotated[str, typer.Argument(metavar="[B]", help="Another, which is held against it; A with --against.")] = "",
     against: Annotated[
-        Path | None,
-        typer.Option(envvar="GOLDSPAN_AGAINST", help="Where A is: another lake, or published scores.parquet."),
+        Path | None, setting("AGAINST", "Where A is: another lake, or published scores.parquet.")
     ] = None,
-    metric: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_METRIC", help="Comma list; each protocol's primary without it.")
-    ] = "",
+    metric: Annotated[str, setting("METRIC", "Comma list; each protocol's primary without it.")] = "",
     slice_: SliceOption = "",
     protocol: ProtocolOption = "",
-    fail_if: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_FAIL_IF", help='A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')
-    ] = "",
+    fail_if: Annotated[str, setting("FAIL_IF", 'A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')] = "",
     flips: Annotated[bool, typer.Option("--flips", help="Name the items on which the two differ.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
@@ -168,7 +164,7 @@ def compare_systems(
 
 @commands.command("parity")
 def compare_with_references(
-    source: Annotated[Path, typer.Option(envvar="GOLDSPAN_SOURCE", help="The folder with the benchmarks' data.")],
+    source: Annotated[Path, setting("SOURCE", "The folder with the benchmarks' data.")],
     references: Annotated[str, typer.Option(help="Comma list of references, globs allowed; all without it.")] = "",
     work: Annotated[Path | None, typer.Option(help="Keep the lake it is worked out in, in this folder.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
@@ -224,9 +220,7 @@ def score_files(
     qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
     ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
     other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
-    metrics: Annotated[
-        str, typer.Option(envvar="GOLDSPAN_METRICS", help="Comma list: map,ndcg@10 or, as trec_eval has it, P_10.")
-    ] = "",
+    metrics: Annotated[str, setting("METRICS", "Comma list: map,ndcg@10 or, as trec_eval has it, P_10.")] = "",
     per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
     answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
     json: JsonOption = False,
