@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
@@ -71,35 +71,45 @@ def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found
     by_format: dict[str, list[TrajectoryFile]] = {}
     skipped: list[str] = []
     unnamed: list[Importer] = []
-    damaged: dict[str, tuple[TrajectoryFile, str]] = {}
-    n_refused = len(rejects)
+    damaged: list[TrajectoryFile] = []
+    n_refused, unread = len(rejects), list[str]()
     tree, files = _files(input_file, rejects)
     for file in files:
         try:
             head = file.head()
         except DamagedError as error:
-            damaged[file.path] = (file, error.reason)
+            damaged.append(file)
+            unread.append(f"entry {file.path}: {error.reason}")
             continue
         if head.startswith(InputFile.ZIP):
             rejects.add(input_file.name, f"entry {file.path}", _NESTED)
             continue
         formats = recognised(head, file.path, known)
         if len(formats) > 1:
-            names = " or ".join(one.name for one in formats)
-            what, hint = "a file could be of several formats", f"Say which: --format {names}"
-            raise input_file.wrong(what=what, examples=[ascii(file.path)], hint=hint)
+            hint = f"Say which: --format {' or '.join(one.name for one in formats)}"
+            raise input_file.wrong(what="a file could be of several formats", examples=[ascii(file.path)], hint=hint)
         if formats and (wanted is not None or not formats[0].is_experimental):
             by_format.setdefault(formats[0].name, []).append(file)
         else:
             unnamed += formats
             skipped.append(file.path)
     if not by_format:
-        refused = [(one.position, one.reason) for one in list(rejects)[n_refused:]]
-        refused += [(f"entry {path}", reason) for path, (_, reason) in damaged.items()]
-        raise _none(input_file, skipped, [f"{ascii(where)[1:-1]}: {reason}" for where, reason in refused], unnamed)
-    found = _one_format(input_file, by_format, skipped, [file for file, _ in damaged.values()])
+        unread = [f"{one.position}: {one.reason}" for one in list(rejects)[n_refused:]] + unread
+        raise _none(input_file, skipped, [ascii(one)[1:-1] for one in unread], unnamed)
+    if len(by_format) > 1:
+        held = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
+        hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
+        raise input_file.wrong(what=f"it holds trajectories of several formats: {held}", hint=hint)
+    ((name, files),) = by_format.items()
+    importer = importers()[name]
+    owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
+    # What is damaged from its start on is read as the others are: the import says what is lost with it.
+    own = sorted(
+        (file for file in [*files, *damaged] if not _is_companion(file.path, owners)), key=lambda one: one.path
+    )
     # Of a folder only now: what leads out, and what has no end, has been refused.
-    return replace(found, sha256=_digest(tree) if input_file.is_folder else sha256_of_file(input_file.path))
+    sha256 = _digest(tree) if input_file.is_folder else sha256_of_file(input_file.path)
+    return Found(importer, own, [path for path in skipped if not _is_companion(path, owners)], sha256)
 
 
 def _digest(tree: Tree) -> str:
@@ -117,28 +127,9 @@ def _none(input_file: InputFile, skipped: list[str], unread: list[str], unnamed:
     n = f"{counted(len(skipped), 'file')} of another kind, {len(unread):,} that cannot be read"
     what = f"it holds no trajectories: {n if skipped or unread else 'it holds no files'}"
     hint = naming_hint(unnamed[0]) if unnamed else "`python -m ingest list formats` shows how each begins."
-    examples = [*unread, *(ascii(path) for path in skipped)]
     code = Exit.MISSING if input_file.is_folder else Exit.INVALID
+    examples = [*unread, *map(ascii, skipped)]
     return GoldspanError(what, where=str(input_file.path), examples=examples, hint=hint, code=code)
-
-
-def _one_format(
-    input_file: InputFile,
-    by_format: Mapping[str, list[TrajectoryFile]],
-    skipped: list[str],
-    damaged: list[TrajectoryFile],
-) -> Found:
-    if len(by_format) > 1:
-        held = ", ".join(f"{name} ({counted(len(files), 'file')})" for name, files in sorted(by_format.items()))
-        hint = f"Say which are meant: --format {' or '.join(sorted(by_format))}"
-        raise input_file.wrong(what=f"it holds trajectories of several formats: {held}", hint=hint)
-    ((name, files),) = by_format.items()
-    importer = importers()[name]
-    owners = {claim: file.path for file in files for claim in importer.companions(file.path)}
-    # What is damaged from its start on is read as the others are: the import says what is lost with it.
-    own = [file for file in [*files, *damaged] if not _is_companion(file.path, owners)]
-    own.sort(key=lambda file: file.path)
-    return Found(importer, own, [path for path in skipped if not _is_companion(path, owners)])
 
 
 def called(paths: Sequence[str]) -> Iterator[str]:
@@ -157,7 +148,6 @@ def _is_companion(path: str, owners: Mapping[str, str]) -> bool:
 
 def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFile:
     """A file that was given alone, with the files that belong to it where they lie beside it."""
-    every: dict[str, TrajectoryFile] = {}
     around = input_file.path.parent
     paths = [input_file.name]
     for claim in importer.companions(input_file.name):
@@ -166,23 +156,18 @@ def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFil
             paths += [f"{claim}{entry.path}" for entry in inside]
         elif (around / claim).is_file():
             paths.append(claim)
-    for path in paths:
-        every[path] = TrajectoryFile(path, InputFile(around / path).opened, every)
+    every: dict[str, TrajectoryFile] = {}
+    every.update((path, TrajectoryFile(path, InputFile(around / path).opened, every)) for path in paths)
     return every[input_file.name]
 
 
 def _files(input_file: InputFile, rejects: Rejects) -> tuple[Tree, list[TrajectoryFile]]:
-    location = input_file.name
-    tree: Tree = (
-        read_folder(input_file.path, location)
-        if input_file.is_folder
-        else open_archive(input_file.path.resolve(), location)
-    )
+    location, path = input_file.name, input_file.path
+    tree: Tree = read_folder(path, location) if input_file.is_folder else open_archive(path.resolve(), location)
     for refused in tree.refused:
-        rejects.add(input_file.name, f"entry {refused.path}", refused.reason)
+        rejects.add(location, f"entry {refused.path}", refused.reason)
     every: dict[str, TrajectoryFile] = {}
-    for entry in tree.entries:
-        every[entry.path] = TrajectoryFile(entry.path, partial(_entry, entry), every)
+    every.update((one.path, TrajectoryFile(one.path, partial(_entry, one), every)) for one in tree.entries)
     return tree, list(every.values())
 
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import polars as pl
 
 from ingest.runs import completions
-from ingest.runs.find_trajectories import Found, called, found_in
+from ingest.runs.find_trajectories import Found, found_in
 from ingest.runs.import_outcome import Imported, Made, Tally, Wanted
 from ingest.runs.imported_runs import ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
@@ -17,9 +17,8 @@ from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
 from ingest.runs.items import ItemPart, item_parts, most_like, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
-from ingest.runs.one_per_item import chosen
 from ingest.runs.rankings import DEFINITIONS, Rankings
-from ingest.runs.read_trajectories import Ids, Read
+from ingest.runs.read_trajectories import Ids, Read, chosen
 from ingest.runs.read_trajectories import read as trajectories_read
 from ingest.runs.registry import AUTO
 from ingest.runs.resolve_paths import named_whole
@@ -204,17 +203,13 @@ class Import:
 
     def _trajectories(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         tally = result.tally
-        tally.n_skipped = len(self.found.skipped)
-        tally.unread.update(f"file {name}" for name in called(self.found.skipped))
-        read = trajectories_read(self.found, Ids.of(self.asked), rejects)
+        read = trajectories_read(self.found, Ids.of(self.asked), rejects, tally)
         if read.answers.is_empty():
             raise self.input_file.wrong(
                 what="it holds no trajectory of an item", examples=[one.reason for one in rejects]
             )
         unknown = read.answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
         self._refuse_unknown(unknown, read.answers.height, rejects, result)
-        tally.unread.update(read.unread)
-        tally.n_reading, tally.n_showing = read.n_reading, read.n_showing
         read = chosen(self.input_file, read, rejects)
         placed = Trajectories(self.lake, self.wanted.benchmark, self.input_file.name, self.run_id)
         for asked in self.asked:

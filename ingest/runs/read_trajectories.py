@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from ingest.runs.find_trajectories import Found
+from ingest.runs.find_trajectories import Found, called
+from ingest.runs.import_outcome import Tally
+from ingest.runs.input_file import InputFile
 from ingest.runs.items import ItemPart
 from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.trajectory import Trajectory, Unread, View, unscorable, with_files
+from ingest.runs.trajectories.trajectory import Trajectory, View, Views, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
@@ -43,18 +45,14 @@ ANSWERS: Mapping[str, pl.DataType] = {
 }
 """One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
 
-
 _CUT_OFF = 32
 """Harbor calls a trial's folder after so many characters of its task."""
+_AT_ONCE = 100_000
 
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name, by either of their ids.
-
-    Attributes:
-        known: Either id → item_id.
-    """
+    """The items that a trajectory may name: either of their ids → item_id."""
 
     known: dict[str, str]
 
@@ -81,29 +79,16 @@ class Ids:
             while part:
                 if part in self.known:
                     return part
-                part, dot, _ = part.rpartition(".")
-                if not dot:
-                    break
+                part = part.rpartition(".")[0]
         return ""
 
 
 @dataclass(frozen=True)
 class Read:
-    """What some files hold.
-
-    Attributes:
-        views: Columns `VIEWS`.
-        answers: Columns `ANSWERS`.
-        unread: What was met in them and not read.
-        n_reading: Calls that were meant to show something of files.
-        n_showing: Those of them that did.
-    """
+    """What some files hold: frames with the columns `VIEWS` and `ANSWERS`."""
 
     views: pl.DataFrame
     answers: pl.DataFrame
-    unread: Unread = field(default_factory=Unread)
-    n_reading: int = 0
-    n_showing: int = 0
 
 
 @dataclass
@@ -114,11 +99,9 @@ class _Columns:
     rows: list[tuple[object, ...]] = field(default_factory=list)
     frames: list[pl.DataFrame] = field(default_factory=list)
 
-    AT_ONCE = 100_000
-
     def add(self, *values: object) -> None:
         self.rows.append(values)
-        if len(self.rows) >= self.AT_ONCE:
+        if len(self.rows) >= _AT_ONCE:
             self._pack()
 
     def frame(self) -> pl.DataFrame:
@@ -130,29 +113,27 @@ class _Columns:
         self.rows.clear()
 
 
-def read(found: Found, ids: Ids, rejects: Rejects) -> Read:
-    """Every trajectory of some files.
+def read(found: Found, ids: Ids, rejects: Rejects, tally: Tally) -> Read:
+    """Every trajectory of some files; what was passed over, and what was not understood, is counted.
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
     item it is about, and a row of `rejects` where nothing does.
     """
     views, answers, left = _Columns(VIEWS), _Columns(ANSWERS), MAX_VIEWS
-    unread = Unread()
-    n_reading = n_showing = 0
+    tally.n_skipped = len(found.skipped)
+    tally.unread.update(f"file {name}" for name in called(found.skipped))
     for number, (file, one) in enumerate(_all(found, ids, rejects)):
         where = f"{file.path}, {one.position}" if one.position else file.path
-        unread.update(one.unread)
-        n_reading += sum(event.reads for event in one.events)
-        n_showing += sum(event.reads and bool(event.views) for event in one.events)
+        tally.unread.update(one.unread)
+        tally.n_reading += sum(event.reads for event in one.events)
+        tally.n_showing += sum(event.reads and bool(event.views) for event in one.events)
         n_unread = 0
         for part, step, views_seen in _parts(one):
             seen = views_seen if found.importer.lists_files else with_files(views_seen)
             sound = [view for view in seen if _is_sound(view)]
             n_unread += len(seen) - len(sound)
             left -= len(sound)
-            if left < 0:
-                continue
-            for rank, view in enumerate(sound, start=1):
+            for rank, view in enumerate(sound if left >= 0 else (), start=1):
                 symbol = None if view.symbol is None else _text(view.symbol)
                 views.add(number, part, step, rank, _text(view.path), view.start, view.end, symbol)
         notes = [*one.notes, *([f"{n_unread:,} views without a path, or of lines that no file has"] * bool(n_unread))]
@@ -163,30 +144,25 @@ def read(found: Found, ids: Ids, rejects: Rejects) -> Read:
         named = one.item or ids.in_path(file.path) or ("" if one.position else file.path.rpartition("/")[2])
         patch = None if one.patch is None or is_long else _text(one.patch)
         n_published = len(one.published.steps) if one.published is not None else None
-        item_id = ids.named(named)
         beyond = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it" if left < 0 else None
         failed = one.failed or beyond
-        answers.add(number, _text(named), item_id, _text(where), len(one.steps), n_published, failed, patch)
-    return Read(views.frame(), answers.frame(), unread, n_reading, n_showing)
+        answers.add(number, _text(named), ids.named(named), _text(where), len(one.steps), n_published, failed, patch)
+    return Read(views.frame(), answers.frame())
 
 
 def _all(found: Found, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryFile, Trajectory]]:
     for file in found.files:
-        n_whole = 0
+        n_whole, damages = 0, list[DamagedError]()
         try:
             for one in found.importer.trajectories(file):
                 n_whole += 1
                 yield file, one
         except DamagedError as error:
-            item = error.item or ids.in_path(file.path)
-            if item:
-                yield file, unscorable(item, error.reason)
-            else:
-                rejects.add(file.path, "file", error.reason)
+            damages.append(DamagedError(error.reason, error.item or ids.in_path(file.path)))
         else:
             if not n_whole and not file.damages:
                 rejects.add(file.path, "file", "it holds no trajectory")
-        for damage in file.damages:
+        for damage in [*damages, *file.damages]:
             item = damage.item or ("" if n_whole else ids.in_path(file.path))
             if item:
                 yield file, unscorable(item, damage.reason, damage.position)
@@ -194,7 +170,7 @@ def _all(found: Found, ids: Ids, rejects: Rejects) -> Iterator[tuple[TrajectoryF
                 rejects.add(file.path, damage.position or "file", damage.reason)
 
 
-def _parts(one: Trajectory) -> Iterator[tuple[str, int, Sequence[View]]]:
+def _parts(one: Trajectory) -> Iterator[tuple[str, int, Views]]:
     for prefix, context in (("", one), (PUBLISHED_READING, one.published)):
         if context is not None:
             for step, seen in enumerate(context.steps, start=1):
@@ -203,8 +179,7 @@ def _parts(one: Trajectory) -> Iterator[tuple[str, int, Sequence[View]]]:
 
 
 def _is_sound(view: View) -> bool:
-    names = (view.path, view.symbol or "")
-    lines = (view.start, view.end)
+    names, lines = (view.path, view.symbol or ""), (view.start, view.end)
     is_named = bool(view.path) and all(len(name) <= MAX_NAME_CHARACTERS for name in names)
     return is_named and all(line is None or abs(line) <= MAX_LINE for line in lines)
 
@@ -212,3 +187,28 @@ def _is_sound(view: View) -> bool:
 def _text(text: str) -> str:
     """Half a surrogate pair, which JSON can hold and UTF-8 cannot, is written as an escape."""
     return text.encode(errors="backslashreplace").decode()
+
+
+def chosen(input_file: InputFile, read: Read, rejects: Rejects) -> Read:
+    """One trajectory of each item that is known, none of those that are not, and no views of any that failed.
+
+    A damaged trajectory beside a whole one of the same item is one that was written again: the whole one counts, and
+    the damaged one becomes a row of `rejects`.
+
+    Raises:
+        GoldspanError: Two whole trajectories are of one item.
+    """
+    known = read.answers.filter(pl.col("item_id").is_not_null())
+    twice = known.filter(pl.col("failed").is_null()).filter(pl.col("item_id").is_duplicated())
+    if not twice.is_empty():
+        places = twice.group_by("item_id", maintain_order=True).agg("position")
+        shown = [f"item {item_id[:80]}: {' and '.join(at[:2])}" for item_id, at in places.iter_rows()]
+        n = f"{len(shown):,} {'item has' if len(shown) == 1 else 'items have'} more than one trajectory"
+        hint = "Import each attempt by itself, under a system's name of its own."
+        raise input_file.wrong(what=n, examples=shown, hint=hint)
+    kept = known.sort(pl.col("failed").is_not_null(), "trajectory").unique("item_id", keep="first", maintain_order=True)
+    left = known.join(kept, on="trajectory", how="anti").select("item_id", "position", "failed")
+    for item_id, position, failed in left.iter_rows():
+        rejects.add(input_file.name, f"{position}, item {item_id}", failed)
+    views = read.views.join(kept.filter(pl.col("failed").is_null()), on="trajectory", how="semi", maintain_order="left")
+    return Read(views, kept.sort("trajectory"))

@@ -24,14 +24,7 @@ _HERE = r"^(?:\./)+"
 
 @dataclass(frozen=True)
 class Trajectories:
-    """What the parts of one import have in common.
-
-    Attributes:
-        lake: Where items, files and contents are.
-        benchmark: Whose.
-        name: The name of what was given.
-        run_id: The run it becomes.
-    """
+    """What the parts of one import have in common: the lake, whose items, the name of what was given, the run."""
 
     lake: Lake
     benchmark: str
@@ -39,24 +32,25 @@ class Trajectories:
     run_id: str
 
     def part(self, asked: ItemPart, read: Read, tally: Tally, rejects: Rejects) -> dict[str, pl.DataFrame]:
-        """One part's rows of `hits`, `run_items` and `edits`.
+        """One part's rows of `hits`, `run_items` and `edits`; faults of patches become rows of `rejects`.
 
         Args:
             asked: The part's items.
             read: Trajectories of these items alone, at most one of each.
             tally: Counts go here.
-            rejects: Faults of patches go here.
+            rejects: Refused patches go here.
         """
         items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
         answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
         tally.n_unscorable += read.answers.height - answers.height
-        rows = self._placed(read.views.join(answers.select("trajectory", "item", "pool_id"), on="trajectory",
-                                            maintain_order="left"))  # fmt: skip
-        added = self._added(rows.filter(pl.col("part") == FINAL))
-        ended = self._run_items(items, answers, rows, added)
+        of_answers = answers.select("trajectory", "item", "pool_id")
+        rows = self._placed(read.views.join(of_answers, on="trajectory", maintain_order="left"))
+        final = rows.filter(pl.col("part") == FINAL)
+        added = self._added(final)
+        ended = self._run_items(items, answers, final, added)
         edits = self._edits(answers, tally, rejects)
         self._count(rows, answers, ended, tally)
-        return {"hits": self._hits(self._with(added, rows), items), "edits": edits, "run_items": ended}
+        return {"hits": self._hits(rows, added, items), "edits": edits, "run_items": ended}
 
     def _placed(self, views: pl.DataFrame) -> pl.DataFrame:
         """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""
@@ -68,26 +62,23 @@ class Trajectories:
         to_the_end = pl.when(start > 1).then(pl.max_horizontal("start", "n_lines"))
         return found.with_columns(line_start=start - 1, line_end=pl.when(named).then(pl.coalesce(end, to_the_end)))
 
-    def _hits(self, rows: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-        columns = table("hits").columns
-        given = {"part", "step", "rank", "path_given", "path", "line_start", "line_end", "symbol", "n_new_nws"}
-        empty = [pl.lit(None, kind).alias(name) for name, kind in columns.items() if name not in {*given, "item_id"}]
-        named = rows.select(
-            pl.lit(items["item_id"]).gather(pl.col("item")).alias("item_id"),
-            *(pl.col(name).cast(columns[name]) for name in sorted(given)),
-            *empty,
+    def _hits(self, rows: pl.DataFrame, added: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
+        of_final = added.with_columns(part=pl.lit(FINAL))
+        rows = rows.join(of_final, on=["item", "part", "rank"], how="left", maintain_order="left")
+        item_id = pl.lit(items["item_id"]).gather(pl.col("item")).alias("item_id")
+        rows = rows.with_columns(item_id, run_id=pl.lit(self.run_id))
+        columns = table("hits").columns.items()
+        return rows.select(
+            (pl.col(name) if name in rows.columns else pl.lit(None)).cast(kind).alias(name) for name, kind in columns
         )
-        return named.with_columns(run_id=pl.lit(self.run_id)).select(list(columns))
 
     def _run_items(
-        self, items: pl.DataFrame, answers: pl.DataFrame, rows: pl.DataFrame, added: pl.DataFrame
+        self, items: pl.DataFrame, answers: pl.DataFrame, final: pl.DataFrame, added: pl.DataFrame
     ) -> pl.DataFrame:
-        final = rows.filter(pl.col("part") == FINAL)
-        returned = final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64))
         joined = (
             items.select("item_id", "item")
             .join(answers.drop("item_id"), on="item", how="left")
-            .join(returned, on="item", how="left")
+            .join(final.group_by("item").agg(n_returned=pl.len().cast(pl.Int64)), on="item", how="left")
             .join(added.group_by("item").agg(n_nws=pl.col("n_new_nws").sum()), on="item", how="left")
         )
         missing, failed = pl.col("trajectory").is_null(), pl.col("failed").is_not_null()
@@ -105,10 +96,6 @@ class Trajectories:
             pl.when(~failed).then("n_steps_published").alias("n_steps_published"),
         )  # fmt: skip
         return run_items(self.run_id, said)
-
-    def _with(self, added: pl.DataFrame, rows: pl.DataFrame) -> pl.DataFrame:
-        new = pl.when(pl.col("part") == FINAL).then("n_new_nws")
-        return rows.join(added, on=["item", "rank"], how="left", maintain_order="left").with_columns(n_new_nws=new)
 
     def _added(self, final: pl.DataFrame) -> pl.DataFrame:
         """item, rank, n_new_nws: what each row of a final context adds to those before it."""
