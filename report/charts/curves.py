@@ -1,4 +1,7 @@
-"""Charts in which systems are compared along something: steps, sizes, budgets, costs."""
+"""Charts in which systems are compared along something, as `<svg>` elements: steps, sizes, costs.
+
+Each takes its systems, what its axes show, and the name that a person who cannot see it is told.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +24,7 @@ _SHADES = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """One system's curve.
-
-    Attributes:
-        label: What it is called.
-        values: Its number at 1, 2, 3, … or at the places.
-        kind: Which of the kinds it is drawn as; baselines and oracles dashed.
-        places: Where its numbers lie, rising; 1, 2, 3, … without.
-    """
+    """One system's numbers at its places, rising; at 1, 2, 3, … without. Baselines and oracles are dashed."""
 
     label: str
     values: Sequence[float]
@@ -37,55 +33,34 @@ class Curve:
 
 
 def step_chart(curves: Sequence[Curve], title: str, name: str) -> str:
-    """A curve per system over the steps, each with its name at its end.
-
-    Args:
-        curves: The systems.
-        title: What the axis shows.
-        name: What a person who cannot see it is told.
-
-    Returns:
-        An `<svg>` element.
-    """
-    x = alt.X(
-        "at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]),
-        axis=alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d"),
-    )  # fmt: skip
+    """A curve per system over the steps, each with its name at its end."""
+    axis = alt.Axis(title="Step", tickMinStep=1, grid=False, domainColor=LINE, tickColor=LINE, format="d")
+    x = alt.X("at:Q", scale=alt.Scale(domain=[1, max(len(curve.values) for curve in curves)]), axis=axis)
     return _curve_chart(curves, x, title, name, has_marks=False)
 
 
 def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> str:
-    """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end.
-
-    Args:
-        curves: The systems with their places.
-        titles: What the two axes show, that of the sizes first.
-        name: What a person who cannot see it is told.
-
-    Returns:
-        An `<svg>` element.
-    """
+    """A curve per system over sizes, on a scale of powers, a mark at every size and its name at its end."""
     x = powers_axis("at", [place for curve in curves for place in curve.places], titles[0], 1.1)
     return _curve_chart(curves, x, titles[1], name, has_marks=True)
 
 
 def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> str:
+    kinds = [curve.kind for curve in curves]
     rows = [
-        {"curve": number, "at": place, "value": value, "kind": curve.kind, "dashed": _is_dashed(curve)}
+        {"curve": number, "at": place, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
         for number, curve in enumerate(curves)
         for place, value in zip(curve.places or range(1, len(curve.values) + 1), curve.values, strict=True)
     ]
     top = max([0.1, *(value for curve in curves for value in curve.values)])
     ends = [
         {"curve": place, "value": y * top, "label": f"{cut(curves[place].label)} {score(curves[place].values[-1])}"}
-        for place, y in _spread([curve.values[-1] / top for curve in curves])
+        for place, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
     ]
-    colours = alt.Scale(domain=list(range(len(curves))), range=_colours([curve.kind for curve in curves]))
-    colour = alt.Color("curve:N", scale=colours, legend=None)
-    _, shape = by_kind([curve.kind for curve in curves], has_legend=False)
+    colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=_colours(kinds)), legend=None)
+    _, shape = by_kind(kinds, has_legend=False)
     y = value_axis(title, top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
-    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
     lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
     heads = marks_of("ends").encode(x=alt.value(_CURVES + 10), y=y, color=colour)
     layers = [
@@ -95,11 +70,11 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     ]
     if has_marks:
         layers.insert(2, lines.mark_point(filled=True, size=52, opacity=1).encode(shape=shape))
+    padding = {"left": 4, "top": 8, "bottom": 4, "right": _beside([str(end["label"]) for end in ends])}
     return svg_of(layers, {"rows": rows, "ends": ends}, (_CURVES, _CURVES_HIGH), name, padding)
 
 
-def _is_dashed(curve: Curve) -> bool:
-    return curve.kind in ("baseline", "oracle")
+_DASHED = ("baseline", "oracle")
 
 
 def _colours(kinds: Sequence[str]) -> list[str]:
@@ -114,10 +89,10 @@ def _colours(kinds: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A system between what it costs and what it is worth.
+    """A system between what it costs, above 0, and what it is worth.
 
     Attributes:
-        cost: Above 0.
+        cost: What it costs.
         value: Its number.
         kind: Which of the kinds it is drawn as.
         system: Whose; the spots of one are joined.
@@ -134,24 +109,16 @@ class Spot:
 
 
 def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
-    """Each system by its cost, on a scale of powers, and its number; those on the frontier are numbered and joined.
-
-    Args:
-        spots: The systems at their cut-offs, by rising cost.
-        titles: What the two axes show, that of the cost first.
-        name: What a person who cannot see it is told.
-
-    Returns:
-        An `<svg>` element.
-    """
-    costs, edge = [spot.cost for spot in spots], sorted((one for one in spots if one.number), key=_number)
+    """Each system by its cost, rising on a scale of powers, and its number; the frontier's are numbered and joined."""
+    costs = [spot.cost for spot in spots]
+    edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
     # What the best system costs buys its number, and more money buys no more.
     line = [{"cost": one.cost, "value": one.value} for one in edge]
+    line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
     # A number beside another could not be read: the list below the picture has them all.
     room = (max(costs) / min(costs)) ** _APART
     least = [0.0, *(one.cost * room for one in edge)]
     apart = [one.number for one, after in zip(edge, least, strict=False) if one.cost > after]
-    line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
     top = max(0.1, *(spot.value for spot in spots)) * 1.06
     last = list({spot.system: spot for spot in spots if spot.label}.values())
     shades = dict(zip([spot.system for spot in last], _colours([spot.kind for spot in last]), strict=True))
@@ -168,17 +135,18 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     shade = alt.Color("shade:N", scale=None, legend=None)
     base = marks_of("rows").encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
-    named, others = base.transform_filter("datum.label !== ''"), base.transform_filter("datum.label === ''")
+    named, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
     heads = marks_of("ends").encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
+    system = alt.Detail("system:N")
     layers = [
         marks_of("line").encode(x=x, y=y).mark_line(
             color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
         ),
         # Nothing but the legend: what is seen has shades of these colours.
         base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
-        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=alt.Detail("system:N")),
+        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=system),
         others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
-        named.mark_line(strokeWidth=2).encode(color=shade, detail=alt.Detail("system:N")),
+        named.mark_line(strokeWidth=2).encode(color=shade, detail=system),
         named.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
         numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
             fill=shade, shape=shape
@@ -197,19 +165,16 @@ def _beside(labels: Sequence[str]) -> float:
     return 10 + max(map(len, labels), default=0) * CHARACTER / 4
 
 
-def _number(spot: Spot) -> int:
-    return spot.number or 0
-
-
-def _spread(ends: Sequence[float], height: int = _CURVES_HIGH) -> list[tuple[int, float]]:
+def _spread(ends: Sequence[float], height: int) -> list[tuple[int, float]]:
     """Where each curve's name stands: at its end, or so far off that no two overlap."""
     gap = _LINE_HEIGHT / height
     order = sorted(range(len(ends)), key=lambda place: (ends[place], place))
     placed: list[float] = []
     for place in order:
         placed.append(max(ends[place], placed[-1] + gap if placed else 0.0))
-    over = placed[-1] - 1.0 if placed else 0.0
-    for index in range(len(placed) - 1, -1, -1):
-        limit = 1.0 if index == len(placed) - 1 else placed[index + 1] - gap
-        placed[index] = min(placed[index], limit) if over > 0 else placed[index]
+    if placed and placed[-1] > 1.0:
+        limit = 1.0
+        for index in reversed(range(len(placed))):
+            placed[index] = min(placed[index], limit)
+            limit = placed[index] - gap
     return list(zip(order, placed, strict=True))

@@ -35,8 +35,7 @@ _CONFIG = {
     },
     "text": {"fontSize": FONT},
 }  # fmt: skip
-_LEAST = 11 / FONT
-"""No text gets smaller than 11 pixels: in a narrower box the picture scrolls."""
+_LEAST = 11 / FONT  # No text gets smaller than 11 pixels: in a narrower box the picture scrolls.
 _MOST_MARKS, _MAX_LABEL = 8, 24
 _EMPTY_GROUP = re.compile(r'<path class="(?:background|foreground)"[^>]*/>|<path [^>]*d="M0,0"[^>]*/>')
 _PLACES = re.compile(r' (?:d|transform)="[^"]*"')
@@ -62,17 +61,14 @@ def svg_of(
     name: str,
     padding: int | Mapping[str, float] = 4,
 ) -> str:
-    """Layers laid over one another as part of a page.
+    """Layers laid over one another, the lowest first: an `<svg>` that fills its box, and scrolls where that is too small.
 
     Args:
-        layers: The lowest first.
+        layers: What is drawn of the tables, each given by its name.
         tables: The rows of each.
         size: Width and height of what the axes enclose.
         name: What a person who cannot see it is told.
         padding: Room beside the axes that Vega does not know of.
-
-    Returns:
-        An `<svg>` element that fills its box, and scrolls where its text would become too small to read.
     """
     spec = {
         # Put together here: as one chart of Altair's it would be copied whole at every word about it.
@@ -126,14 +122,10 @@ def by_kind(kinds: Iterable[str], *, has_legend: bool = True) -> tuple[alt.Color
     """The colour and the shape of each of the KINDS that are there, and the line above the axes that says which."""
     domain = [kind for kind in KINDS if kind in set(kinds)]
     names = "{" + ", ".join(f"'{kind}': '{KINDS[kind].title}'" for kind in domain) + "}"
-    legend = (
-        alt.Legend(
-            orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
-            labelExpr=f"{names}[datum.label]", symbolStrokeWidth=0,
-        )
-        if has_legend
-        else None
-    )  # fmt: skip
+    legend = alt.Legend(
+        orient="top", title=None, labelColor=INK, labelFontSize=FONT, symbolSize=64, symbolOpacity=1, offset=8,
+        labelExpr=f"{names}[datum.label]", symbolStrokeWidth=0,
+    ) if has_legend else None  # fmt: skip
     colours = alt.Scale(domain=domain, range=[KINDS[kind].colour for kind in domain])
     shapes = alt.Scale(domain=domain, range=[KINDS[kind].shape for kind in domain])
     return alt.Color("kind:N", scale=colours, legend=legend), alt.Shape("kind:N", scale=shapes, legend=legend)

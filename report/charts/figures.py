@@ -47,7 +47,7 @@ class Figure:
         population: Of which benchmark, under which protocol, over how many items.
         picture: An `<svg>` element in the page's colours, with its accessible name.
         columns: What its numbers are.
-        rows: Its numbers.
+        rows: These.
     """
 
     name: str

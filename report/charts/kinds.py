@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 ORACLE = "oracle"
 
 
-@dataclass(frozen=True)
-class Kind:
-    """How a kind is drawn.
+class Kind(NamedTuple):
+    """How a kind is drawn: its title in a legend, its colour in the style sheet, its shape as Vega knows it.
 
-    Attributes:
-        title: What it is called in a legend.
-        colour: A custom property of the style sheet.
-        shape: As Vega knows it; the style sheet draws the same beside a table's numbers, by the kind's name.
+    The style sheet draws the same shape beside a table's numbers, by the kind's name.
     """
 
     title: str

@@ -77,7 +77,6 @@ def test_a_kind_has_one_colour_and_one_shape_in_every_chart(kind: str) -> None:
     charts = [
         score_chart([point], "x", "n"),
         forest_chart([point], "n"),
-        forest_chart([point], "n", is_wide=True),
         frontier_chart([spot, Spot(20, 0.6, kind, number=1)], ("x", "y"), "n"),
         size_chart([curve], ("x", "y"), "n"),
     ]
