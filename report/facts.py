@@ -14,10 +14,9 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables.declared import Declared
-from report.chunk_counts import ChunkCount, chunk_counts, fallbacks, left_out
 from report.entities import Benchmark, Cost, Declaration, Protocol, Run
 from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
-from report.pool_order import PoolOrder, pool_orders
+from report.pools import ChunkCount, PoolOrder, chunk_counts, fallbacks, left_out, pool_orders
 from report.shown import slug
 from report.slices import Sizes, of_the_largest
 from report.steps import coverage_by_step
@@ -38,7 +37,7 @@ class Facts:
         effects: Rows of that table.
         characters: Rows of that table.
         steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
-        pool_orders: What the candidates' own order is worth: see :mod:`report.pool_order`.
+        pool_orders: What the candidates' own order is worth: see :mod:`report.pools`.
         comparisons: Rows of that table by the protocols' primary metrics, over the slices that boards open with.
         ledger: Rows of `ledger_means` over these slices.
     """

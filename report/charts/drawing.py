@@ -61,7 +61,7 @@ def svg_of(
     name: str,
     padding: int | Mapping[str, float] = 4,
 ) -> str:
-    """Layers laid over one another, the lowest first: an `<svg>` that fills its box, and scrolls where that is too small.
+    """Layers laid over one another, the lowest first: an `<svg>` that fills its box, and scrolls where it is narrow.
 
     Args:
         layers: What is drawn of the tables, each given by its name.

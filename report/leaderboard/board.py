@@ -117,11 +117,18 @@ class Row:
     @property
     def state(self) -> str:
         """What keeps it from being compared, in a word or two; empty when nothing does."""
+        if self.comparable:
+            return ""
         if self.run.limit is not None:
             return f"limited to {self.run.limit:,}"
-        if not self.run.comparable or self.comparable:
-            return "" if self.run.comparable else self.run.status
+        if not self.run.comparable:
+            return self.run.status
         return f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
+
+
+def has(rows: Iterable[Row], name: str) -> bool:
+    """Whether any row's cell of the primary metric has a field."""
+    return any(getattr(row.head, name, None) is not None for row in rows)
 
 
 @dataclass(frozen=True)
@@ -179,20 +186,9 @@ class Board:
         found = tuple(dict.fromkeys(column.granularity for column in self.columns))
         return found if len(found) >= MANY_GRANULARITIES else ()
 
-    @property
-    def has_ranks(self) -> bool:
-        """Whether ranks were computed, or withheld for too few items."""
-        return any(row.head is not None and row.head.too_few is not None for row in self.rows)
-
-    @property
-    def has_intervals(self) -> bool:
-        """Whether uncertainty was computed."""
-        return any(row.head is not None and row.head.low is not None for row in self.rows)
-
-    @property
-    def has_oracle(self) -> bool:
-        """Whether it is known how much of what its chunks allow a system reaches."""
-        return any(row.head is not None and row.head.share_of_oracle is not None for row in self.rows)
+    def has(self, name: str) -> bool:
+        """Whether something of the primary metric's cells is known of any system that is compared."""
+        return has(self.rows, name)
 
     @property
     def task(self) -> Declaration | None:
@@ -246,10 +242,10 @@ class Board:
 
         Baselines are left out, and means over fewer items than others of the column are over.
         """
-        cells = [(row.run.baseline, row.cells[column.measure]) for row in self.rows if column.measure in row.cells]
-        most = max((cell.n for _, cell in cells), default=0)
-        averaged = self.averaged(column, average)
-        shown = [cell.average(averaged) for is_baseline, cell in cells if not is_baseline and cell.n == most]
+        rows = [row for row in self.rows if column.measure in row.cells]
+        most = max((row.cells[column.measure].n for row in rows), default=0)
+        systems = [row for row in rows if not row.run.baseline and row.cells[column.measure].n == most]
+        shown = (row.value(column, self.averaged(column, average)) for row in systems)
         numbers = [value for value in shown if value is not None]
         if not numbers or column.better == "neither":
             return ""

@@ -12,9 +12,9 @@ from lake.verdict import mirrored
 from report.data_files import data_file
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
-from report.leaderboard.controls import slices_of
 from report.leaderboard.gold_ledger import shares_of
-from report.leaderboard.names import in_order_of_names, keys_of, names_of
+from report.leaderboard.main_table import slices_of
+from report.leaderboard.verdicts import in_order_of_names, keys_of, names_of
 from report.shown import slug, visible
 
 _NUMBERS = (

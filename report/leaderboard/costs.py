@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from lake.costs import on_frontier
+from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
-from report.leaderboard.names import short_name
 from report.leaderboard.pictures import MAX_CURVES, figure_of
+from report.leaderboard.verdicts import short_name
 from report.shown import count, measured, score
 
 
@@ -103,9 +104,6 @@ def _frontier(
     kept = on_frontier([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
     edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda one: (one.cost, one.row.run.system))
-    # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.charts.curves import Spot, frontier_chart
-
     labels = _labels(board, ordered, edge, lower_is_better=lower_is_better)
     spots = [
         Spot(

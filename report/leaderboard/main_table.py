@@ -1,12 +1,16 @@
-"""The table that a leaderboard opens with: the primary metric with its interval drawn, and what it is held against."""
+"""What a leaderboard opens with: the primary metric with its interval drawn, and what the view can be switched by."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+
+import polars as pl
 
 from lake.text import group_name
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board, Row, has
+from report.parameters import WHOLE
+from report.shown import visible
+from report.slices import in_numbers_order, place_of, title_of
 
 N_SHOWN = 25
 """So many rows stand in the page; the others are loaded on demand, and are in the plain page."""
@@ -18,10 +22,12 @@ _NARROW = 0.04
 _FAR = 2.0
 """A baseline beyond so many times what the systems reach would squeeze their intervals: it is named at the edge."""
 
+_LEVELS = ("line", "file", "symbol", "span")
+"""What metrics count, in the order in which a switch has them; others follow as they come."""
 
-@dataclass(frozen=True)
+
 class MainTable:
-    """A board's opening view: the headline slice, averaged as the protocol does.
+    """A board's opening view: the headline slice, averaged as the protocol does, each system held against a reference.
 
     Attributes:
         rows: The first of the systems that are compared, then of those that are not.
@@ -32,49 +38,29 @@ class MainTable:
         reach: As far as the intervals are drawn, from 0; a baseline beyond is named at the edge.
         above: Run → how far it is above the reference, and the interval of that.
         read: Run → the characters that are read of it down to the primary metric's cut-off.
+        split_groups: Tie groups whose members do not stand together.
     """
 
-    rows: Sequence[Row]
-    n_ranked: int
-    n_systems: int
-    digits: int
-    marks: Sequence[Row]
-    reach: float
-    above: Mapping[str, tuple[float, float | None, float | None]]
-    read: Mapping[str, int]
-    has_ranks: bool
-    has_oracle: bool
-    has_read: bool
-    is_too_few: bool
-    split_groups: Sequence[str]
+    def __init__(self, board: Board, reference: Row | None) -> None:
+        systems, k = board.systems, board.primary.k
+        apart = [row for row in board.unranked if not row.run.baseline]
+        self.rows = [*systems, *apart][:N_SHOWN]
+        self.n_ranked = min(len(systems), N_SHOWN)
+        self.n_systems = len(systems) + len(apart)
+        self.digits = _digits(systems)
+        self.marks = _marks(board, reference)
+        self.reach = _reach(systems, self.marks)
+        self.above = _above(board, reference) if reference else {}
+        self.read = {run_id: read for (run_id, cut), (read, _) in board.characters.items() if cut == k}
+        self.has_ranks = has(systems, "rank")
+        self.has_oracle = board.average == "macro" and has(systems, "share_of_oracle")
+        self.has_read = any(row.run.run_id in self.read for row in systems)
+        self.is_too_few = any(row.head and row.head.too_few for row in systems)
+        self.split_groups = _split(systems)
 
     def at(self, value: float) -> float:
         """Where a number lies, in per cent of the width."""
         return 100 * min(max(value / self.reach, 0.0), 1.0)
-
-
-def main_table(board: Board, reference: Row | None) -> MainTable:
-    """The opening view; all systems are held against the reference."""
-    systems = board.systems
-    apart = [row for row in board.unranked if not row.run.baseline]
-    heads = [row.head for row in systems if row.head]
-    marks = _marks(board, reference)
-    read = {run_id: round(read) for (run_id, k), (read, _) in board.characters.items() if k == board.primary.k}
-    return MainTable(
-        rows=[*systems, *apart][:N_SHOWN],
-        n_ranked=min(len(systems), N_SHOWN),
-        n_systems=len(systems) + len(apart),
-        digits=_digits(systems),
-        marks=marks,
-        reach=_reach(systems, marks),
-        above=_above(board, reference) if reference else {},
-        read=read,
-        has_ranks=any(head.rank is not None for head in heads),
-        has_oracle=board.average == "macro" and any(head.share_of_oracle is not None for head in heads),
-        has_read=any(row.run.run_id in read for row in systems),
-        is_too_few=any(head.too_few for head in heads),
-        split_groups=_split(systems),
-    )
 
 
 def _digits(systems: Sequence[Row]) -> int:
@@ -118,3 +104,56 @@ def _split(systems: Sequence[Row]) -> list[str]:
     groups = [group for _, group in ranked]
     runs = [group for place, group in enumerate(groups) if place == 0 or groups[place - 1] != group]
     return [group_name(group).upper() for group in sorted({group for group in runs if runs.count(group) > 1})]
+
+
+class Controls:
+    """The choices of a board; of what a form submits its value and its words.
+
+    Attributes:
+        metrics: A column of each metric, whatever its cut-off.
+        levels: What they count, where that can be switched.
+        cut_title: What its cut-offs are.
+        cuts: Every cut-off of any metric.
+        kinds: Kinds of systems, baselines aside.
+        slices: See :func:`slices_of`.
+    """
+
+    def __init__(self, board: Board) -> None:
+        cuts = sorted({column.k for column in board.columns if column.k})
+        budgets = {column.k for column in board.columns if column.in_characters}
+        with_cuts = {column.metric for column in board.columns if column.k}
+        has_whole = any(not column.k and column.metric in with_cuts for column in board.columns)
+        words = [(str(cut), f"{cut // 1000}k" if cut in budgets and cut % 1000 == 0 else str(cut)) for cut in cuts]
+        levels = dict.fromkeys((*_LEVELS, *board.granularities))
+        self.metrics = list({column.metric: column for column in reversed(board.columns)}.values())[::-1]
+        self.levels = [(name, name) for name in levels if name in board.granularities]
+        self.cut_title = "Budget" if budgets == set(cuts) else "Cut-off" if budgets else "Results"
+        self.cuts = [("", "final"), *words] if has_whole else words
+        self.kinds = sorted({row.run.kind for row in board.every if not row.run.baseline})
+        self.slices = slices_of(board)
+
+
+def slices_of(board: Board) -> list[dict[str, object]]:
+    """The slices to choose from: each with its values, their items and the items that the primary metric applies to."""
+    in_board = pl.col("run_id").is_in([row.run.run_id for row in board.every])
+    asked = pl.col("n_items") - pl.col("n_not_applicable")
+    sizes = (
+        board.facts.aggregates.filter(in_board, protocol=board.protocol.name, **board.primary.where)
+        .group_by("slice", "slice_value")
+        .agg(pl.col("n_items").max(), asked=asked.max())
+    )
+    values: dict[str, dict[str, tuple[int, int]]] = {}
+    for name, value, *of in sizes.iter_rows():
+        values.setdefault(name, {})[value] = (of[0], of[1])
+    # What holds the very items of another adds nothing to choose from.
+    kept = [name for name in values if len(values[name]) > 1 or name in (WHOLE, board.slice[0])]
+    return [
+        {
+            "name": name,
+            "title": title_of(name),
+            "values": [[visible(value), *values[name][value]] for value in in_numbers_order(values[name])],
+            "n_values": board.slice_size(name)[0],
+            "n_items": board.slice_size(name)[1],
+        }
+        for name in sorted(kept, key=lambda name: (name != board.slice[0], name != WHOLE, place_of(name)))
+    ]

@@ -1,20 +1,33 @@
-"""The figures of a leaderboard: a mark per system, a curve per trajectory."""
+"""The figures of a leaderboard: a mark per system, a curve per trajectory, a line per family of chunkers."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
+from report.charts.kinds import ORACLE
+from report.charts.scores import Point, score_chart
+from report.entities import Run
 from report.leaderboard.board import AVERAGES, Board, Row
+from report.leaderboard.columns import Column
 from report.parameters import WHOLE, Average
 from report.render import markup
-from report.shown import plural, score, slug
+from report.shown import count, plural, score, slug
 
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""
 
 STEPS_SHOWN = (1, 2, 3, 5, 10, 15, 20)
+
+MIN_SIZES = 3
+"""Fewer make no line."""
+
+_SIZED = re.compile(r"(.*[^\d-])-(\d+)")
+_BUDGET = 8_000
+"""Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
 
 NUMBER = ("value", "low", "high")
 """A number and its 95 % interval, in the columns of what is downloaded."""
@@ -60,9 +73,6 @@ def score_picture(board: Board, average: Average) -> Figure | None:
     points = [(row, value) for row, value in valued if value is not None]
     if not points:
         return None
-    # Altair takes a third of a second to load: only a build that draws waits for it.
-    from report.charts.scores import Point, score_chart
-
     by_group: dict[str, list[tuple[Row, Point]]] = {}
     for row, value in points:
         group = row.run.retriever or row.run.system
@@ -96,8 +106,6 @@ def step_picture(board: Board) -> Steps | None:
     drawn = _drawn([row for row, _, _ in rows if row.comparable])
     if not drawn:
         return None
-    from report.charts.curves import Curve, step_chart
-
     lines = [Curve(row.run.system, curves[row.run.run_id][0], row.run.drawn) for row in drawn]
     ends = "; ".join(f"{curve.label} {score(curve.values[0])} to {score(curve.values[-1])}" for curve in lines)
     name = f"Line chart: mean {granularity} coverage of all that was seen, by step, of {len(lines)} systems: {ends}."
@@ -119,3 +127,87 @@ def _drawn(rows: Sequence[Row]) -> list[Row]:
     others = (row for row in rows if row not in first and not row.run.baseline)
     chosen = [*first, *others][:MAX_CURVES]
     return [row for row in rows if row in chosen]
+
+
+@dataclass(frozen=True)
+class SizedLine:
+    """A family of chunkers, by their name without their size, with a retriever or a baseline; one of its runs.
+
+    At a size in the name there is the chunks' size as it was measured, and the number.
+    """
+
+    family: str
+    run: Run
+    at: dict[int, tuple[float, float]]
+
+    @property
+    def name(self) -> str:
+        """What it is called in a picture."""
+        return f"{self.family}+{self.run.retriever}"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A board's families of chunkers by size: a metric that does not depend on how files are cut, over every size."""
+
+    column: Column
+    figure: Figure
+    n_drawn: int
+    sizes: Sequence[int]
+    lines: Sequence[SizedLine]
+
+
+def sizes_of(board: Board) -> Sizes | None:
+    """The sweep over sizes; None where no family was run in three, or every metric depends on how files are cut."""
+    column = _neutral(board)
+    lines = _lines(board, column) if column else []
+    if column is None or all(line.run.baseline for line in lines):
+        return None
+    drawn = _lines_drawn(lines, lower_is_better=column.better == "lower")
+    curves = []
+    for line in drawn:
+        places, values = zip(*sorted(line.at.values()), strict=True)
+        curves.append(Curve(line.name, values, line.run.drawn, places))
+    ends = "; ".join(
+        f"{curve.label} {score(curve.values[0])} at {count(curve.places[0])} to {score(curve.values[-1])} "
+        f"at {count(curve.places[-1])}"
+        for curve in curves
+    )
+    name = f"Line chart: {column.name} by the mean size of chunks, of {len(curves)} lines: {ends}."
+    numbers = [(line.name, line.run.drawn, size, *at) for line in lines for size, at in line.at.items()]
+    columns = ("chunkers and retriever", "kind", "size", "characters", "value")
+    picture = size_chart(curves, ("Non-whitespace characters per chunk", column.title), name)
+    figure = figure_of(board, "sizes", f"{column.title} by the size of chunks", picture, columns, numbers)
+    return Sizes(column, figure, len(drawn), sorted({size for line in lines for size in line.at}), lines)
+
+
+def _neutral(board: Board) -> Column | None:
+    """The primary metric where it counts lines, else the lines' F1 at the budget nearest to the usual one."""
+    if board.primary.granularity == "line":
+        return board.primary
+    found = [column for column in board.columns if column.metric == "line_f1"]
+    return min(found, key=lambda column: abs(column.k - _BUDGET), default=None)
+
+
+def _lines(board: Board, column: Column) -> list[SizedLine]:
+    """Every family and retriever with enough sizes, by name; without a measured size that of the name."""
+    found: dict[tuple[str, str, bool], SizedLine] = {}
+    for row in board.rows:
+        run, value = row.run, row.value(column, board.averaged(column, board.average))
+        sized, chunks = _SIZED.fullmatch(run.chunker or ""), board.facts.chunks_of(run)
+        if sized and value is not None:
+            line = found.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run, {}))
+            size = int(sized[2])
+            line.at[size] = ((chunks.mean_size if chunks else 0) or float(size), value)
+    return [line for _, line in sorted(found.items(), key=lambda pair: pair[0]) if len(line.at) >= MIN_SIZES]
+
+
+def _lines_drawn(lines: Sequence[SizedLine], *, lower_is_better: bool) -> list[SizedLine]:
+    """The oracles, then the best of those that search, in the order of their names."""
+
+    def best(line: SizedLine) -> float:
+        return max(value for _, value in line.at.values())
+
+    ranked = sorted((line for line in lines if not line.run.baseline), key=best, reverse=not lower_is_better)
+    chosen = [*(line for line in lines if line.run.drawn == ORACLE), *ranked][:MAX_CURVES]
+    return [line for line in lines if line in chosen]

@@ -25,14 +25,7 @@ Ranges = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Strip:
-    """A file with gold.
-
-    Attributes:
-        path: Which.
-        n_lines: How long it is.
-        gold: Its gold lines.
-        returned: Those that were returned.
-    """
+    """A file with gold: how long it is, its gold lines, and those that were returned."""
 
     path: str
     n_lines: int
@@ -48,14 +41,9 @@ class Strip:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run returned for an item.
+    """What a run returned for an item: the first files with gold, and lines counted in all files.
 
-    Attributes:
-        strips: The files with gold.
-        n_gold: Gold lines, in all files.
-        n_returned: Returned lines, in all files.
-        n_both: Gold lines that were returned.
-        n_other_files: How many files without gold were returned from.
+    `n_both` are gold lines that were returned, `n_other_files` files without gold of which some were.
     """
 
     strips: Sequence[Strip]
@@ -92,30 +80,30 @@ def answer_of(lake: Lake, board: Board, run: Run, item_id: str) -> Answer | None
     roster = Roster(board)
     items = roster.items(lake).filter(pl.col("item_id") == item_id)
     found = spans_by_item(_OneAnswer(lake, run, item_id), roster, items, roster.gold(lake, items)).row(0, named=True)
-    answers = [
-        answer for number, answer in zip(found["run"], found["answer"], strict=True) if roster.runs[number] == run
-    ]
-    if not answers:
+    answers = dict(zip(found["run"], found["answer"], strict=True))
+    number = roster.runs.index(run)
+    if number not in answers:
         return None
     lengths = found["lengths"]
-    gold, returned = (_by_file(flat, lengths) for flat in (found["gold"], answers[0]))
+    gold, returned = (_by_file(flat, len(lengths)) for flat in (found["gold"], answers[number]))
+    both = [(_lines(one), _lines(other)) for one, other in zip(gold, returned, strict=True)]
     strips = [
         Strip(path, lengths[file], gold[file], returned[file])
         for file, path in enumerate(found["files"])
-        if _size(gold[file]) and lengths[file] > 0
+        if gold[file] and lengths[file] > 0
     ]
     return Answer(
         strips=strips[:MAX_FILES],
-        n_gold=sum(map(_size, gold)),
-        n_returned=sum(map(_size, returned)),
-        n_both=sum(_shared(one, other) for one, other in zip(gold, returned, strict=True)),
-        n_other_files=sum(bool(other) and not one for one, other in zip(gold, returned, strict=True)),
+        n_gold=sum(len(one) for one, _ in both),
+        n_returned=sum(len(other) for _, other in both),
+        n_both=sum(len(one & other) for one, other in both),
+        n_other_files=sum(bool(other) and not one for one, other in both),
     )
 
 
-def _by_file(flat: Sequence[int], lengths: Sequence[int]) -> list[Ranges]:
+def _by_file(flat: Sequence[int], n_files: int) -> list[Ranges]:
     """Ranges of each file, from three numbers a range: file, start, end; those that touch as one."""
-    found: list[list[tuple[int, int]]] = [[] for _ in lengths]
+    found: list[list[tuple[int, int]]] = [[] for _ in range(n_files)]
     for file, start, end in sorted(zip(flat[::3], flat[1::3], flat[2::3], strict=True)):
         held = found[file]
         if held and start <= held[-1][1]:
@@ -125,12 +113,8 @@ def _by_file(flat: Sequence[int], lengths: Sequence[int]) -> list[Ranges]:
     return [*found]
 
 
-def _size(ranges: Ranges) -> int:
-    return sum(end - start for start, end in ranges)
-
-
-def _shared(one: Ranges, other: Ranges) -> int:
-    return sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in one for b in other)
+def _lines(ranges: Ranges) -> set[int]:
+    return {line for start, end in ranges for line in range(start, end)}
 
 
 def _said(ranges: Ranges) -> str:

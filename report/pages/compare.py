@@ -12,9 +12,8 @@ from report.data_files import data_file, packed
 from report.facts import Facts
 from report.leaderboard.board import cells_in
 from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.names import full_name
 from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
-from report.leaderboard.verdicts import DIGITS, board_verdict
+from report.leaderboard.verdicts import DIGITS, board_verdict, full_name
 from report.outcomes import Outcomes, files_of, outcomes_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import visible

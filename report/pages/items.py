@@ -16,7 +16,7 @@ from report.items.shards import bounds, json_file, shard_files, with_shards
 from report.items.spans import spans_by_item
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.names import full_name
+from report.leaderboard.verdicts import full_name
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import slug, visible
 

@@ -10,18 +10,14 @@ from report.addresses import pairs_path
 from report.charts.figures import files_of
 from report.entities import IMPORTED, Benchmark, Declaration
 from report.facts import Facts
-from report.leaderboard.beats import beats_of
 from report.leaderboard.board import AVERAGES, Board
 from report.leaderboard.board_files import board_files, board_path
-from report.leaderboard.choices import choices
-from report.leaderboard.controls import controls_of
 from report.leaderboard.costs import costs_of
-from report.leaderboard.heats import heats_of
-from report.leaderboard.main_table import main_table
-from report.leaderboard.names import keys_of, names_of
-from report.leaderboard.pictures import step_picture
-from report.leaderboard.sizes import sizes_of
-from report.leaderboard.verdicts import board_verdict, sentence
+from report.leaderboard.grids import choices_of, heats_of
+from report.leaderboard.main_table import Controls, MainTable
+from report.leaderboard.pairs import beats_of
+from report.leaderboard.pictures import sizes_of, step_picture
+from report.leaderboard.verdicts import board_verdict, keys_of, names_of, sentence
 from report.parameters import TaskParameters
 from report.plain_tables import plain_tables, unbeaten
 from report.publisher import Entry, Material, Page, Publisher
@@ -38,11 +34,11 @@ class Section:
         self.verdict = sentence(board.facts, verdict) if board.every else ""
         self.reference = next((row for row in board.every if row.run.run_id == verdict.reference), None)
         self.rules = _rules(board)
-        self.main = main_table(board, self.reference)
+        self.main = MainTable(board, self.reference)
         self.names, self.keys = names_of(board), keys_of(board)
         self.unbeaten = unbeaten(board, board.average)
-        self.controls = controls_of(board)
-        self.sizes, self.choices, self.costs = sizes_of(board), choices(board), costs_of(board)
+        self.controls = Controls(board)
+        self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), costs_of(board)
         self.curves = self.costs.curves if self.costs else ()
         self.heats = heats_of(board)
         self.path = board_path(board)

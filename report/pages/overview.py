@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure, files_of
+from report.charts.scores import Point, forest_chart
 from report.entities import Run
 from report.facts import Facts
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import CLASSES, Share, shares_of, shown_rows
-from report.leaderboard.names import full_name, short_name
 from report.leaderboard.pictures import NUMBER, figure_of
-from report.leaderboard.verdicts import board_verdict, sentence
+from report.leaderboard.verdicts import board_verdict, full_name, sentence, short_name
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import score, slug
 
@@ -84,8 +84,6 @@ def _forest(board: Board, reference: str) -> Figure | None:
     shown = _by_level(board, reference) or _first_of_each(board)
     if not shown:
         return None
-    from report.charts.scores import Point, forest_chart
-
     points = []
     for name, row, column in shown:
         low, high = row.cells[column.measure].interval(board.average)

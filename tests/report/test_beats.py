@@ -8,9 +8,9 @@ import polars as pl
 
 from report.charts.figures import files_of
 from report.facts import load
-from report.leaderboard.beats import MOST_SYSTEMS, beats_of
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
+from report.leaderboard.pairs import MOST_SYSTEMS, beats_of
 from tests.report.wide_lake import write_wide
 
 

@@ -13,7 +13,7 @@ from report.build import build
 from report.facts import load
 from report.leaderboard.board import Board, Row, build_board
 from report.leaderboard.board_files import FIELDS, board_files, shortened
-from report.leaderboard.main_table import main_table
+from report.leaderboard.main_table import MainTable
 from report.shown import fixed
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, run_id, write
@@ -94,7 +94,7 @@ def test_a_tie_group_that_is_not_contiguous_is_said_to_be_so(small: Lake, tmp_pa
 
 def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(small: Lake) -> None:
     board, reference = board_of(small)
-    main = main_table(board, reference)
+    main = MainTable(board, reference)
     # The hostile one is an own-file too: of several the reference itself is the line.
     assert [(row.run.chunker, fixed(row.number, main.digits)) for row in main.marks] == [
         ("fixed-nws-1500", "0.813"),
@@ -106,6 +106,6 @@ def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(sm
             rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
             far = rows.with_columns(pl.col("macro") * 4)
             small.write("aggregates", far, part=part.name, fingerprint="far", **part.folders)
-    main = main_table(*board_of(small))
+    main = MainTable(*board_of(small))
     first = main.marks[0].number or 0
     assert (first > main.reach, main.at(first)) == (True, 100.0)

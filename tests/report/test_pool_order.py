@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from lake.store import Lake
-from report.pool_order import pool_orders
+from report.pools import pool_orders
 from tests.report.small_lake import write
 
 

@@ -1,8 +1,9 @@
-"""Into how many chunks each chunker cuts what a task searches, and how much of it lies in none."""
+"""What is searched: into how many chunks it is cut, and what the order of candidates is worth."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -11,6 +12,7 @@ from lake.store import Lake
 from lake.text import percent
 from report.entities import Declaration
 from report.parameters import TaskParameters
+from report.shown import score
 
 
 class ChunkCount(NamedTuple):
@@ -57,3 +59,44 @@ def left_out(lake: Lake) -> Mapping[str, str]:
     rows = lake.scan("chunk_status").filter(pl.col("failed").is_null()).group_by("chunker")
     sums = rows.agg(pl.col("n_covered", "n_nws").sum()).filter(pl.col("n_covered") < pl.col("n_nws")).sort("chunker")
     return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}
+
+
+@dataclass(frozen=True)
+class PoolOrder:
+    """How often gold stands first among its candidates, and how often it would by chance."""
+
+    first: float
+    chance: float
+
+    @property
+    def said(self) -> str:
+        """The same, for where a page says how ties are broken."""
+        return (
+            "equal scores keep the candidates' own order: a system that gives all of them the same score has "
+            f"accuracy@1 {score(self.first)}, where chance has {score(self.chance)}"
+        )
+
+
+def pool_orders(lake: Lake) -> Mapping[tuple[str, str], PoolOrder]:
+    """By benchmark and slice `subset/split/level`, over the scorable items whose gold is one of several candidates."""
+    items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
+    gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
+    found = (
+        items.select("benchmark", "item_id", "subset", "split", "level", "n_candidates")
+        .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
+        .group_by("benchmark", value=pl.concat_str("subset", "split", "level", separator="/"))
+        .agg(
+            first=(pl.col("candidate") == 0).mean(),
+            # By how many have so many candidates: sums of equal numbers do not depend on their order.
+            sizes=pl.col("n_candidates").value_counts(sort=False),
+        )
+        .collect()
+    )
+    return {
+        (benchmark, value): PoolOrder(first, _chance({one["n_candidates"]: one["count"] for one in sizes}))
+        for benchmark, value, first, sizes in found.sort("benchmark", "value").iter_rows()
+    }
+
+
+def _chance(n_items: Mapping[int, int]) -> float:
+    return sum(n / size for size, n in sorted(n_items.items())) / sum(n_items.values())

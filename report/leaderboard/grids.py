@@ -1,0 +1,140 @@
+"""The primary metric as shaded grids: systems by the values of a slice, chunkers by retrievers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from lake.effects import FACTORS, which_matters_more
+from report.charts.figures import Figure
+from report.charts.scores import grid_chart
+from report.leaderboard.board import Board, Row
+from report.leaderboard.pictures import figure_of
+from report.parameters import WHOLE
+from report.slices import in_numbers_order, place_of, title_of
+
+HEAT_STEPS = 8
+
+
+@dataclass(frozen=True)
+class Heat:
+    """The primary metric, averaged as the protocol does, over the values of one slice.
+
+    Attributes:
+        slice: Which.
+        values: The values with the most items, each with how many it holds.
+        n_values: How many values there are.
+        n_items: The items of all of them.
+        rows: The systems with their numbers.
+    """
+
+    slice: str
+    values: tuple[tuple[str, int], ...]
+    n_values: int
+    n_items: int
+    rows: tuple[tuple[Row, tuple[float | None, ...]], ...]
+
+    @property
+    def title(self) -> str:
+        """What its items are told apart by, in words."""
+        return title_of(self.slice)
+
+    @cached_property
+    def range(self) -> tuple[float, float]:
+        """The least and the greatest of the systems' numbers: the shades run from one to the other."""
+        lines = [values for row, values in self.rows if not row.run.baseline] or [values for _, values in self.rows]
+        numbers = [value for values in lines for value in values if value is not None] or [0.0]
+        return min(numbers), max(numbers)
+
+    def shade(self, value: float | None) -> int:
+        """The higher the darker; a baseline beyond the systems is as the nearest of them."""
+        least, most = self.range
+        share = 0.0 if value is None else min(max((value - least) / ((most - least) or 1.0), 0.0), 1.0)
+        return math.floor(share * HEAT_STEPS + 0.5)
+
+
+def heats_of(board: Board) -> list[Heat]:
+    """A table per slice with at least two values, the repositories first; of slices that are alike the first."""
+    of_board = pl.col("run_id").is_in([row.run.run_id for row in board.rows]) & (pl.col("slice") != WHOLE)
+    mine = board.facts.aggregates.filter(of_board, protocol=board.protocol.name, **board.primary.where)
+    tables: dict[object, Heat] = {}
+    for name in sorted(mine["slice"].unique(), key=place_of):
+        part = mine.filter(slice=name)
+        sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
+        values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
+        found = part.select("run_id", "slice_value", board.average).iter_rows()
+        at = {(run_id, value): number for run_id, value, number in found}
+        rows = tuple((row, tuple(at.get((row.run.run_id, value)) for value, _ in values)) for row in board.rows)
+        n_values, n_items = board.slice_size(name)
+        if len(values) > 1:
+            heat = Heat(name, values, max(n_values, len(values)), n_items, rows)
+            tables.setdefault((values, tuple(numbers for _, numbers in rows)), heat)
+    return list(tables.values())
+
+
+class Choices:
+    """The grid of a board's chunkers and retrievers, best rows and columns first.
+
+    Attributes:
+        answer: Does the chunker or the retriever matter more?
+        chunkers: The rows: name → the mean of its systems, and how far it lies from the mean of all, with the interval.
+        retrievers: The columns, likewise.
+        means: Chunker and retriever → the mean of that system; of all chunkers or retrievers where one is empty.
+        by_repository: Repository, its items, and how far the FACTORS move a system there, as root mean squares; those
+            with the most items first.
+        left_out: Systems that are in no complete grid.
+        figure: The grid as a picture to download, with its numbers.
+    """
+
+    def __init__(self, board: Board, effects: pl.DataFrame) -> None:
+        whole = effects.filter(repo="")
+        cells = whole.filter(pl.col("mean").is_not_null())
+        shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").rows()
+        sign = 1 if board.primary.better == "lower" else -1
+        self.chunkers, self.retrievers = (
+            {row[factor]: row for row in cells.filter(factor=factor).sort(sign * pl.col("mean"), factor).to_dicts()}
+            for factor in ("chunker", "retriever")
+        )
+        means = cells.select("chunker", "retriever", "mean").rows()
+        self.means: dict[tuple[str, str], float] = {(one, other): mean for one, other, mean in means}
+        self.answer = which_matters_more(
+            {factor: (share, low, high) for factor, share, low, high in shares},
+            sum(bool(chunker and retriever) for chunker, retriever in self.means),
+            too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
+        )
+        self.by_repository = _by_repository(effects.filter(pl.col("repo") != ""))
+        self.left_out = whole["left_out"].to_list()[0]
+        self.grid = [(one, other, self.means[one, other]) for one in self.chunkers for other in self.retrievers]
+        self.figure = _figure(board, self.grid)
+
+    def shade(self, chunker: str, retriever: str) -> int:
+        """The higher the darker, from the least of the grid to the greatest."""
+        means = [mean for _, _, mean in self.grid]
+        return round((self.means[chunker, retriever] - min(means)) / ((max(means) - min(means)) or 1.0) * HEAT_STEPS)
+
+
+def choices_of(board: Board) -> Choices | None:
+    """The grid of a board's systems; None where there is none."""
+    tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
+    found = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
+    return Choices(board, found) if found.filter(repo="")["mean"].count() else None
+
+
+def _figure(board: Board, numbers: Sequence[tuple[str, str, float]]) -> Figure:
+    title = f"{board.primary.title} of every chunker with every retriever"
+    picture = grid_chart(numbers, ("Chunker", "Retriever"), title)
+    return figure_of(board, "choices", title, picture, ("chunker", "retriever", "mean"), numbers)
+
+
+def _by_repository(rows: pl.DataFrame) -> list[tuple[str | int | float, ...]]:
+    return (
+        rows.filter(pl.col("effect").is_not_null())
+        .group_by("repo", "n_items")
+        .agg((pl.col("effect").filter(factor=factor) ** 2).mean().sqrt().alias(factor) for factor in FACTORS)
+        .sort("n_items", "repo", descending=[True, False])
+        .rows()
+    )
