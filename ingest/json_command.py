@@ -22,10 +22,9 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import NamedTuple
 
-from lake.bounded_json import parsed_json
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
-from lake.limits import MAX_LINE_BYTES
+from lake.limits import MAX_LINE_BYTES, parsed_json
 
 PATIENCE = 60.0
 """Seconds that a command may be silent while it owes answers."""

@@ -1,10 +1,19 @@
-"""How much of what others made is read: every limit with its reason, so that a few bytes can never take all memory.
+"""How much of what others made is read, every limit with its reason, and reading JSON and packed files within it.
 
-Whatever unfolds (an archive, a pickle, JSON, a table) is read as a stream and held against these. Twice what the
-published benchmarks need, and more, passes; what passes stays below 2 GB of memory.
+Whatever unfolds (an archive, a pickle, JSON, a table) is read as a stream and held against these, so that a few bytes
+can never take all memory. Twice what the published benchmarks need, and more, passes; what passes stays below 2 GB.
 """
 
 from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO, TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
 
 MIB = 2**20
 
@@ -86,3 +95,87 @@ MAX_COLUMN_BYTES = 1024 * MIB
 
 MAX_PAGE_BYTES = 128 * MIB
 """One page of a Parquet file, the smallest piece there is; writers make them of 1 MB."""
+
+_COSTS = {b"{": 72, b"[": 72, b",": 66, b":": 150}
+"""What a mark stands for in memory: an object or a list, a value in a list, an entry of an object."""
+_WIDE = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
+MAGIC_BYTES = 4
+_PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+
+
+class TooLargeJsonError(ValueError):
+    """JSON whose values would take more memory than is given them."""
+
+
+class TooMuchUnpackedError(Exception):
+    """A file holds or unpacks to more than is read."""
+
+
+def parsed_json(data: bytes, *, errors: str = "strict", limit: int = MAX_VALUE_BYTES) -> object:
+    """The value of a JSON text in UTF-8, without a byte order mark; `errors` is as for `bytes.decode`.
+
+    What its values would take in memory is reckoned before they are made; marks inside texts are counted as well.
+
+    Raises:
+        TooLargeJsonError: They may take more.
+        UnicodeDecodeError: It is no UTF-8.
+        ValueError: It is no JSON, or holds a number of too many digits.
+        RecursionError: It is nested too deep.
+    """
+    # A single character beyond the first plane makes every character of a text take four bytes.
+    width = 1 if data.isascii() else 4 if any(mark in data for mark in _WIDE) else 2
+    size = 2 * width * len(data)
+    if size + max(_COSTS.values()) * len(data) > limit:
+        size += sum(cost * data.count(mark) for mark, cost in _COSTS.items())
+    if size > limit:
+        message = f"its values may take {size:,} bytes of memory, and {limit:,} are the most that is read; split it"
+        raise TooLargeJsonError(message)
+    value: object = json.loads(data.decode("utf-8", errors))
+    return value
+
+
+@contextmanager
+def unpacked(file: IO[bytes]) -> Iterator[IO[bytes]]:
+    """What a file at its start holds, unpacked while it is read if it is gzip or zstd.
+
+    Raises:
+        OSError, ArrowException: What is packed is cut off or damaged.
+        TooMuchUnpackedError: It unpacks to more than is read, or to far more than such files do.
+    """
+    packed = packing(file.read(MAGIC_BYTES))
+    n_bytes = file.seek(0, io.SEEK_END)
+    file.seek(0)
+    if not packed:
+        yield io.BufferedReader(_Measured(file, MAX_STREAMED_BYTES))
+        return
+    limit = min(MAX_STREAMED_BYTES, max(UNPACKED_FREELY, MAX_RATIO * n_bytes))
+    # Arrow takes a while to load, and most files are not packed.
+    import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
+
+    with pa.CompressedInputStream(pa.PythonFile(file, "r"), packed) as stream:
+        yield io.BufferedReader(_Measured(stream, limit))
+
+
+class _Measured(io.RawIOBase):
+    """A stream that is refused where it gives more than so many bytes."""
+
+    def __init__(self, stream: IO[bytes], limit: int) -> None:
+        self.stream, self.limit, self.left = stream, limit, limit
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Buffer) -> int:
+        into = memoryview(buffer)
+        found = self.stream.read(len(into))
+        self.left -= len(found)
+        if self.left < 0:
+            message = f"it holds more than {self.limit:,} bytes once it is unpacked, the most that is read of it"
+            raise TooMuchUnpackedError(message)
+        into[: len(found)] = found
+        return len(found)
+
+
+def packing(start: bytes) -> str:
+    """How a file with these first bytes is packed: `gzip`, `zstd`, or empty."""
+    return next((name for magic, name in _PACKED.items() if start.startswith(magic)), "")

@@ -10,10 +10,10 @@ from evaluate.results.board import called, number_of, primary_of
 from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
-from lake.effects import which_matters_more
 from lake.printed_table import PrintedTable
 from lake.store import Lake
 from lake.text import counted, listed
+from lake.verdict import which_matters_more
 
 
 def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | None:

@@ -11,10 +11,16 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 
-from lake.bounded_json import parsed_json
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES
-from lake.packed import MAGIC_BYTES, TooMuchUnpackedError, packing, unpacked
+from lake.limits import (
+    MAGIC_BYTES,
+    MAX_DOCUMENT_BYTES,
+    MAX_LINE_BYTES,
+    TooMuchUnpackedError,
+    packing,
+    parsed_json,
+    unpacked,
+)
 
 BLOCK_BYTES = 1 << 24
 _BOM = b"\xef\xbb\xbf"

@@ -33,8 +33,8 @@ from evaluate.statistics.comparisons import MEASURE, SLICE, ScoreMatrix
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.pairs import Flags, Floats, Integers, Values, standard_error
 from lake.catalog.protocol import Aggregate, Protocol
-from lake.effects import DIFFERENCE, FACTORS
 from lake.tables import table
+from lake.verdict import DIFFERENCE, FACTORS
 
 _FEWEST = 3
 """So many repositories are needed for one to be left out and two to remain."""

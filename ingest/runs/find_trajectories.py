@@ -19,7 +19,7 @@ from ingest.sources.folder import read_folder
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
-from lake.packed import unpacked
+from lake.limits import unpacked
 from lake.rejects import Rejects
 from lake.text import counted
 

@@ -17,7 +17,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 from ingest.sources.disk import entry_on_disk
 from ingest.sources.tree import UnreadableEntryError
 from lake.errors import Exit, GoldspanError
-from lake.packed import MAGIC_BYTES, TooMuchUnpackedError, packing, unpacked
+from lake.limits import MAGIC_BYTES, TooMuchUnpackedError, packing, unpacked
 
 BLOCK_BYTES = 1 << 23
 """How much is unpacked at a time."""

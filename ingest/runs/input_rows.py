@@ -9,9 +9,8 @@ import polars as pl
 from ingest.runs.documents import HELP, faults_of, spans_of, written
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
-from lake.bounded_json import parsed_json
 from lake.errors import MAX_EXAMPLES
-from lake.limits import MAX_RUN_ROWS
+from lake.limits import MAX_RUN_ROWS, parsed_json
 from lake.text import counted
 
 NAME = pl.Categorical()

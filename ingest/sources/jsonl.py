@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.bounded_json import TooLargeJsonError, parsed_json
-from lake.limits import MAX_LINE_BYTES
+from lake.limits import MAX_LINE_BYTES, TooLargeJsonError, parsed_json
 from lake.rejects import Rejects
 
 JsonObject = dict[str, object]

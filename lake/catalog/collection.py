@@ -54,7 +54,6 @@ class Collection:
             title=self.display_name,
             meaning="Are the documents that people judged relevant ranked first? A document is relevant where its "
             "grade is above 0, and nDCG counts its grade.",
-            version=1,
             tasks=(f"{self.name}/search",),
             gold="judged",
             relevance="graded",
@@ -68,7 +67,6 @@ class Collection:
                 ("found_rank", (0,)),
             ),
             primary=Primary("ndcg", 10, "chunk", "macro"),
-            headline=None,
             source="trec_eval's ndcg_cut, recall, P, recip_rank and success over the query's judgements; a judged "
             "document that the corpus lacks counts as not returned.",
         )

@@ -100,7 +100,7 @@ OFFICIAL = ContextRules(
 """The published code's rules."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Protocol:
     """How a run of a task is scored. Nothing on a command line changes one; a new rule is a new name.
 
@@ -129,13 +129,13 @@ class Protocol:
     name: str
     title: str
     meaning: str
-    version: int
+    version: int = 1
     tasks: tuple[str, ...]
     gold: str
     relevance: str
     metrics: tuple[tuple[str, tuple[int, ...]], ...]
     primary: Primary
-    headline: tuple[str, str] | None
+    headline: tuple[str, str] | None = None
     source: str
     threshold: float | None = None
     applies: tuple[tuple[str, int, str, str], ...] = ()

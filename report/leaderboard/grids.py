@@ -9,7 +9,7 @@ from functools import cached_property
 
 import polars as pl
 
-from lake.effects import FACTORS, which_matters_more
+from lake.verdict import FACTORS, which_matters_more
 from report.charts.figures import Figure
 from report.charts.scores import grid_chart
 from report.leaderboard.board import Board, Row

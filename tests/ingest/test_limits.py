@@ -24,8 +24,7 @@ from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.jsonl import Lines, is_json_lines
 from lake import limits, parquet
-from lake.bounded_json import TooLargeJsonError, parsed_json
-from lake.limits import MIB
+from lake.limits import MIB, TooLargeJsonError, parsed_json
 from lake.parquet import UnreadableParquetError, read_batches, read_parquet
 from lake.rejects import Rejects, excerpt_of
 

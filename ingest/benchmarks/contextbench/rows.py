@@ -11,8 +11,7 @@ from ingest.benchmarks.fields import Fields, upstream_rows
 from ingest.sources.git_address import GITHUB, why_no_name
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.bounded_json import parsed_json
-from lake.limits import MAX_ROWS
+from lake.limits import MAX_ROWS, parsed_json
 from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects, excerpt_of
 from lake.text import counted, listed

@@ -10,8 +10,7 @@ import polars as pl
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed
-from lake.bounded_json import parsed_json
-from lake.limits import MAX_DOCUMENT_BYTES
+from lake.limits import MAX_DOCUMENT_BYTES, parsed_json
 
 _LEVELS = ("easy", "hard")
 _FIRST = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{\s*\"(?:easy|hard)\"\s*:\s*\[")

@@ -17,10 +17,8 @@ from ingest.runs.input_file import HEAD_BYTES
 from ingest.runs.trajectories.json_values import JsonObject, kind_of
 from ingest.sources.jsonl import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError
-from lake.bounded_json import TooLargeJsonError, parsed_json
 from lake.errors import MAX_EXAMPLES, GoldspanError
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES
-from lake.packed import TooMuchUnpackedError
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooLargeJsonError, TooMuchUnpackedError, parsed_json
 
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096

@@ -30,7 +30,6 @@ CONTEXTS = Protocol(
     "final context are held against the gold context, every step's against it on the way, and the edited lines against "
     "those of the gold patch. A ranking's final context is its first 8,000 non-whitespace characters, its steps are "
     "its first 20 results.",
-    version=1,
     tasks=_TASKS,
     gold="context",
     relevance="line-overlap",
@@ -42,7 +41,6 @@ CONTEXTS = Protocol(
         ("n_steps", _FINAL),
     ),
     primary=Primary("line_f1", 0, "line", "macro"),
-    headline=None,
     source="The brief: ranges cut to the file, what is empty counting as such, every instance in the denominator, "
     "symbols by file and qualified name.",
     context=DOCS,
@@ -53,7 +51,6 @@ PUBLISHED = Protocol(
     title="ContextBench, as published",
     meaning="The numbers of the published evaluator, with all its conventions: an instance without a context is left "
     "out, an empty prediction is precise, and edits are held against the gold context.",
-    version=1,
     tasks=_TASKS,
     gold="context-official",
     relevance="line-overlap",
@@ -64,7 +61,6 @@ PUBLISHED = Protocol(
         ("n_steps", _FINAL),
     ),
     primary=Primary("line_coverage", 0, "line", "micro"),
-    headline=None,
     source="The published evaluator: sizes, ratios, trajectories and error rows as its code gives them.",
     place=2,
     context=OFFICIAL,

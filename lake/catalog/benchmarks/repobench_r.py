@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.task import Task
 
@@ -36,17 +38,15 @@ REPOBENCH_CHUNKS = Task(
     without=("own-file",),
 )
 
-REPOBENCH_REPOSITORY = Task(
+REPOBENCH_REPOSITORY = replace(
+    REPOBENCH_CHUNKS,
     name="repobench-r/repository",
-    benchmark="repobench-r",
     title="Imports and code against the whole repository",
     meaning="The imports and all the code before the next line are the query; the cloned repository is searched, but "
     "for the row's own file. The dataset names no commits, so it is the default branch as it was first cloned, and "
     "rows whose gold snippet is not there are not asked.",
-    query="imports-and-code",
-    query_meaning="the import statements, an empty line, and the code",
     pool_meaning="the chunks of the repository's files in the row's language, up to 1 MB each, its own file left out",
-    tie="hash",
+    depth=100,
     pool_prefix="repobench-r/repository",
     subsets=("python_cff", "python_cfr", "java_cff", "java_cfr"),
     own_gold="repository",
@@ -57,16 +57,12 @@ REPOBENCH_REPOSITORY = Task(
 
 _PRIMARY = Primary("accuracy", 1, "chunk", "macro")
 _HEADLINE = ("subset/split/level", "python_cff/test/hard")
-_TASKS = ("repobench-r/chunks", "repobench-r/repository")
-_SIMILAR = 0.7
-"""How like the gold snippet a chunk must be to be relevant."""
 
 OFFICIAL = Protocol(
     name="repobench-r@official-v1",
     title="RepoBench-R, as published",
     meaning="Does the ranking put the snippet that the next line uses first? The candidates are ranked whole, and one "
     "of them is right: among 5 to 9 at level easy, among 10 or more at level hard.",
-    version=1,
     tasks=("repobench-r/official",),
     gold="candidate",
     relevance="same-candidate",
@@ -85,8 +81,7 @@ CHUNKING = Protocol(
     title="RepoBench-R, re-chunked, by shared tokens",
     meaning="Does retrieval over re-cut snippets bring back one that is nearly the gold snippet? A chunk is relevant "
     "when it shares at least seven tenths of the tokens in either.",
-    version=1,
-    tasks=_TASKS,
+    tasks=("repobench-r/chunks", "repobench-r/repository"),
     gold="candidate",
     relevance="jaccard",
     metrics=(
@@ -106,22 +101,17 @@ CHUNKING = Protocol(
     headline=_HEADLINE,
     source="The brief: Jaccard of the tokens between white space, of a chunk and the gold snippet, at least 0.7; 0 for "
     "two empty texts.",
-    threshold=_SIMILAR,
+    threshold=0.7,
 )
 
-IDENTIFIER = Protocol(
+IDENTIFIER = replace(
+    CHUNKING,
     name="repobench-r@identifier-v1",
     title="RepoBench-R, re-chunked, by shared identifiers",
     meaning="Does retrieval over re-cut snippets bring back a part of the gold snippet? A chunk is relevant when at "
     "least seven tenths of its identifiers are in the gold snippet.",
-    version=1,
-    tasks=_TASKS,
-    gold="candidate",
     relevance="identifier-overlap",
     metrics=tuple(one for one in CHUNKING.metrics if one[0] != "boundary_similarity"),
-    primary=_PRIMARY,
-    headline=_HEADLINE,
     source="The brief's fallback: identifiers of a chunk that the gold snippet has too, over those of the chunk. It "
     "names no threshold; 0.7 is ours.",
-    threshold=_SIMILAR,
 )

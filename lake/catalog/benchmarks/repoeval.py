@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lake.catalog.protocol import BUDGETS, Primary, Protocol
 from lake.catalog.task import Task
 
@@ -16,14 +18,12 @@ REPOEVAL_PROMPT = Task(
     tie="hash",
 )
 
-REPOEVAL_CODE_CHUNK = Task(
+REPOEVAL_CODE_CHUNK = replace(
+    REPOEVAL_PROMPT,
     name="repoeval/prompt-code-chunk",
-    benchmark="repoeval",
     title="The prompt, as code-chunk ran it",
     meaning="The task of a published evaluation, kept to reproduce its numbers and never shown on a leaderboard: six "
     "of the repositories, one of them with a second copy of its sources.",
-    query="prompt",
-    query_meaning="the prompt, as the benchmark cut it",
     pool_meaning="all *.py of the repository in the order of their paths; in patchcore a copy of src/* as build/lib/*, "
     "listed first",
     tie="pool",
@@ -32,18 +32,15 @@ REPOEVAL_CODE_CHUNK = Task(
     retrievers=("recorded",),
 )
 
-REPOEVAL_HARD = Task(
+REPOEVAL_HARD = replace(
+    REPOEVAL_PROMPT,
     name="repoeval/prompt-hard",
-    benchmark="repoeval",
     title="The prompt against its repository among files that look like it",
     meaning="The code before the hole is the query; its repository is searched together with as many files again of "
     "the other repositories, those that are most like the prompts. A pool that was constructed: nobody works in it, "
     "and its numbers are not to be compared with those of the repository alone.",
-    query="prompt",
-    query_meaning="the prompt, as the benchmark cut it",
     pool_meaning="all *.py of the repository, and as many files of the other repositories: those that rank highest for "
     "any of the repository's prompts by BM25, each content once and none that the repository has itself",
-    tie="hash",
     pool_prefix="repoeval/hard",
     subsets=("function-2k",),
     runs="named",
@@ -62,69 +59,55 @@ REPOEVAL_COMPLETION = Task(
     imported_only=True,
 )
 
-_METRICS = (
-    ("precision", (5, 10)),
-    ("recall", (5, 10)),
-    ("ndcg", (5, 10)),
-    ("mrr", (10,)),
-    ("hit", (5, 10)),
-    ("iou", (5, 10)),
-    ("ndcg_iou", (5, 10)),
-    ("dcg_iou", (5, 10)),
-    ("self_share", (5, 10)),
-    ("line_coverage", BUDGETS),
-    ("line_precision", BUDGETS),
-    ("line_f1", BUDGETS),
-    ("correct", (0,)),
-    ("found_rank", (0,)),
-    ("best_similarity", (0,)),
-)
-_PRIMARY = Primary("line_f1", 8_000, "line", "macro")
-
 CHUNKING = Protocol(
     name="repoeval@chunking-v1",
     title="RepoEval, context and completion",
     meaning="Does retrieval bring back the code the prompt was cut from, together with the lines to be completed? Gold "
     "runs from the prompt's first line to the end of the completion, so most of it is the query's own text.",
-    version=1,
     tasks=("repoeval/prompt",),
     gold="context-and-completion",
     relevance="line-overlap",
-    metrics=_METRICS,
-    primary=_PRIMARY,
+    metrics=(
+        ("precision", (5, 10)),
+        ("recall", (5, 10)),
+        ("ndcg", (5, 10)),
+        ("mrr", (10,)),
+        ("hit", (5, 10)),
+        ("iou", (5, 10)),
+        ("ndcg_iou", (5, 10)),
+        ("dcg_iou", (5, 10)),
+        ("self_share", (5, 10)),
+        ("line_coverage", BUDGETS),
+        ("line_precision", BUDGETS),
+        ("line_f1", BUDGETS),
+        ("correct", (0,)),
+        ("found_rank", (0,)),
+        ("best_similarity", (0,)),
+    ),
+    primary=Primary("line_f1", 8_000, "line", "macro"),
     headline=("subset", "function-2k"),
     source="The brief's loader, 0-based inclusive: "
     "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1].",
 )
 
-TARGET = Protocol(
+TARGET = replace(
+    CHUNKING,
     name="repoeval@target-v1",
     title="RepoEval, completion only",
     meaning="Does retrieval find the lines to be completed themselves? They do not exist yet when code is completed, "
     "so this says where the answer stands, not what a writer could have looked up.",
-    version=1,
-    tasks=("repoeval/prompt",),
     gold="target",
-    relevance="line-overlap",
-    metrics=_METRICS,
-    primary=_PRIMARY,
-    headline=("subset", "function-2k"),
     source="The completion's own lines: [lineno, lineno + n - 1], 0-based inclusive.",
 )
 
-HARD = Protocol(
+HARD = replace(
+    CHUNKING,
     name="repoeval@hard-negatives-v1",
     title="RepoEval among hard negatives (constructed)",
     meaning="Is the code the prompt was cut from, together with the lines to be completed, still brought back where as "
     "many files of other repositories that look like the prompts lie beside it? By the rules of repoeval@chunking-v1, "
     "over pools that were constructed.",
-    version=1,
     tasks=("repoeval/prompt-hard",),
-    gold="context-and-completion",
-    relevance="line-overlap",
-    metrics=_METRICS,
-    primary=_PRIMARY,
-    headline=("subset", "function-2k"),
     source="Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
     place=3,
 )
@@ -134,7 +117,6 @@ COMPLETION = Protocol(
     title="RepoEval, completions",
     meaning="How near is the code that a model wrote to the lines that stood there? It measures the model as much as "
     "what was retrieved for it.",
-    version=1,
     tasks=("repoeval/completion",),
     gold="target",
     relevance="line-overlap",
@@ -149,7 +131,6 @@ CODE_CHUNK = Protocol(
     title="RepoEval as code-chunk evaluates it",
     meaning="Gold runs from the prompt's first line to the first line of the completion; the mean is taken within each "
     "repository and then over repositories.",
-    version=1,
     tasks=("repoeval/prompt", "repoeval/prompt-code-chunk"),
     gold="context-to-hole",
     relevance="line-overlap",

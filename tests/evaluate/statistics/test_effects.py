@@ -10,8 +10,8 @@ import pytest
 
 from evaluate.statistics.effects import effects_of, largest_grid
 from lake.catalog.protocols import protocol_named
-from lake.effects import DIFFERENCE, FACTORS
 from lake.tables import table
+from lake.verdict import DIFFERENCE, FACTORS
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
 OFFICIAL = protocol_named("contextbench@official-v1")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from lake.effects import DIFFERENCE, Share, which_matters_more
+from lake.verdict import DIFFERENCE, Share, which_matters_more
 
 SHARES: dict[str, Share] = {
     "chunker": (0.221, 0.104, 0.338), "retriever": (0.614, 0.44, 0.78), "interaction": (0.165, 0.05, 0.29)
