@@ -3,31 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from functools import partial
 
 import polars as pl
 
 from ingest.benchmarks.declaration import (
     Benchmark,
-    PartToRead,
     Place,
     PoolGroup,
     RawFiles,
     Reading,
     Shape,
-    limited,
+    in_one_part,
     query_rows,
+    reject_refused,
+    table_rows,
 )
-from ingest.benchmarks.fields import FieldError, Fields, Paths, found, text_at
+from ingest.benchmarks.fields import Fields, Paths, check, found, read_rows, text_at
 from ingest.contents.blobs import pool_frames
-from ingest.sources.dataset_rows import ENDINGS, dataset_rows
+from ingest.sources.dataset_rows import ENDINGS
+from ingest.sources.jsonl import JsonObject
 from ingest.sources.tree import Source
 from lake.catalog.collection import Collection
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
-from lake.rejects import Rejects, excerpt_of
-from lake.tables import table
+from lake.rejects import Rejects
 from lake.text import counted, listed
 
 FIELDS: Fields = {
@@ -51,9 +52,6 @@ PLACES = {
 }
 """What a declaration names, in the order in which it is read."""
 
-Gold = dict[str, dict[str, int]]
-"""Query → document → grade."""
-
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The corpus, the queries, and the judgements of a split.
@@ -63,8 +61,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """
     tree = source.tree(".")
     by_path = {entry.path: entry for entry in tree.entries} if tree is not None else {}
-    for refused in tree.refused if tree is not None else ():
-        rejects.add(source.name, f"entry {refused.path}", refused.reason)
+    if tree is not None:
+        reject_refused(tree, rejects, source.name)
     files = []
     for stem in ("corpus", "queries", f"qrels/{subset}"):
         named = [by_path[f"{stem}{end}"] for end in ENDINGS if f"{stem}{end}" in by_path]
@@ -85,44 +83,43 @@ def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles([entry for tree in trees if tree is not None for entry in tree.entries], [])
 
 
-def parts(
-    collection: Collection, raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
-) -> Iterator[PartToRead]:
-    """The split in one part."""
-    del rejects  # whatever is wrong is wrong with a row
-    yield PartToRead(subset, lambda found: limited(read(collection, raw, subset, found, fields), limit))
-
-
 def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
     """The judged queries as items, the documents judged relevant as their gold, all documents as the one pool."""
     pool_id = f"{collection.name}/corpus"
     files, blobs = pool_frames((pool_id, *document) for document in _documents(raw, fields, rejects))
     # A document's id has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(collection.language))
-    queries, notes = _queries(raw, fields, rejects), list[str]()
-    gold = _judgements(raw, fields, queries, set(files["path"]), rejects, notes)
-    items = [
-        {
-            "benchmark": collection.name,
-            "item_id": query,
-            "subset": subset,
-            "split": subset,
-            "language": collection.language,
-            "repo": collection.name,
-            "pool_id": pool_id,
-            "upstream_id": query,
-            "scorable": bool(documents),
-            "why_not": None if documents else "no document is judged relevant to it",
-        }
-        for query, documents in gold.items()
-    ]
-    judged = [(query, path, grade) for query, documents in gold.items() for path, grade in documents.items()]
+    queries = _queries(raw, fields, rejects)
+    judged = _judgements(raw, fields, queries, set(files["path"]), rejects)
+    is_relevant = pl.col("grade") > 0
+    told = {"benchmark": collection.name, "subset": subset, "split": subset, "repo": collection.name}
+    items = judged.group_by("item_id", maintain_order=True).agg(scorable=is_relevant.any())
+    items = items.with_columns(
+        upstream_id="item_id",
+        why_not=pl.when(~pl.col("scorable")).then(pl.lit("no document is judged relevant to it")),
+        **{
+            name: pl.lit(value) for name, value in {**told, "language": collection.language, "pool_id": pool_id}.items()
+        },
+    )
+    # Whole documents.
+    ends = files.join(blobs, on="sha256").select("path", line_end="n_lines")
+    gold = (
+        judged.filter(is_relevant)
+        .join(ends, on="path", how="left")
+        .with_columns(
+            pl.col("line_end").fill_null(0),
+            benchmark=pl.lit(collection.name),
+            gold=pl.lit("judged"),
+            line_start=pl.lit(0, pl.Int64),
+        )
+    )
+    n_none = judged.filter(~is_relevant).height
     return Reading(
-        pl.DataFrame(items, schema=table("items").columns),
-        query_rows(collection.name, ((query, "query", queries[query]) for query in gold)),
-        _spans(collection, judged, files.join(blobs.select("sha256", "n_lines"), on="sha256")),
+        table_rows("items", items),
+        query_rows(collection.name, ((query, "query", queries[query]) for query in items["item_id"])),
+        table_rows("gold_spans", gold),
         [PoolGroup(subset, files, blobs)],
-        notes,
+        [f"{counted(n_none, 'judgement')} of grade 0: not relevant"] if n_none else [],
     )
 
 
@@ -130,83 +127,67 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
     """Every document's id, and its title and text."""
     seen: set[str] = set()
     n_bytes = 0
-    for position, row in dataset_rows(raw.tasks[0], rejects):
-        try:
-            name, text = _id(row, fields["document"]), text_at(row, fields["text"])
-            title = text_at(row, fields["title"], "")
-            data = (f"{title}\n{text}" if title else text).encode()
-            _check(name not in seen, f"document {name!r} is there more than once; the first is read")
-            _check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
-            is_within = n_bytes + len(data) <= MAX_POOL_BYTES
-            _check(is_within, f"with it the documents have more than the {MAX_POOL_BYTES:,} bytes that are read")
-        except FieldError as error:
-            rejects.add(raw.tasks[0].path, position, str(error), excerpt_of(row))
-            continue
+
+    def document(_: str, row: JsonObject) -> tuple[str, bytes]:
+        nonlocal n_bytes
+        name, text, title = (
+            _id(row, fields["document"]),
+            text_at(row, fields["text"]),
+            text_at(row, fields["title"], ""),
+        )
+        data = (f"{title}\n{text}" if title else text).encode()
+        check(name not in seen, f"document {name!r} is there more than once; the first is read")
+        check(len(data) <= MAX_SOURCE_BYTES, f"it has {len(data):,} bytes; at most {MAX_SOURCE_BYTES:,} are read")
+        is_within = n_bytes + len(data) <= MAX_POOL_BYTES
+        check(is_within, f"with it the documents have more than the {MAX_POOL_BYTES:,} bytes that are read")
         seen.add(name)
         n_bytes += len(data)
-        yield name, data
+        return name, data
+
+    return (found for _, found in read_rows(raw.tasks[0], rejects, document))
 
 
 def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:
     """Query → its text."""
     queries: dict[str, str] = {}
-    for position, row in dataset_rows(raw.tasks[1], rejects):
-        try:
-            name, text = _id(row, fields["query"]), text_at(row, fields["query_text"])
-            _check(name not in queries, f"query {name!r} is there more than once; the first is read")
-        except FieldError as error:
-            rejects.add(raw.tasks[1].path, position, str(error), excerpt_of(row))
-            continue
+
+    def query(_: str, row: JsonObject) -> tuple[str, str]:
+        name, text = _id(row, fields["query"]), text_at(row, fields["query_text"])
+        check(name not in queries, f"query {name!r} is there more than once; the first is read")
+        return name, text
+
+    for _, (name, text) in read_rows(raw.tasks[1], rejects, query):
         queries[name] = text
     return queries
 
 
 def _judgements(
-    raw: RawFiles,
-    fields: Fields,
-    queries: dict[str, str],
-    documents: set[str],
-    rejects: Rejects,
-    notes: list[str],
-) -> Gold:
-    """The relevant documents of every judged query, which may be none."""
-    grades: Gold = {}
+    raw: RawFiles, fields: Fields, queries: Container[str], documents: Container[str], rejects: Rejects
+) -> pl.DataFrame:
+    """item_id, path and grade of every judged document, each once for a query."""
+    grades: dict[tuple[str, str], int] = {}
+
+    def judgement(_: str, row: JsonObject) -> tuple[str, int]:
+        query, document = (_id(row, fields[name]) for name in ("judged_query", "judged_document"))
+        grade = _grade(row, fields["grade"])
+        check(query in queries, f"query {query!r} is not among the queries")
+        first = grades.setdefault((query, document), grade)
+        check(first == grade, f"document {document!r} is judged {first} for query {query!r} before; that holds")
+        return document, grade
+
     keys = (fields["judged_query"][0], fields["judged_document"][0], fields["grade"][0])
-    for position, row in dataset_rows(raw.tasks[2], rejects, keys):
-        try:
-            query, document = (_id(row, fields[name]) for name in ("judged_query", "judged_document"))
-            grade = _grade(row, fields["grade"])
-            _check(query in queries, f"query {query!r} is not among the queries")
-            first = grades.setdefault(query, {}).setdefault(document, grade)
-            _check(first == grade, f"document {document!r} is judged {first} for query {query!r} before; that holds")
-        except FieldError as error:
-            rejects.add(raw.tasks[2].path, position, str(error), excerpt_of(row))
-            continue
+    for position, (document, grade) in read_rows(raw.tasks[2], rejects, judgement, keys):
         if grade > 0 and document not in documents:
             reason = f"document {document!r} is not in the corpus: it counts as relevant and never returned"
             rejects.add(raw.tasks[2].path, position, reason)
-    if n_none := sum(grade <= 0 for judged in grades.values() for grade in judged.values()):
-        notes.append(f"{counted(n_none, 'judgement')} of grade 0: not relevant")
-    return {
-        query: {document: grade for document, grade in judged.items() if grade > 0} for query, judged in grades.items()
-    }
-
-
-def _spans(collection: Collection, judged: list[tuple[str, str, int]], files: pl.DataFrame) -> pl.DataFrame:
-    """Rows of `gold_spans`: whole documents."""
-    rows = pl.DataFrame(judged, {"item_id": pl.String, "path": pl.String, "grade": pl.Int64}, orient="row")
-    ends = files.select("path", line_end="n_lines")
-    spans = rows.join(ends, on="path", how="left").with_columns(
-        pl.col("line_end").fill_null(0), benchmark=pl.lit(collection.name), gold=pl.lit("judged"), line_start=0
-    )
-    empty = pl.DataFrame(schema=table("gold_spans").columns)
-    return pl.concat([empty, spans.cast({"line_start": pl.Int64})], how="diagonal")
+    rows = [(*judged, grade) for judged, grade in grades.items()]
+    return pl.DataFrame(rows, {"item_id": pl.String, "path": pl.String, "grade": pl.Int64}, orient="row")
 
 
 def _id(row: Mapping[str, object], paths: Paths) -> str:
     path, value = found(row, paths)
     name = str(value) if isinstance(value, int) and not isinstance(value, bool) else text_at(row, paths)
-    _check(name.strip() != "" and "\0" not in name, f"`{path}` is to be a name")
+    check(name.strip() != "" and "\0" not in name, f"`{path}` is to be a name")
     return name
 
 
@@ -216,13 +197,8 @@ def _grade(row: Mapping[str, object], paths: Paths) -> int:
         grade = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
         grade = math.nan
-    _check(abs(grade) < MAX_GRADE and grade.is_integer(), f"`{path}` is to be a whole number")
+    check(abs(grade) < MAX_GRADE and grade.is_integer(), f"`{path}` is to be a whole number")
     return int(grade)
-
-
-def _check(holds: bool, reason: str) -> None:  # what is checked
-    if not holds:
-        raise FieldError(reason)
 
 
 def benchmark_of(collection: Collection) -> Benchmark:
@@ -242,7 +218,7 @@ def benchmark_of(collection: Collection) -> Benchmark:
         markers=collection.markers,
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
-        parts=partial(parts, collection),
+        parts=partial(in_one_part, partial(read, collection)),
         shape=Shape(PLACES, FIELDS, find_own),
         is_one_subset=True,
         is_collection=True,

@@ -88,10 +88,24 @@ def limited(reading: Reading, limit: int | None) -> Reading:
     return replace(reading, items=items, queries=queries, gold=gold)
 
 
+def table_rows(name: str, rows: Sequence[Mapping[str, object]] | pl.DataFrame) -> pl.DataFrame:
+    """Rows of a table; a column that is not said is missing, one that is none of the table's is left out."""
+    columns = table(name).columns
+    if not isinstance(rows, pl.DataFrame):
+        return pl.DataFrame(rows, schema=columns)
+    return pl.concat([pl.DataFrame(schema=columns), rows], how="diagonal").select(list(columns))
+
+
 def query_rows(benchmark: str, texts: Iterable[tuple[str, str, str]]) -> pl.DataFrame:
     """Rows of the table `queries`, of items, query rules and texts."""
     rows = [(benchmark, item_id, rule, text, sha256_of(text.encode())) for item_id, rule, text in texts]
     return pl.DataFrame(rows, schema=table("queries").columns, orient="row")
+
+
+def reject_refused(tree: Tree, rejects: Rejects, location: str = "") -> None:
+    """Reject what a tree refused, or what is called otherwise than it."""
+    for refused in tree.refused:
+        rejects.add(location or tree.location, f"entry {refused.path}", refused.reason)
 
 
 @dataclass(frozen=True)
@@ -105,6 +119,14 @@ class PartToRead:
 
     name: str
     read: Callable[[Rejects], Reading]
+
+
+def in_one_part(
+    read: Callable[..., Reading], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **fields: Fields
+) -> Iterator[PartToRead]:
+    """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads."""
+    del rejects  # whatever is wrong is wrong with a row
+    yield PartToRead(subset, lambda found: limited(read(raw, subset, found, **fields), limit))
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from ingest.sources.dataset_rows import dataset_rows
 from ingest.sources.jsonl import JsonObject
@@ -17,12 +18,20 @@ Fields = Mapping[str, Paths]
 
 NOWHERE = object()
 
+T = TypeVar("T")
+
 
 class FieldError(ValueError):
     """A row without what is read of it, or with something else there; the message says what is wrong."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
+
+
+def check(holds: bool, reason: str) -> None:  # what is checked
+    """Refuse a row of which something does not hold."""
+    if not holds:
+        raise FieldError(reason)
 
 
 def found(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
@@ -37,6 +46,23 @@ def found(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
     return path, value
 
 
+def called(path: str) -> str:
+    """What a reject calls a field: one of RepoEval's by its own key alone."""
+    return path.removeprefix("metadata.")
+
+
+def wrong(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
+    """The fault of a field that is not there, or not what is wanted."""
+    path, value = found(row, paths)
+    if value is not NOWHERE:
+        return FieldError(f"`{called(path)}` {wanted}")
+    above = path.rpartition(".")[0]
+    missed = " and ".join(f"`{one}`" for one in paths) + (" lead nowhere" if len(paths) > 1 else " leads nowhere")
+    if above and not isinstance(found(row, (above,))[1], dict):
+        return FieldError(f"`{above}` is to be an object; {missed}")
+    return FieldError(f"`{called(path)}` {wanted}; {missed}")
+
+
 def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
     """The text at a path; `instead`, where one is given, of a row that has none.
 
@@ -47,21 +73,52 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
     if instead is not None and (value is NOWHERE or value is None):
         return instead
     if not isinstance(value, str):
-        reason = f"`{path}` leads nowhere" if value is NOWHERE else f"`{path}` is to be a text"
-        raise FieldError(reason)
-    if not is_encodable(value):
-        reason = f"`{path}` holds half a surrogate pair, which is no character"
-        raise FieldError(reason)
-    return value
+        raise wrong(row, paths, "is to be a text")
+    return encodable(value, called(path))
+
+
+def encodable(text: str, what: str) -> str:
+    """A text that can be written: JSON can hold half a surrogate pair.
+
+    Raises:
+        FieldError: It cannot.
+    """
+    check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
+    return text
 
 
 def is_encodable(text: str) -> bool:
-    """Whether a text can be written: JSON can hold half a surrogate pair."""
+    """Whether a text can be written."""
     try:
         text.encode()
     except UnicodeEncodeError:
         return False
     return True
+
+
+def read_rows(
+    entry: Entry,
+    rejects: Rejects,
+    read: Callable[[str, JsonObject], T],
+    keys: Sequence[str] = (),
+    excerpt: Callable[[JsonObject], str] = excerpt_of,
+) -> Iterator[tuple[str, T]]:
+    """Where each of a data set's rows stands and what is read of it; a row of which nothing can be read is rejected.
+
+    Args:
+        entry: The data set.
+        rejects: Where that goes.
+        read: `read(position, row)`, which raises `FieldError`.
+        keys: As of `dataset_rows`.
+        excerpt: What of such a row is kept.
+    """
+    for position, row in dataset_rows(entry, rejects, keys):
+        try:
+            value = read(position, row)
+        except FieldError as error:
+            rejects.add(entry.path, position, str(error), excerpt(row))
+            continue
+        yield position, value
 
 
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
@@ -74,11 +131,7 @@ def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields)
         usual: Where upstream's do.
     """
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
-    for position, row in dataset_rows(entry, rejects, keys):
-        try:
-            yield position, _as_upstream(row, fields, usual)
-        except FieldError as error:
-            rejects.add(entry.path, position, str(error), excerpt_of(row))
+    return read_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
 
 
 def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:
@@ -95,8 +148,6 @@ def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:
             under |= {key: row[key] for key in paths if key in row}
             continue
         path, value = found(row, paths)
-        if value is NOWHERE:
-            reason = f"`{path}` leads nowhere, where its {field} is to be"
-            raise FieldError(reason)
+        check(value is not NOWHERE, f"`{path}` leads nowhere, where its {field} is to be")
         under[usual[field][0]] = value
     return under

@@ -5,14 +5,25 @@ from __future__ import annotations
 import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold_audit import DOCS, OFFICIAL, Audit, GoldFile, audit
+from ingest.benchmarks.contextbench.gold_audit import DOCS, OFFICIAL, Audit, audit
 from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
 from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
-from ingest.benchmarks.declaration import Benchmark, PartToRead, Place, RawFiles, Reading, Shape, query_rows
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    PartToRead,
+    Place,
+    RawFiles,
+    Reading,
+    Shape,
+    query_rows,
+    reject_refused,
+    table_rows,
+)
 from ingest.benchmarks.fields import Fields
 from ingest.contents.patches import edit_rows
 from ingest.sources.git import Cloning
@@ -23,7 +34,6 @@ from lake.errors import Exit, GoldspanError
 from lake.naming import GOLD_RUN
 from lake.rejects import Rejects
 from lake.sampling import stratified
-from lake.tables import table
 from lake.text import counted
 
 FULL, VERIFIED, SELECTED = "full", "verified", "selected-500"
@@ -41,10 +51,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """
     tree = source.tree(".") or Tree(".", [])
     beside = source.tree("repo_files") or Tree("repo_files", [])
-    for location, refused in [(tree.location, one) for one in tree.refused if _may_hold_rows(one.path)] + [
-        (beside.location, one) for one in beside.refused
-    ]:
-        rejects.add(location, f"entry {refused.path}", refused.reason)
+    reject_refused(replace(tree, refused=[one for one in tree.refused if _may_hold_rows(one.path)]), rejects)
+    reject_refused(beside, rejects)
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
     if subset == VERIFIED:
         rows = [entry for entry in rows if _is_verified(entry)]
@@ -65,8 +73,7 @@ def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The rows of a declaration, and the repositories' files beside them."""
     del subset  # a declaration has one
     rows, beside = source.tree("rows"), source.tree("repo_files") or Tree("repo_files", [])
-    for refused in beside.refused:
-        rejects.add(beside.location, f"entry {refused.path}", refused.reason)
+    reject_refused(beside, rejects)
     return RawFiles(rows.entries if rows else [], [beside])
 
 
@@ -101,7 +108,6 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
     if trees.expect(instances) == 0 and trees.repositories is not None and instances:
         notes.append("nothing is cloned: every repository lies beside the rows")
     checked = _checked(instances, trees, rejects)
-    items = [_item(one, subset) for one in checked]
     gold = [
         {"benchmark": "contextbench", "item_id": one.instance.item_id, **row}
         for one in checked
@@ -116,17 +122,16 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
     notes += _notes(checked)
     repositories = {one.instance.pool_id: one.repository for one in checked if one.repository and one.why_not is None}
     return Reading(
-        pl.DataFrame(items, schema=table("items").columns),
+        table_rows("items", [_item(one, subset) for one in checked]),
         query_rows("contextbench", queries),
-        pl.DataFrame(gold, schema=table("gold_spans").columns),
+        table_rows("gold_spans", gold),
         pool_groups(repositories, rejects, notes),
         notes,
         {"edits": edits},
     )
 
 
-@dataclass(frozen=True)
-class _Checked:
+class _Checked(NamedTuple):
     """An instance, what its repository says of its gold, and why it cannot be scored."""
 
     instance: Instance
@@ -140,21 +145,22 @@ def _checked(instances: Sequence[Instance], trees: Trees, rejects: Rejects) -> l
     by_pool: dict[str, list[Instance]] = {}
     for one in instances:
         by_pool.setdefault(one.pool_id, []).append(one)
-    checked = {}
-    for pool in by_pool.values():
-        repository: Repository | None = None
-        files: dict[str, GoldFile] = {}
-        why_not = None
-        if any(one.why_not is None for one in pool):
-            repository, files, why_not = gold_files(pool, trees, rejects)
-        for one in pool:
-            found = audit(one.gold, files) if repository and one.why_not is None else None
-            reason = one.why_not or why_not
-            if found is not None and not found.has_gold:
-                reason = "none of its gold files is in its repository"
-                rejects.add(*one.where, f"{one.item_id}: {reason}")
-            checked[one.item_id] = _Checked(one, repository, found, reason)
+    checked = {one.instance.item_id: one for pool in by_pool.values() for one in _checked_pool(pool, trees, rejects)}
     return [checked[one.item_id] for one in instances]
+
+
+def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> Iterator[_Checked]:
+    if all(one.why_not for one in pool):
+        yield from (_Checked(one, None, None, one.why_not) for one in pool)
+        return
+    repository, files, why_not = gold_files(pool, trees, rejects)
+    for one in pool:
+        found = audit(one.gold, files) if repository and one.why_not is None else None
+        reason = one.why_not or why_not
+        if found is not None and not found.has_gold:
+            reason = "none of its gold files is in its repository"
+            rejects.add(*one.where, f"{one.item_id}: {reason}")
+        yield _Checked(one, repository, found, reason)
 
 
 def _item(checked: _Checked, subset: str) -> dict[str, object]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
+
+from ingest.benchmarks.fields import FieldError, check, is_encodable
 
 GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 """Where a row may have its gold: one list, or what an annotator began with and what was added to it."""
@@ -15,10 +17,6 @@ _FIELDS = ("file", "start_line", "end_line")
 # The published blocks have a full-width colon; files that were typed again may have the ASCII one.
 _HEAD = re.compile(r"^context(\d{1,9})([：:])[ \t]*\r?$", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}")
-
-
-class UndecodableGoldError(ValueError):
-    """A gold context that is in no known form; the message says what is wrong and where in it."""
 
 
 class GoldSpan(NamedTuple):
@@ -41,7 +39,7 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
     """The gold spans of a row: `gold_context`, else `init_ctx` and `add_ctx` together, else `gold_ctx`.
 
     Raises:
-        UndecodableGoldError: The row has none of these, or what it has cannot be decoded.
+        FieldError: The row has none of these, or what it has cannot be decoded.
     """
     given = {key: row[key] for key in GOLD_KEYS if not _is_missing(row.get(key))}
     if "gold_context" in given:
@@ -52,8 +50,7 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
         return spans
     if "gold_ctx" in given:
         return decode_gold(given["gold_ctx"])
-    reason = f"it has none of {', '.join(GOLD_KEYS)}"
-    raise UndecodableGoldError(reason)
+    raise FieldError(reason=f"it has none of {', '.join(GOLD_KEYS)}")
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
@@ -62,13 +59,11 @@ def decode_gold(value: object) -> list[GoldSpan]:
     Lines are left as they are numbered; an empty list is a gold context that names nothing.
 
     Raises:
-        UndecodableGoldError: It is none of these, is cut off, or a span lacks a file or a sound range.
+        FieldError: It is none of these, is cut off, or a span lacks a file or a sound range.
     """  # noqa: RUF002  # the colon is theirs
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
-        if not text.strip():
-            reason = "it is an empty text"
-            raise UndecodableGoldError(reason)
+        check(text.strip() != "", "it is an empty text")
         return decode_gold(_json(text)) if text.lstrip()[0] in "[{" else _blocks(text)
     if isinstance(value, Mapping):
         if any(key in value for key in GOLD_KEYS):
@@ -76,8 +71,7 @@ def decode_gold(value: object) -> list[GoldSpan]:
         value = _rows(value)
     if isinstance(value, (list, tuple)):
         return [_span(one, f"span {place}") for place, one in enumerate(value, start=1)]
-    reason = f"it is {_called(value)}, not a list of spans"
-    raise UndecodableGoldError(reason)
+    raise FieldError(reason=f"it is {_called(value)}, not a list of spans")
 
 
 def docs_path(given: str) -> str:
@@ -114,8 +108,7 @@ def _json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        reason = f"it is not JSON ({error}); is it cut off?"
-        raise UndecodableGoldError(reason) from error
+        raise FieldError(reason=f"it is not JSON ({error}); is it cut off?") from error
 
 
 def _rows(columns: Mapping[object, object]) -> object:
@@ -123,31 +116,23 @@ def _rows(columns: Mapping[object, object]) -> object:
     lists = {key: column for key, column in columns.items() if isinstance(column, (list, tuple))}
     if not lists or len(lists) < len(columns):
         return [columns]
-    if len({len(column) for column in lists.values()}) > 1:
-        reason = f"its lists {', '.join(map(str, lists))} are not equally long"
-        raise UndecodableGoldError(reason)
+    is_even = len({len(column) for column in lists.values()}) == 1
+    check(is_even, f"its lists {', '.join(map(str, lists))} are not equally long")
     return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
 
 
 def _span(one: object, where: str) -> GoldSpan:
     if not isinstance(one, Mapping):
-        reason = f"{where} is {_called(one)}, not an object with {', '.join(_FIELDS)}"
-        raise UndecodableGoldError(reason)
-    lacking = [key for key in _FIELDS if _is_missing(one.get(key))]
-    if lacking:
-        reason = f"{where} has no {', '.join(f'`{key}`' for key in lacking)}"
-        raise UndecodableGoldError(reason)
+        raise FieldError(reason=f"{where} is {_called(one)}, not an object with {', '.join(_FIELDS)}")
+    lacking = ", ".join(f"`{key}`" for key in _FIELDS if _is_missing(one.get(key)))
+    check(not lacking, f"{where} has no {lacking}")
     file, content = one["file"], one.get("content")
     if not isinstance(file, str) or not docs_path(file):
-        reason = f"{where}: `file` is {_called(file)}, not a path"
-        raise UndecodableGoldError(reason)
-    if not _is_text(file):
-        reason = f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does"
-        raise UndecodableGoldError(reason)
+        raise FieldError(reason=f"{where}: `file` is {_called(file)}, not a path")
+    is_path = is_encodable(file) and "\0" not in file
+    check(is_path, f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does")
     start, end = (_line(one[key], f"{where}: `{key}`") for key in ("start_line", "end_line"))
-    if end < start:
-        reason = f"{where} ends at line {end}, before it starts at line {start}"
-        raise UndecodableGoldError(reason)
+    check(start <= end, f"{where} ends at line {end}, before it starts at line {start}")
     return GoldSpan(file, start, end, content if isinstance(content, str) else None)
 
 
@@ -157,8 +142,7 @@ def _line(value: object, what: str) -> int:
     if isinstance(value, (str, float)) and (is_written or (isinstance(value, float) and value.is_integer())):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
-        reason = f"{what} is {_called(value)}, not a line's number, which starts at 1"
-        raise UndecodableGoldError(reason)
+        raise FieldError(reason=f"{what} is {_called(value)}, not a line's number, which starts at 1")
     return value
 
 
@@ -166,15 +150,13 @@ def _blocks(text: str) -> list[GoldSpan]:
     """The spans of text blocks; a block's content ends where the next one's head stands."""
     heads = [match for match in _HEAD.finditer(text) if match[2] != ":" or text.startswith("file:", match.end() + 1)]
     if not heads or text[: heads[0].start()].strip():
-        reason = "it is neither a JSON list nor text blocks that begin with `context0` and a colon"
-        raise UndecodableGoldError(reason)
+        raise FieldError(reason="it is neither a JSON list nor text blocks that begin with `context0` and a colon")
     spans = []
     first = int(heads[0][1])
     ends = [match.start() for match in heads[1:]] + [len(text)]
     for place, (head, end) in enumerate(zip(heads, ends, strict=True)):
-        if first > 1 or int(head[1]) != first + place:
-            reason = f"context{head[1]} is block {place + 1}: a block before it is missing"
-            raise UndecodableGoldError(reason)
+        is_next = first <= 1 and int(head[1]) == first + place
+        check(is_next, f"context{head[1]} is block {place + 1}: a block before it is missing")
         spans.append(_block(text[head.end() + 1 : end], f"context{head[1]}"))
     return spans
 
@@ -190,16 +172,6 @@ def _is_missing(value: object) -> bool:
     return value is None or (isinstance(value, float) and math.isnan(value))
 
 
-def _is_text(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return "\0" not in text
-
-
 def _called(value: object) -> str:
     """A value as a reason names it."""
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return f"a {type(value).__name__}"
-    return f"{repr(value)[:80]}" if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"
+    return repr(value)[:80] if isinstance(value, (str, int, float)) else f"a {type(value).__name__}"

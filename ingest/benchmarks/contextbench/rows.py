@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.benchmarks.contextbench.gold_contexts import GOLD_KEYS, GoldSpan, UndecodableGoldError, gold_of
-from ingest.benchmarks.fields import Fields, upstream_rows
+from ingest.benchmarks.contextbench.gold_contexts import GOLD_KEYS, GoldSpan, gold_of
+from ingest.benchmarks.fields import FieldError, Fields, check, upstream_rows
 from ingest.sources.git_address import GITHUB, why_no_name
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
@@ -86,8 +86,9 @@ def read_instances(
     found: dict[str, Instance] = {}
     n_again = 0
     for entry in entries:
-        own = upstream_rows(entry, rejects, fields, FIELDS)
-        for position, row in _rows(entry, rejects, notes) if fields == FIELDS else own:
+        is_usual = fields == FIELDS
+        rows = _rows(entry, rejects, notes) if is_usual else upstream_rows(entry, rejects, fields, FIELDS)
+        for position, row in rows:
             instance = _instance(row, (entry.path, position), rejects)
             if instance is None:
                 continue
@@ -119,18 +120,10 @@ def repository_of(row: Row, item_id: str) -> str:
 
 def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
     """What two rows of one id come to."""
-    if not first.gold and again.gold:
-        return again
-    if not again.gold and first.gold:
-        return first
-    differing = [
-        name
-        for name, values in {
-            "gold": (_places(first), _places(again)),
-            "commit": (first.commit, again.commit),
-        }.items()
-        if values[0] != values[1]
-    ]
+    if not first.gold or not again.gold:
+        return again if again.gold else first
+    differing = [] if _places(first) == _places(again) else ["gold"]
+    differing += [] if first.commit == again.commit else ["commit"]
     if not differing:
         return first
     both = " and ".join(" ".join(one.where) for one in (first, again))
@@ -155,7 +148,7 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
     why_not = []
     try:
         gold = gold_of(row)
-    except UndecodableGoldError as error:
+    except FieldError as error:
         why_not.append(f"its gold cannot be decoded: {error}")
     if reason := why_no_name(repo):
         why_not.append(f"its repository cannot be told by its id or by {repo[:200]!r}: {reason}")
@@ -190,22 +183,28 @@ def _text(row: Row, key: str) -> str | None:
 
 def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, Row]]:
     """A file's rows and where each stands; a JSON file that holds something else is passed over and noted."""
+    number = 0
     try:
         if entry.path.lower().endswith(".parquet"):
-            yield from _parquet(entry, rejects)
+            with entry.open() as file:
+                for frame in read_batches(file, _columns, max_rows=MAX_ROWS):
+                    for row in frame.iter_rows(named=True):
+                        number += 1
+                        yield f"row {number}", row
             return
         with entry.open() as file:
             head = file.read(_HEAD_BYTES)
-        if not head.strip():
-            rejects.add(entry.path, "the whole file", "it is empty")
-            return
+        check(head.strip() != b"", "it is empty")
         # Its content decides, not its name.
         if is_json_lines(head):
             rows: list[tuple[str, Row]] = [(f"line {n}", row) for n, row in json_lines(entry, rejects)]
         else:
-            rows = _json(entry, entry.read(), rejects)
+            rows = _json(entry, rejects)
     except UnreadableEntryError as error:
         rejects.add(entry.path, "the whole file", f"cannot be read: {error.reason}")
+        return
+    except (UnreadableParquetError, FieldError) as error:
+        rejects.add(entry.path, f"after row {number}" if number else "the whole file", str(error))
         return
     if any(key in row for _, row in rows for key in GOLD_KEYS):
         yield from rows
@@ -213,47 +212,23 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
         notes.append(f"{entry.path} holds no rows with gold; it is passed over")
 
 
-def _parquet(entry: Entry, rejects: Rejects) -> Iterator[tuple[str, Row]]:
-    number = 0
-    try:
-        with entry.open() as file:
-            for frame in read_batches(file, _columns, max_rows=MAX_ROWS):
-                for row in frame.iter_rows(named=True):
-                    number += 1
-                    yield f"row {number}", row
-    except UnreadableParquetError as error:
-        rejects.add(entry.path, "the whole file" if not number else f"after row {number}", str(error))
-    except _OtherRowsError as error:
-        rejects.add(entry.path, "the whole file", str(error), error.columns)
-
-
-class _OtherRowsError(Exception):
-    """A table of other columns."""
-
-    def __init__(self, reason: str, columns: str) -> None:
-        super().__init__(reason)
-        self.columns = columns
-
-
 def _columns(names: Sequence[str]) -> list[str]:
     for keys in (ID_KEYS, GOLD_KEYS):
-        if not any(key in names for key in keys):
-            raise _OtherRowsError(reason=f"it has none of the columns {', '.join(keys)}", columns=listed(names))
+        has_one = any(key in names for key in keys)
+        check(has_one, f"it has none of the columns {', '.join(keys)}, but {listed(names)}")
     return [name for name in COLUMNS if name in names]
 
 
-def _json(entry: Entry, data: bytes, rejects: Rejects) -> list[tuple[str, Row]]:
+def _json(entry: Entry, rejects: Rejects) -> list[tuple[str, Row]]:
     """The objects of a JSON file, which is a list of them or one."""
     try:
-        value = parsed_json(data.removeprefix(MARK))
+        value = parsed_json(entry.read().removeprefix(MARK))
     except (ValueError, RecursionError) as error:
-        rejects.add(entry.path, "the whole file", f"not JSON ({error}); is the file cut off?")
-        return []
+        raise FieldError(reason=f"not JSON ({error}); is the file cut off?") from error
     values = value if isinstance(value, list) else [value]
-    rows: list[tuple[str, Row]] = []
-    for n, one in enumerate(values, start=1):
-        if isinstance(one, dict):
-            rows.append((f"row {n}", one))
-        elif any(isinstance(other, dict) for other in values):
-            rejects.add(entry.path, f"row {n}", f"a {type(one).__name__}, not an object", excerpt_of(one))
-    return rows
+    rows = {f"row {n}": one for n, one in enumerate(values, start=1)}
+    objects: list[tuple[str, Row]] = [(where, one) for where, one in rows.items() if isinstance(one, dict)]
+    for where, one in rows.items() if objects else ():
+        if not isinstance(one, dict):
+            rejects.add(entry.path, where, f"a {type(one).__name__}, not an object", excerpt_of(one))
+    return objects

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PartToRead, Place, PoolGroup, RawFiles, Reading, Shape, query_rows
+from ingest.benchmarks.declaration import (
+    Benchmark,
+    PartToRead,
+    Place,
+    PoolGroup,
+    RawFiles,
+    Reading,
+    Shape,
+    query_rows,
+    reject_refused,
+    table_rows,
+)
 from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.repobench_r.files import FIELDS, LEVELS, SPLITS, TOO_LARGE, rows_of, weight_of
-from ingest.benchmarks.repobench_r.row import MalformedRowError, Row, checked_row
+from ingest.benchmarks.repobench_r.rows import FIELDS, LEVELS, SPLITS, Row, checked_rows, rows_of, weight_of
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
 from lake.limits import MIB
 from lake.naming import BLANK_GOLD
-from lake.rejects import Rejects, excerpt_of
+from lake.rejects import Rejects
 from lake.sampling import stratified
-from lake.tables import table
 from lake.text import is_blank, split_lines
 
 NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
@@ -40,8 +50,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         tree = source.tree(folder)
         if tree is None:
             continue
-        for refused in tree.refused:
-            rejects.add(tree.location, f"entry {refused.path}", refused.reason)
+        reject_refused(tree, rejects)
         tasks = [entry for entry in tree.entries if _holds(entry.path, name)]
         if tasks:
             return RawFiles(tasks, [])
@@ -80,7 +89,8 @@ def parts(
     for entry in raw.tasks:
         for level, batch in _batches(rows_of(entry, split, rejects, fields)):
             part = f"{name}-{split}-{level}-{parts[level]:04d}"
-            yield PartToRead(part, _Batch(part, entry.path, name, split, level, counts[level], batch).read)
+            rows = partial(checked_rows, batch, counts[level], level, split, entry.path)
+            yield PartToRead(part, partial(_reading, part, name, split, rows))
             counts[level] += len(batch)
             parts[level] += 1
 
@@ -106,46 +116,17 @@ def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) ->
         counts = dict.fromkeys(LEVELS, 0)
         for entry in raw.tasks:
             for level, row in rows_of(entry, split, found, fields):
-                yield from _Batch("", entry.path, name, split, level, counts[level], [row]).checked(found)
+                yield from checked_rows([row], counts[level], level, split, entry.path, found)
                 counts[level] += 1
 
-    def read(found: Rejects) -> Reading:
-        names = pl.DataFrame([(_item_id(row, name, split), row.repo) for row in checked(found)],
-                             schema={"item_id": pl.String, "repo": pl.String}, orient="row")  # fmt: skip
-        drawn = set(stratified(names, limit)["item_id"])
+    def drawn(found: Rejects) -> Iterator[Row]:
+        names = [(_item_id(row, name, split), row.repo) for row in checked(found)]
+        frame = pl.DataFrame(names, {"item_id": pl.String, "repo": pl.String}, orient="row")
+        chosen = set(stratified(frame, limit)["item_id"])
         # Read once more, and chosen before anything is made of them: a few rows of many cost little.
-        return _reading(part, [row for row in checked(Rejects()) if _item_id(row, name, split) in drawn], name, split)
+        return (row for row in checked(Rejects()) if _item_id(row, name, split) in chosen)
 
-    return PartToRead(part, read)
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """Some raw rows of one level, to be stored as one part."""
-
-    part: str
-    where: str
-    name: str
-    split: str
-    level: str
-    first: int
-    rows: Sequence[object]
-
-    def read(self, rejects: Rejects) -> Reading:
-        """The rows as items, gold and pools."""
-        return _reading(self.part, self.checked(rejects), self.name, self.split)
-
-    def checked(self, rejects: Rejects) -> list[Row]:
-        """The rows that are as RepoBench-R's are."""
-        rows = []
-        for n, row in enumerate(self.rows, start=self.first):
-            if row is TOO_LARGE:
-                continue
-            try:
-                rows.append(checked_row(row, n, self.level))
-            except MalformedRowError as error:
-                rejects.add(self.where, f"{self.split}/{self.level} row {n}", str(error), excerpt_of(row))
-        return rows
+    return PartToRead(part, partial(_reading, part, name, split, drawn))
 
 
 def _holds(path: str, name: str) -> bool:
@@ -157,11 +138,11 @@ def _item_id(row: Row, name: str, split: str) -> str:
     return f"{name}/{split}/{row.level}/{row.n}"
 
 
-def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
+def _reading(part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[Row]], rejects: Rejects) -> Reading:
     """Rows as frames: a row's candidates are its pool."""
     language = name.partition("_")[0]
     items, queries, gold, files = [], [], [], []
-    for row in rows:
+    for row in rows(rejects):
         item_id = _item_id(row, name, split)
         pool_id = f"repobench-r/{item_id}"
         snippet = row.candidates[row.gold]
@@ -195,9 +176,9 @@ def _reading(part: str, rows: Sequence[Row], name: str, split: str) -> Reading:
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
     return Reading(
-        pl.DataFrame(items, schema=table("items").columns),
+        table_rows("items", items),
         query_rows("repobench-r", queries),
-        pl.DataFrame(gold, schema=table("gold_spans").columns),
+        table_rows("gold_spans", gold),
         [group],
     )
 

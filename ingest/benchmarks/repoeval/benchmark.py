@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
 
 import polars as pl
 
 from ingest.benchmarks.declaration import (
     Benchmark,
-    PartToRead,
     Place,
     PoolGroup,
     RawFiles,
     Reading,
     Shape,
-    limited,
+    in_one_part,
     query_rows,
+    reject_refused,
+    table_rows,
 )
 from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.repoeval.completion_tasks import FIELDS, Task, read_tasks
 from ingest.benchmarks.repoeval.pools import hard_pools, published_pools, repositories_of
+from ingest.benchmarks.repoeval.tasks import FIELDS, Task, read_tasks
 from ingest.sources.tree import Entry, Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
-from lake.tables import table
 from lake.text import counted
 
 LEVELS: Mapping[str, str] = {
@@ -39,11 +40,37 @@ CONTEXTS = ("1k", "2k", "4k")
 # codex first: where a codegen twin gives another prompt for the same target, codex's is the one that stands.
 TOKENIZERS = ("codex", "codegen")
 
-GOLD_RULES: Mapping[str, str] = {
-    "context-and-completion": "The prompt's lines and the completion's, to one line past it: "
-    "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
-    "context-to-hole": "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
-    "target": "The completion itself: [lineno, lineno + n - 1], both included.",
+
+def _n_lines(text: pl.Expr) -> pl.Expr:
+    return text.str.count_matches("\n", literal=True).cast(pl.Int64) + 1
+
+
+class GoldRule(NamedTuple):
+    """What a rule calls the answer: half-open lines of the task's own file."""
+
+    meaning: str
+    start: pl.Expr
+    end: pl.Expr
+
+
+_FIRST, _HOLE, _TEXT = pl.col("query_line_start"), pl.col("target_line"), pl.col("target_text")
+GOLD_RULES: Mapping[str, GoldRule] = {
+    "context-and-completion": GoldRule(
+        "The prompt's lines and the completion's, to one line past it: "
+        "[context_start_lineno, lineno + len(ground_truth.split('\\n')) - 1], both ends included.",
+        _FIRST,
+        _HOLE + _n_lines(_TEXT),
+    ),
+    "context-to-hole": GoldRule(
+        "The prompt's lines and the completion's first: [context_start_lineno, lineno], both included.",
+        _FIRST,
+        _HOLE + 1,
+    ),
+    "target": GoldRule(
+        "The completion itself: [lineno, lineno + n - 1], both included.",
+        _HOLE,
+        _HOLE + _n_lines(_TEXT.str.strip_suffix("\n")),
+    ),
 }
 
 
@@ -86,8 +113,7 @@ def raw_files(tasks: Sequence[Entry], datasets: Tree, pools: Tree, rejects: Reje
     So are source files beyond the limits, before anything of them is read.
     """
     for tree in (datasets, pools):
-        for refused in tree.refused:
-            rejects.add(tree.location, f"entry {refused.path}", refused.reason)
+        reject_refused(tree, rejects)
     python, total = [], 0
     for entry in pools.entries:
         if not _searchable(entry.path):
@@ -109,23 +135,30 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     """The items, gold spans and repositories of a subset."""
     notes: list[str] = []
     tasks = read_tasks(raw.tasks, fields, rejects, notes)
-    level = subset.split("-")[0]
+    level, context = subset.split("-")
     group = repositories_of(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
-    n_lines = _lines_per_file(group)
-    place = raw.pools[0].location.removesuffix(".zip")
-    items, gold = _rows(tasks, subset, n_lines, _pool_prefix(level), place, rejects)
-    notes += _notes(tasks, group, n_lines, _pool_prefix(level))
-    prompts = ((item_id, "prompt", task.prompt) for item_id, task in zip(items["item_id"], tasks, strict=True))
+    items = _placed(tasks, subset, group)
+    _reject_unscorable(items, raw.pools[0].location.removesuffix(".zip"), rejects)
+    told = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
+    told["language"] = "python"
+    items = items.with_columns(scorable=pl.col("why_not").is_null(), **{k: pl.lit(v) for k, v in told.items()})
+    gold = pl.concat(
+        items.filter("scorable").select(
+            "benchmark",
+            "item_id",
+            "n_lines",
+            gold=pl.lit(rule),
+            path="target_path",
+            line_start=found.start,
+            end=found.end,
+        )
+        for rule, found in GOLD_RULES.items()
+    ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
+    notes += _notes(gold, group)
+    prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
     pools = [group, *published_pools(group), hard_pools(group, tasks)] if subset == "function-2k" else [group]
-    return Reading(items, query_rows("repoeval", prompts), gold, pools, notes)
-
-
-def parts(
-    raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS
-) -> Iterator[PartToRead]:
-    """The subset in one part: a repository's gold needs all of its files."""
-    del rejects  # whatever is wrong is wrong with a row
-    yield PartToRead(subset, lambda found: limited(read(raw, subset, found, fields), limit))
+    queries = query_rows("repoeval", prompts)
+    return Reading(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
 
 
 def _searchable(path: str) -> bool:
@@ -141,83 +174,44 @@ def _missing(source: Source, *, what: str) -> GoldspanError:
     )
 
 
-def _pool_prefix(level: str) -> str:
-    return f"repoeval/{LEVELS[level]}"
-
-
-def _lines_per_file(group: PoolGroup) -> dict[tuple[str, str], int]:
-    joined = group.files.join(group.blobs.select("sha256", "n_lines"), on="sha256", how="left", maintain_order="left")
-    return {(pool, path): n for pool, path, n in joined.select("pool_id", "path", "n_lines").iter_rows()}
-
-
-def _rows(
-    tasks: Sequence[Task],
-    subset: str,
-    n_lines: Mapping[tuple[str, str], int],
-    prefix: str,
-    place: str,
-    rejects: Rejects,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    level, context = subset.split("-")
-    pools = {pool for pool, _ in n_lines}
-    absent: Counter[str] = Counter()
-    items, gold = [], []
-    for task in tasks:
-        item_id, pool_id = f"{subset}/{task.repo}/{task.n}", f"{prefix}/{task.repo}"
-        why_not = None
-        if pool_id not in pools:
-            why_not = f"the repository {task.repo} is not there"
-            absent[task.repo] += 1
-        elif (pool_id, task.path) not in n_lines:
-            why_not = f"{task.path} is not in {task.repo}"
-            rejects.add(task.where, task.position, why_not)
-        elif task.lineno >= n_lines[pool_id, task.path]:
-            n = n_lines[pool_id, task.path]
-            why_not = f"its completion starts at line {task.lineno} (from 0) of {task.path}, which has {n}"
-            rejects.add(task.where, task.position, why_not)
-        items.append(
-            {
-                "benchmark": "repoeval",
-                "item_id": item_id,
-                "subset": subset,
-                "split": "test",
-                "level": level,
-                "context": context,
-                "language": "python",
-                "repo": task.repo,
-                "pool_id": pool_id,
-                "target_path": task.path,
-                "target_line": task.lineno,
-                "target_text": task.ground_truth,
-                "query_line_start": task.context_start,
-                "upstream_id": task.upstream_id,
-                "scorable": why_not is None,
-                "why_not": why_not,
-            }
+def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFrame:
+    """Tasks with their pools, the lines of their files, and why one cannot be scored."""
+    lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
+    numbers = ("n", "target_line", "query_line_start")
+    columns = {name: pl.Int64 if name in numbers else pl.String for name in Task._fields}
+    prefix = f"repoeval/{LEVELS[subset.split('-')[0]]}"
+    place = "its completion starts at line {} (from 0) of {}, which has {}"
+    return (
+        pl.DataFrame(tasks, columns, orient="row")
+        .with_columns(
+            item_id=pl.format("{}/{}/{}", pl.lit(subset), "repo", "n"),
+            pool_id=pl.format("{}/{}", pl.lit(prefix), "repo"),
         )
-        if why_not is None:
-            last = n_lines[pool_id, task.path]
-            for rule, (start, end) in task.gold().items():
-                span = {"path": task.path, "line_start": start, "line_end": min(end, last)}
-                gold.append({"benchmark": "repoeval", "item_id": item_id, "gold": rule, **span})
-    for repo, count in sorted(absent.items()):
-        reason = f"the repository is not there: {count:,} tasks cannot be scored"
-        rejects.add(place, f"repository {repo}", reason)
-    return pl.DataFrame(items, schema=table("items").columns), pl.DataFrame(gold, schema=table("gold_spans").columns)
-
-
-def _notes(
-    tasks: Sequence[Task], group: PoolGroup, n_lines: Mapping[tuple[str, str], int], prefix: str
-) -> Iterator[str]:
-    ends = Counter(
-        rule
-        for task in tasks
-        if (last := n_lines.get((f"{prefix}/{task.repo}", task.path), 0)) > task.lineno
-        for rule, (_, end) in task.gold().items()
-        if end > last
+        .join(lines, on=["pool_id", "target_path"], how="left", maintain_order="left")
+        .with_columns(is_there=pl.col("pool_id").is_in(lines["pool_id"].unique().implode()))
+        .with_columns(
+            why_not=pl.when(~pl.col("is_there"))
+            .then(pl.format("the repository {} is not there", "repo"))
+            .when(pl.col("n_lines").is_null())
+            .then(pl.format("{} is not in {}", "target_path", "repo"))
+            .when(pl.col("target_line") >= pl.col("n_lines"))
+            .then(pl.format(place, "target_line", "target_path", "n_lines"))
+        )
     )
-    if ends:
-        said = ", ".join(f"{count:,} of {rule}" for rule, count in sorted(ends.items()))
+
+
+def _reject_unscorable(items: pl.DataFrame, place: str, rejects: Rejects) -> None:
+    wrong = items.filter(pl.col("is_there"), pl.col("why_not").is_not_null())
+    for where, position, why_not in wrong.select("where", "position", "why_not").iter_rows():
+        rejects.add(where, position, why_not)
+    for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
+        rejects.add(place, f"repository {repo}", f"the repository is not there: {n:,} tasks cannot be scored")
+
+
+def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
+    cut = gold.filter(pl.col("end") > pl.col("n_lines")).group_by("gold").len().sort("gold")
+    if not cut.is_empty():
+        said = ", ".join(f"{count:,} of {rule}" for rule, count in cut.iter_rows())
         yield f"gold ranges that ended past their file were cut to it: {said}"
     replaced = group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height
     if replaced:
@@ -257,9 +251,9 @@ REPOEVAL = Benchmark(
     subsets=SUBSETS,
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules=GOLD_RULES,
+    gold_rules={name: rule.meaning for name, rule in GOLD_RULES.items()},
     find=find,
-    parts=parts,
+    parts=partial(in_one_part, read),
     shape=Shape(
         places={
             "tasks": Place("datasets/function_level_completion_2k_context_codex.test.jsonl"),

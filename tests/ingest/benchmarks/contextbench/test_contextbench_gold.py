@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from ingest.benchmarks.contextbench.gold_contexts import (
     GoldSpan,
-    UndecodableGoldError,
     decode_gold,
     docs_path,
     gold_of,
     official_path,
 )
+from ingest.benchmarks.fields import FieldError
 from tests.ingest.benchmarks.contextbench.context_cases import Row, span
 
 TWO: list[Row] = [span("src/a.py", 1, 4, "one\n"), span("/testbed/b.go", 10, 10, "func b() {")]
@@ -140,14 +140,14 @@ def test_numbers_may_be_texts_or_whole_floats() -> None:
     ],
 )
 def test_what_cannot_be_decoded_says_why(value: object, reason: str) -> None:
-    with pytest.raises(UndecodableGoldError, match=reason):
+    with pytest.raises(FieldError, match=reason):
         decode_gold(value)
 
 
 def test_a_row_without_gold_says_what_was_looked_for() -> None:
-    with pytest.raises(UndecodableGoldError, match="none of gold_context, init_ctx"):
+    with pytest.raises(FieldError, match="none of gold_context, init_ctx"):
         gold_of({"gold_context": None, "patch": "x"})
-    with pytest.raises(UndecodableGoldError, match="none of gold_context"):
+    with pytest.raises(FieldError, match="none of gold_context"):
         gold_of({"gold_context": math.nan})
 
 

@@ -1,11 +1,12 @@
-"""The raw rows of RepoBench-R's files, one by one: of pickles, and of exports in Parquet or JSON Lines."""
+"""RepoBench-R's rows in every form they have had: of pickles and of exports, each checked on its own."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from ingest.benchmarks.fields import Fields, upstream_rows
-from ingest.benchmarks.repobench_r.row import INDEX_KEYS
+from ingest.benchmarks.fields import FieldError, Fields, check, encodable, upstream_rows
 from ingest.benchmarks.repobench_r.unpickling import (
     BrokenPickleError,
     PackedText,
@@ -20,6 +21,8 @@ from lake.rejects import Rejects, excerpt_of
 
 SPLITS = ("test", "train")
 LEVELS = ("easy", "hard")
+INDEX_KEYS = ("gold_snippet_index", "golden_snippet_index", "gold_snippet_idex")
+"""The gold index, in every spelling the publisher has used."""
 FIELDS: Fields = {
     **{name: (name,) for name in ("repo_name", "file_path", "context", "import_statement", "next_line", "split")},
     "code": ("code", "cropped_code"),
@@ -115,3 +118,91 @@ def _level_of(row: dict[str, object], path: str) -> str:
     candidates = row.get("context")
     n_candidates = len(candidates) if isinstance(candidates, (list, tuple)) else 0
     return said or ("hard" if n_candidates >= HARD_FROM else "easy")
+
+
+class Row(NamedTuple):
+    """One row, checked.
+
+    Attributes:
+        n: Its place in its split and level, from 0 in file order.
+        candidates: The snippets, in the row's own order.
+        gold: Which of them the next line uses.
+    """
+
+    n: int
+    level: str
+    repo: str
+    file_path: str
+    import_statement: str
+    code: str
+    next_line: str
+    candidates: list[str]
+    gold: int
+    version: str
+
+
+def checked_rows(
+    rows: Iterable[object], first: int, level: str, split: str, where: str, rejects: Rejects
+) -> Iterator[Row]:
+    """The raw rows of a level, numbered from `first`, that are as RepoBench-R's are; the others are rejected."""
+    for n, row in enumerate(rows, start=first):
+        if row is TOO_LARGE:
+            continue
+        try:
+            yield _row(row, n, level)
+        except FieldError as error:
+            rejects.add(where, f"{split}/{level} row {n}", str(error), excerpt_of(row))
+
+
+def _row(row: object, n: int, level: str) -> Row:
+    if not isinstance(row, dict):
+        raise FieldError(reason=f"a {type(row).__name__}, not an object")
+    candidates, is_v11 = _candidates(row.get("context"))
+    code = "cropped_code" if "cropped_code" in row else "code"
+    return Row(
+        n=n,
+        level=level,
+        repo=_text(row, "repo_name"),
+        file_path=_text(row, "file_path"),
+        import_statement=_text(row, "import_statement"),
+        code=_text(row, code),
+        next_line=_text(row, "next_line"),
+        candidates=candidates,
+        gold=_gold(row, len(candidates)),
+        version="v1.1" if is_v11 or code == "cropped_code" else "v1",
+    )
+
+
+def _text(row: Mapping[object, object], key: str) -> str:
+    value = row.get(key)
+    if not isinstance(value, str):
+        is_other = f"`{key}` is a {type(value).__name__}, not a text"
+        raise FieldError(is_other if key in row else f"`{key}` is missing")
+    return encodable(value, key)
+
+
+def _candidates(context: object) -> tuple[list[str], bool]:
+    if not isinstance(context, (list, tuple)) or not context:
+        raise FieldError(reason="`context` is to be a list of candidates that is not empty")
+    # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.
+    is_v11 = all(isinstance(one, dict) for one in context)
+    candidates = []
+    for place, one in enumerate(context):
+        snippet = one.get("snippet") if isinstance(one, dict) else one
+        if not isinstance(snippet, str):
+            raise FieldError(reason=f"candidate {place} is a {type(snippet).__name__}, not a text")
+        candidates.append(encodable(snippet, f"candidate {place}"))
+    return candidates, is_v11
+
+
+def _gold(row: Mapping[object, object], n_candidates: int) -> int:
+    key = next((key for key in INDEX_KEYS if key in row), "")
+    check(key != "", f"the gold index is missing; it is called {', '.join(INDEX_KEYS)}")
+    value = row[key]
+    if isinstance(value, float) and math.isfinite(value) and value.is_integer():
+        value = int(value)  # a Parquet column with a missing value is read as floats
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise FieldError(reason=f"`{key}` is {value!r}, not a whole number")
+    check(value != -1, f"`{key}` is -1: the answer is in the file itself, not among the candidates")
+    check(0 <= value < n_candidates, f"`{key}` is {value}, and there are {n_candidates} candidates")
+    return value

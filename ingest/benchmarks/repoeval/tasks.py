@@ -1,0 +1,136 @@
+"""RepoEval's task files: completion tasks, one JSON object a line, each checked on its own."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
+
+from ingest.benchmarks.fields import (
+    NOWHERE,
+    Fields,
+    Paths,
+    called,
+    check,
+    found,
+    is_encodable,
+    read_rows,
+    text_at,
+    wrong,
+)
+from ingest.sources.jsonl import JsonObject
+from ingest.sources.tree import Entry
+from lake.fingerprint import canonical_json
+from lake.rejects import Rejects
+
+MAX_LINE = 2**31
+"""More lines than any source file has; larger numbers would not fit the lake's integers."""
+
+FIELDS: Fields = {
+    "prompt": ("prompt",),
+    "ground_truth": ("metadata.ground_truth",),
+    # A repository and the parts of a path in it, as a list or its Python repr.
+    "path": ("metadata.fpath_tuple",),
+    # The completion's first line, from 0. Line and api files write `line_no` where function files write `lineno`.
+    "line": ("metadata.lineno", "metadata.line_no"),
+    # The prompt's first line, from 0.
+    "context_start": ("metadata.context_start_lineno",),
+    # The publisher's own name of the task, kept and never keyed on; to be there where it is declared elsewhere.
+    "id": ("metadata.task_id",),
+}
+"""Where upstream's rows hold what."""
+
+
+class Task(NamedTuple):
+    """One row of a task file, checked."""
+
+    where: str
+    position: str
+    n: int
+    upstream_id: str
+    repo: str
+    target_path: str
+    target_line: int
+    query_line_start: int
+    prompt: str
+    target_text: str
+
+    @property
+    def question(self) -> tuple[object, ...]:
+        """Everything that is asked, the hole first: tasks alike in it are one."""
+        return self[4:]
+
+
+def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes: list[str]) -> list[Task]:
+    """The tasks of all files, numbered per repository in file order; equal twins and duplicates once."""
+    tasks: dict[tuple[object, ...], Task] = {}
+    count: Counter[str] = Counter()
+    for entry in entries:
+        seen: dict[tuple[object, ...], str] = {}
+        n_refused = len(rejects)
+        read = partial(_task, entry.path, fields)
+        for position, (task, row) in read_rows(entry, rejects, read, excerpt=_excerpt):
+            if task.question in seen:
+                rejects.add(entry.path, position, f"the same task as {seen[task.question]}", _excerpt(row))
+                count[task.repo] += 1
+                continue
+            seen[task.question] = position
+            if task.question not in tasks:
+                # A task that only a later file has is numbered after those of the first: no two have one name.
+                tasks[task.question] = task._replace(n=count[task.repo])
+                count[task.repo] += 1
+        if not seen and len(rejects) == n_refused:
+            rejects.add(entry.path, "file", "holds no task")
+    if again := len(tasks) - len({question[:3] for question in tasks}):
+        notes.append(
+            f"{again:,} tasks have the hole of another, with another completion or context: items of their own"
+        )
+    return list(tasks.values())
+
+
+def _task(where: str, fields: Fields, position: str, row: JsonObject) -> tuple[Task, JsonObject]:
+    prompt, ground_truth = text_at(row, fields["prompt"]), text_at(row, fields["ground_truth"])
+    check(ground_truth != "", f"`{called(found(row, fields['ground_truth'])[0])}` is empty")
+    repo, *path = _fpath(row, fields["path"])
+    line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
+    check(start <= line, f"the context starts at line {start}, after the completion at {line}")
+    upstream_id = _id(row, fields)
+    return Task(where, position, 0, upstream_id, repo, "/".join(path), line, start, prompt, ground_truth), row
+
+
+def _id(row: JsonObject, fields: Fields) -> str:
+    _, value = found(row, fields["id"])
+    if value is NOWHERE and fields["id"] != FIELDS["id"]:
+        raise wrong(row, fields["id"], "is to be there")
+    return "" if value is NOWHERE else str(value).encode(errors="backslashreplace").decode()
+
+
+def _line_number(row: JsonObject, paths: Paths) -> int:
+    path, value = found(row, paths)
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise wrong(row, paths, "is to be a whole number from 0")
+    check(value <= MAX_LINE, f"`{called(path)}` is a line that no file has")
+    return value
+
+
+def _fpath(row: JsonObject, paths: Paths) -> list[str]:
+    """A repository and the parts of a path in it, given as a list or as its Python repr."""
+    _, value = found(row, paths)
+    if isinstance(value, str):
+        try:
+            value = ast.literal_eval(value)
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            value = None
+    parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
+    if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
+        raise wrong(row, paths, "is to be a repository and the parts of a path in it")
+    stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
+    check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
+    return parts
+
+
+def _excerpt(row: JsonObject) -> str:
+    metadata = row.get("metadata")
+    return canonical_json(metadata if isinstance(metadata, dict) else row)
