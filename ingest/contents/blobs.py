@@ -15,56 +15,45 @@ from lake.tables import table
 from lake.text import decode, language_of
 
 BATCH_BYTES = 32_000_000
-"""How much of a large pool is in memory at a time."""
-_AT_ONCE = 32_000_000
-"""So many bytes are decoded and measured at a time, a line counting as many as finding it takes."""
+"""So many bytes are read, decoded and measured at a time, a line counting as many as finding it takes."""
 _LINE_BYTES = 64
 
+File = tuple[str, str, bytes]
+"""A file's pool, its path and its raw bytes."""
 
-def pool_frames(files: Iterable[tuple[str, str, bytes]]) -> tuple[pl.DataFrame, pl.DataFrame]:
-    r"""The tables `files` and `blobs` for (pool, path, raw bytes), the pools' own order being the order given.
+
+def pool_frames(files: Iterable[File]) -> tuple[pl.DataFrame, pl.DataFrame]:
+    r"""The tables `files` and `blobs` for some files, the pools' own order being the order given.
 
     Text is UTF-8 with U+FFFD for what cannot be decoded; such a blob carries the flag `not-utf8`, one with `\r\n` ends
-    `crlf`, one of no bytes `empty`, one whose last line has no end `no-final-newline`. Of what is given, some 32 MB are
-    held at a time.
+    `crlf`, one of no bytes `empty`, one whose last line has no end `no-final-newline`.
     """
-    pools, paths, hashes, positions = [], [], [], []
-    position: dict[str, int] = {}
+    stored, blobs = zip(*pool_batches(files), strict=True)
+    position = pl.int_range(pl.len()).over("pool_id")
+    return pl.concat(stored).with_columns(position=position), pl.concat(blobs)
+
+
+def pool_batches(files: Iterable[File]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
+    """As :func:`pool_frames`, in batches of some `BATCH_BYTES`; a content stands in the first that has it.
+
+    What the pools' order is, is left to whoever puts the batches together.
+    """
+    columns = table("files").columns
     seen: set[str] = set()
+    rows: list[tuple[str, str, str, int]] = []
     contents: dict[str, tuple[str, bytes]] = {}
-    frames, weight = [], 0
+    weight = 0
     for pool_id, path, data in files:
         sha256 = sha256_of(data)
-        place = position.get(pool_id, 0)
-        position[pool_id] = place + 1
-        pools.append(pool_id)
-        paths.append(path)
-        hashes.append(sha256)
-        positions.append(place)
-        if sha256 in seen:
-            continue
-        seen.add(sha256)
-        contents[sha256] = (path, data)
-        weight += len(data) + _LINE_BYTES * data.count(b"\n")
-        if weight > _AT_ONCE:
-            frames.append(_blobs(contents))
-            contents, weight = {}, 0
-    frames.append(_blobs(contents))
-    columns = {"pool_id": pools, "path": paths, "sha256": hashes, "position": positions}
-    return pl.DataFrame(columns, schema=table("files").columns), pl.concat(frames)
-
-
-def pool_batches(files: Iterable[tuple[str, str, bytes]]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """As :func:`pool_frames`, in batches of some `BATCH_BYTES`, each content once in its batch."""
-    batch: list[tuple[str, str, bytes]] = []
-    n_bytes = 0
-    for file in files:
-        batch.append(file)
-        n_bytes += len(file[2])
-        if n_bytes > BATCH_BYTES:
-            yield pool_frames(batch)
-            batch, n_bytes = [], 0
-    yield pool_frames(batch)
+        rows.append((pool_id, path, sha256, 0))
+        if sha256 not in seen:
+            seen.add(sha256)
+            contents[sha256] = (path, data)
+            weight += len(data) + _LINE_BYTES * data.count(b"\n")
+        if weight > BATCH_BYTES:
+            yield pl.DataFrame(rows, columns, orient="row"), _blobs(contents)
+            rows, contents, weight = [], {}, 0
+    yield pl.DataFrame(rows, columns, orient="row"), _blobs(contents)
 
 
 def joined(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:

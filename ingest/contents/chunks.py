@@ -16,11 +16,11 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers_by_name import COMMAND, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document
+from ingest.contents.new_contents import NewContents, done_before, n_refused, searched_files
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
-from lake.fingerprint import canonical_json, fingerprint
+from lake.fingerprint import canonical_json
 from lake.make import Product, Slot, made_from, put
-from lake.naming import SEARCHED
 from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import declared_row
@@ -84,9 +84,8 @@ class CutsAhead:
 
 def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> CutsAhead:
     """Nothing cut ahead yet, by those of some chunkers that read the trees of :mod:`ingest.contents.syntax_trees`."""
-    return CutsAhead(
-        {one.name: set(_done(_chunks(lake, one))) for one in chunkers if one.declaration.grammars == GRAMMARS}
-    )
+    reading = [one for one in chunkers if one.declaration.grammars == GRAMMARS]
+    return CutsAhead({one.name: set(done_before(_chunks(lake, one), "chunk_status")["sha256"]) for one in reading})
 
 
 def cut_pools(
@@ -98,14 +97,22 @@ def cut_pools(
     result: Outcome,
 ) -> None:
     """Cut every content of the benchmark's pools that this chunker has not cut yet, as far as it is not cut ahead."""
-    parts = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
-    chunks = _chunks(lake, chunker)
+    parts, chunks, name = searched_files(lake, benchmark), _chunks(lake, chunker), chunker.name
     if parts and not lake.scan_parts(parts, "files").head(1).collect().is_empty():
-        _cut_new(lake, parts, chunker, chunks, ahead, say)
-        result.notes += _left_out(lake, benchmark, parts, chunker.name)
-    if n_failed := sum(one.scan("rejects").select(pl.len()).collect().item() for one in chunks.current()):
+        new = NewContents(lake, lake.scan_parts(parts, "files").select("sha256").unique(), chunks, "chunk_status")
+        # First, so that nothing cut by this code is ever called what other code cut.
+        _declare_chunker(lake, chunker, chunks.fingerprint)
+        if len(new):
+            say(f"{name}: cutting {counted(len(new), 'file')}")
+        for n_done, blobs, made in new.batches(BLOBS_AT_ONCE):
+            cut = chunk_blobs(ahead.of(chunker, blobs), blobs)
+            made.write(cut.frame, cut.rejects, cut.status)
+            if len(new) > BLOBS_AT_ONCE:
+                say(f"{name}: {n_done:,} of {len(new):,} files are cut")
+        result.notes += _left_out(lake, benchmark, parts, name)
+    if n_failed := n_refused(chunks):
         result.rejected += n_failed
-        result.notes.append(f"{chunker.name} could not cut {counted(n_failed, 'file')}, as rejects says")
+        result.notes.append(f"{name} could not cut {counted(n_failed, 'file')}, as rejects says")
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
@@ -121,40 +128,6 @@ def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
     return Product(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)
 
 
-def _done(chunks: Product) -> pl.Series:
-    """The contents that are cut."""
-    done = [one.scan("chunk_status").select("sha256").collect()["sha256"] for one in chunks.current()]
-    return pl.concat([pl.Series(dtype=pl.String), *done])
-
-
-def _cut_new(
-    lake: Lake,
-    parts: list[Part],
-    chunker: Resolved[Chunker],
-    chunks: Product,
-    ahead: CutsAhead,
-    say: Callable[[str], None],
-) -> None:
-    """Cut what is not cut yet of some parts of `files`."""
-    wanted = lake.scan_parts(parts, "files").select("sha256").unique()
-    blobs = lake.parts("blobs")
-    todo = _todo(lake, blobs, wanted, _done(chunks))
-    # First, so that nothing cut by this code is ever called what other code cut.
-    _declare_chunker(lake, chunker, chunks.fingerprint)
-    if todo.is_empty():
-        return
-    say(f"{chunker.name}: cutting {counted(len(todo), 'file')}")
-    for start in range(0, len(todo), BLOBS_AT_ONCE):
-        # In the order of the parts, so that each is read for the few batches that need it and not for every one.
-        in_batch = todo[start : start + BLOBS_AT_ONCE]
-        batch, stored_in = in_batch["sha256"], [blobs[place] for place in in_batch["place"].unique().sort()]
-        texts = lake.scan_parts(stored_in, "blobs").filter(pl.col("sha256").is_in(batch.implode())).collect()
-        cut = chunk_blobs(ahead.of(chunker, texts), texts)
-        chunks.named(fingerprint(batch.to_list())[:16]).write(cut.frame, cut.rejects, cut.status)
-        if len(todo) > BLOBS_AT_ONCE:
-            say(f"{chunker.name}: {start + len(batch):,} of {len(todo):,} files are cut")
-
-
 def _left_out(lake: Lake, benchmark: str, parts: list[Part], chunker: str) -> list[str]:
     """How much of the benchmark's files lies in no chunk, where that is something."""
     cut = lake.scan("chunk_status", chunker=chunker).filter(pl.col("failed").is_null())
@@ -163,18 +136,6 @@ def _left_out(lake: Lake, benchmark: str, parts: list[Part], chunker: str) -> li
     if n_covered == n_nws:
         return []
     return [f"{benchmark}: {percent(n_covered, n_nws)} of its files' text lies in a chunk of {chunker}"]
-
-
-def _todo(lake: Lake, blobs: Sequence[Part], wanted: pl.LazyFrame, done: pl.Series) -> pl.DataFrame:
-    """What is to be cut: sha256, and `place`, the blobs' part that holds it; in the order of both."""
-    if not blobs:
-        return pl.DataFrame(schema={"place": pl.Int32(), "sha256": pl.String()})
-    held = [
-        lake.scan_parts([part], "blobs").filter(pl.col("n_lines") > 0).select("sha256", place=pl.lit(place))
-        for place, part in enumerate(blobs)
-    ]
-    todo = pl.concat(held).join(wanted, on="sha256", how="semi").filter(~pl.col("sha256").is_in(done.implode()))
-    return todo.select("place", "sha256").sort("place", "sha256").collect()
 
 
 def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None:

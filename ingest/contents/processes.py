@@ -37,7 +37,16 @@ class Workers:
         n_processes = self.n_processes
         todo = [range(start, min(start + at_once, len(jobs))) for start in range(0, len(jobs), at_once)]
         while todo:
-            todo = self._round(work, jobs, todo, n_processes, answers)
+            pool = self._started(n_processes)
+            futures = [(batch, pool.submit(work, [jobs[number] for number in batch])) for batch in todo]
+            todo = []
+            for batch, future in futures:
+                try:
+                    answers[batch.start : batch.stop] = future.result()
+                except BrokenProcessPool:
+                    todo.append(batch)
+            if todo:
+                self.stop()
             if todo and n_processes > 1:
                 # Which of several died is not known; of one alone, it is the first job without an answer.
                 n_processes = 1
@@ -49,27 +58,6 @@ class Workers:
                     middle = len(killer) // 2
                     todo = [killer[:middle], killer[middle:], *todo]
         return answers
-
-    def _round(
-        self,
-        work: Callable[[Sequence[J]], list[R]],
-        jobs: Sequence[J],
-        todo: list[range],
-        n_processes: int,
-        answers: list[R | None],
-    ) -> list[range]:
-        """Do what can be done until a process dies; what is left."""
-        pool = self._started(n_processes)
-        left = []
-        futures = [(batch, pool.submit(work, [jobs[number] for number in batch])) for batch in todo]
-        for batch, future in futures:
-            try:
-                answers[batch.start : batch.stop] = future.result()
-            except BrokenProcessPool:
-                left.append(batch)
-        if left:
-            self.stop()
-        return left
 
     def _started(self, n_processes: int) -> ProcessPoolExecutor:
         if self._pool is None or self._pool[0] != n_processes:

@@ -15,11 +15,10 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunks import CRASHED, CutsAhead, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of, symbol_rows
+from ingest.contents.new_contents import NewContents, n_refused, searched_files
 from ingest.contents.processes import Workers, workers
 from ingest.contents.syntax_trees import GRAMMARS
-from lake.fingerprint import fingerprint
 from lake.make import Product, Slot, made_from, put
-from lake.naming import SEARCHED
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.tables import declared_row
@@ -27,9 +26,6 @@ from lake.text import LANGUAGES, counted
 
 CONTENTS_AT_ONCE = 5_000
 """How many contents are looked through between two writes: what a kill can cost, and what memory must hold."""
-
-TOLD_EVERY = 2_000
-"""After how many contents it is said how far the work is."""
 
 _HANDED_OUT = 50
 """How many contents a process is given together."""
@@ -66,12 +62,22 @@ def cut_symbols(
     that kills its parser, has no rows, is in rejects and is counted. What is parsed is cut ahead for its chunkers.
     """
     wanted, n_several = _wanted(lake, benchmark)
-    symbols = _symbols(lake)
-    if wanted.height:
-        _cut_new(lake, wanted, symbols, say, n_processes, ahead or CutsAhead({}))
+    symbols, ahead = _symbols(lake), ahead or CutsAhead({})
+    new = NewContents(lake, wanted.lazy(), symbols, "symbol_status")
+    for rules, meaning in RULES.items() if wanted.height else ():
+        stamp, title = symbols.fingerprint, f"Definitions, {rules}"
+        row = declared_row("symbol_rules", name=rules, title=title, meaning=meaning, fingerprint=stamp)
+        put(lake, "symbol_rules", rules, row)
+    if len(new):
+        say(f"symbols: parsing {counted(len(new), 'file')}")
+    with workers(n_processes) as pool:
+        for n_done, contents, made in new.batches(CONTENTS_AT_ONCE):
+            made.write(*_found(contents, pool, ahead))
+            if n_done < len(new):
+                say(f"symbols: {n_done:,} of {len(new):,} files are parsed")
     if n_several:
         result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
-    if n_failed := sum(one.scan("rejects").select(pl.len()).collect().item() for one in symbols.current()):
+    if n_failed := n_refused(symbols):
         result.rejected += n_failed
         result.notes.append(f"symbols: {counted(n_failed, 'file')} could not be parsed, as rejects says")
 
@@ -85,43 +91,8 @@ def _symbols(lake: Lake) -> Product:
     )
 
 
-def _cut_new(
-    lake: Lake,
-    wanted: pl.DataFrame,
-    symbols: Product,
-    say: Callable[[str], None],
-    n_processes: int | None,
-    ahead: CutsAhead,
-) -> None:
-    """Look through what is new."""
-    done = [one.scan("symbol_status").select("sha256") for one in symbols.current()]
-    todo = wanted.join(pl.concat([wanted.select("sha256").clear().lazy(), *done]).collect(), on="sha256", how="anti")
-    for rules, meaning in RULES.items():
-        row = declared_row(
-            "symbol_rules", name=rules, title=f"Definitions, {rules}", meaning=meaning, fingerprint=symbols.fingerprint
-        )
-        put(lake, "symbol_rules", rules, row)
-    if todo.is_empty():
-        return
-    say(f"symbols: parsing {counted(todo.height, 'file')}")
-    n_done = 0
-    with workers(n_processes) as pool:
-        # Part by part of the blobs, so that each is read once.
-        for stored in lake.parts("blobs"):
-            held = lake.scan_parts([stored], "blobs").select("sha256").collect()
-            mine = todo.join(held, on="sha256", how="semi").sort("sha256")
-            for start in range(0, mine.height, CONTENTS_AT_ONCE):
-                batch = mine[start : start + CONTENTS_AT_ONCE]
-                texts = lake.scan_parts([stored], "blobs").select("sha256", "text", "language")
-                contents = batch.join(texts.join(batch.lazy(), on="sha256", how="semi").collect(), on="sha256")
-                _cut_part(contents.sort("sha256"), symbols, pool, ahead)
-                before, n_done = n_done, n_done + batch.height
-                if n_done // TOLD_EVERY > before // TOLD_EVERY and n_done < todo.height:
-                    say(f"symbols: {n_done:,} of {todo.height:,} files are parsed")
-
-
-def _cut_part(contents: pl.DataFrame, symbols: Product, pool: Workers, ahead: CutsAhead) -> None:
-    """Store one batch's definitions, and what could not be parsed."""
+def _found(contents: pl.DataFrame, pool: Workers, ahead: CutsAhead) -> list[pl.DataFrame]:
+    """One batch's definitions, and what could not be parsed."""
     hashes = contents["sha256"].to_list()
     texts = contents.select("sha256", "text", "ending", "language").iter_rows()
     jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]
@@ -132,8 +103,7 @@ def _cut_part(contents: pl.DataFrame, symbols: Product, pool: Workers, ahead: Cu
         seen = failed if answer is None else answer
         found.append(seen.found)
         ahead.keep(sha256, job.chunkers, seen.cuts)
-    rows = symbol_rows(hashes, contents["ending"].to_list(), found)
-    symbols.named(fingerprint(hashes)[:16]).write(*rows)
+    return symbol_rows(hashes, contents["ending"].to_list(), found)
 
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
@@ -150,12 +120,10 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
 
 def _wanted(lake: Lake, benchmark: str) -> tuple[pl.DataFrame, int]:
     """sha256 and ending of what the benchmark's pools search, and how many contents are of several languages."""
-    parts = [part for kind in SEARCHED for part in lake.parts("files", benchmark=benchmark, kind=kind)]
-    paths = lake.scan_parts(parts, "files").select("sha256", "path").unique().sort("sha256", "path").collect()
+    files = lake.scan_parts(searched_files(lake, benchmark), "files")
+    paths = files.select("sha256", "path").unique().sort("sha256", "path").collect()
     endings = pl.Series([ending_of(path) for path in paths["path"]], dtype=pl.String)
     known = paths.select("sha256", ending=endings).filter(pl.col("ending").is_in(list(LANGUAGES)))
     languages = known.with_columns(language=pl.col("ending").replace_strict(LANGUAGES))
     several = languages.group_by("sha256").agg(pl.col("language").n_unique()).filter(pl.col("language") > 1)
-    with_text = lake.scan("blobs").filter(pl.col("n_lines") > 0).select("sha256").collect()
-    wanted = known.unique("sha256", keep="first", maintain_order=True)
-    return wanted.join(with_text, on="sha256", how="semi"), several.height
+    return known.unique("sha256", keep="first", maintain_order=True), several.height
