@@ -8,9 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Literal
-from urllib.parse import unquote
 
-from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_file
 
 PACKAGES = ("torch", "sentence_transformers")
@@ -19,25 +17,6 @@ INSTALL = "pip install torch==2.13.0, then pip install -r requirements-dense.txt
 
 _COUNTED = (".bin", ".jinja", ".json", ".model", ".pt", ".safetensors", ".txt")
 """Weights, settings and vocabularies: what else lies in a model's folder changes no vector."""
-
-_USAGE = {
-    "dtype": "bf16",
-    "max_length": "512",
-    "pooling": "mean",
-    "query_prefix": "query%3A%20",
-    "document_prefix": "passage%3A%20",
-    "model": "NAME",
-    "top": "100",
-}
-_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
-_DTYPES = {
-    "fp32": "float32",
-    "float32": "float32",
-    "bf16": "bfloat16",
-    "bfloat16": "bfloat16",
-    "fp16": "float16",
-    "float16": "float16",
-}
 
 
 @dataclass(frozen=True)
@@ -72,7 +51,7 @@ class Model:
 
     def missing(self) -> str:
         """What is to be installed or fetched first, or an empty string."""
-        if not all(map(_is_installed, PACKAGES)):
+        if not all(map(importlib.util.find_spec, PACKAGES)):
             return f"First: {INSTALL}."
         if self.folder is not None:
             return ""
@@ -89,34 +68,6 @@ class Model:
         """What tells what it makes from what others make, or it makes otherwise."""
         own = {"model": self.name, "revision": self.revision, "dtype": self.dtype, "pooling": self.pooling}
         return canonical_json({**own, **settings})
-
-
-def arguments_of(retriever: str, text: str, names: tuple[str, ...]) -> dict[str, str]:
-    """Arguments written `dtype=bf16:max_length=512`; of a value, what a name cannot hold is written `%20`.
-
-    Raises:
-        GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
-    """
-    values: dict[str, str] = {}
-    for part in text.split(":") if text else ():
-        name, equals, value = part.partition("=")
-        value = unquote(value)
-        bad = not equals or name not in names or name in values
-        bad |= (name == "dtype" and value not in (*_DTYPES, *_DTYPES.values())) or (
-            name == "pooling" and value not in _POOLINGS
-        )
-        bad |= name in {"max_length", "top"} and not (value.isdecimal() and int(value) > 0)
-        if bad:
-            message = f"retriever {retriever!r} takes no argument {part!r}"
-            known = ", ".join(f"{one}={_USAGE[one]}" for one in names)
-            hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
-            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        values[name] = _DTYPES.get(value, value) if name == "dtype" else value
-    return values
-
-
-def _is_installed(package: str) -> bool:
-    return importlib.util.find_spec(package) is not None
 
 
 @cache

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,9 +14,6 @@ from evaluate.rank.blobs import contents_of, parts_holding
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, Small, Tokens, cut_tokens, tokens_of, united
 from evaluate.tokens import Counted, Integers, Refined, Texts, Tokenizer
 from lake.store import Lake
-
-TOKENS_AT_ONCE = 4_000_000
-"""About how many tokens of chunks are counted at a time: what memory must hold."""
 
 
 class ChunkTexts(Texts):
@@ -51,7 +47,7 @@ class ChunkTexts(Texts):
         found, spans = list[_Counts](), self._spans.with_row_index("chunk")
         whole, cut = spans.filter(self._are_whole_lines), spans.filter(~self._are_whole_lines)
         for part, held in parts_holding(self._lake, whole["sha256"]):
-            found += _of_chunks(tokens_of(self._lake, part, held, how), held, whole)
+            found.append(_of_chunks(tokens_of(self._lake, part, held, how), held, whole))
         if cut.height:
             # What starts or ends within a line may have parts of tokens.
             here = cut_tokens(texts_of(self._lake, cut), how)
@@ -90,45 +86,27 @@ class _Counts(NamedTuple):
     n: Small
 
 
-def _of_chunks(tokens: Tokens, sha256: pl.Series, spans: pl.DataFrame) -> Iterator[_Counts]:
+def _of_chunks(tokens: Tokens, sha256: pl.Series, spans: pl.DataFrame) -> _Counts:
     """The tokens of those chunks that lie in some contents."""
     contents = pl.DataFrame({"sha256": sha256}).join(
         spans.select("sha256", "n_file_lines").unique(), on="sha256", maintain_order="left"
     )
     # The contents' lines, end to end.
     contents = contents.with_columns(first=pl.col("n_file_lines").cum_sum() - pl.col("n_file_lines"))
-    here = spans.join(contents.select("sha256", "first"), on="sha256", maintain_order="left_right")
-    start, n_lines = (
-        here.select(value).to_series().to_numpy().astype(np.int32)
-        for value in (pl.col("first") + pl.col("line_start"), pl.col("line_end") - pl.col("line_start"))
+    here = spans.join(contents, on="sha256", maintain_order="left_right")
+    n_lines, n_held = int(contents["n_file_lines"].sum()), (here["line_end"] - here["line_start"]).to_numpy()
+    ends = np.cumsum(n_held)
+    held = np.arange(n_held.sum()) + np.repeat((here["first"] + here["line_start"]).to_numpy() - ends + n_held, n_held)
+    lines = csr_array((np.ones(len(held), np.int32), held, np.append(0, ends)), shape=(len(here), n_lines))
+    said = contents["first"].to_numpy()[np.repeat(tokens.text, tokens.n)] + tokens.line
+    times = csr_array(
+        (np.ones(len(said), np.int32), said, np.append(0, np.cumsum(tokens.n))), shape=(len(tokens.n), n_lines)
     )
-    line, chunk = _ranges(start, n_lines), np.repeat(here["chunk"].to_numpy().astype(np.int32), n_lines)
-    chunk = chunk[np.argsort(line, kind="stable")]
-    # How many chunks hold each line, and where they are among all.
-    n_chunks = np.bincount(line, minlength=int(contents["n_file_lines"].sum())).astype(np.int32)
-    first_chunk = np.cumsum(n_chunks, dtype=np.int32) - n_chunks
-    first_line, ends = contents["first"].to_numpy().astype(np.int32), np.cumsum(tokens.n)
-    blocks = ends * max(int(n_chunks.max(initial=0)), 1) // TOKENS_AT_ONCE
-    edges = [*np.flatnonzero(np.diff(blocks, prepend=-1)).tolist(), len(ends)]
-    for begin, end in pairwise(edges):
-        n = tokens.n[begin:end]
-        at = tokens.line[ends[begin] - n[0] : ends[end - 1]] + np.repeat(first_line[tokens.text[begin:end]], n)
-        times = n_chunks[at]
-        row = np.repeat(np.repeat(np.arange(begin, end, dtype=np.int32), n), times)
-        held_by = chunk[_ranges(first_chunk[at], times)]
-        is_new = np.ones(len(row), np.bool_)
-        is_new[1:] = (row[1:] != row[:-1]) | (held_by[1:] != held_by[:-1])
-        new = np.flatnonzero(is_new)
-        n_new = np.diff(new, append=len(row)).astype(np.int32)
-        yield _Counts(tokens.vocabulary, held_by[new], tokens.token[row[new]], n_new)
-
-
-def _ranges(start: Small, n: Small) -> Small:
-    """The whole numbers from each start on, so many of each."""
-    if (n == 1).all():
-        return start
-    ends = np.cumsum(n, dtype=np.int32)
-    return np.repeat(start - ends + n, n) + np.arange(ends[-1] if len(ends) else 0, dtype=np.int32)
+    # How often each token of a content is on the lines of each chunk.
+    found = (times @ lines.T).tocoo()
+    return _Counts(
+        tokens.vocabulary, here["chunk"].to_numpy().astype(np.int32)[found.col], tokens.token[found.row], found.data
+    )
 
 
 def _merged(found: Sequence[_Counts], n_chunks: int) -> Counted:

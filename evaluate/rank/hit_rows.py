@@ -29,23 +29,14 @@ def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools, axis: Callable[[]
     hits = ranked.hits.join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
     if pools.share_lines:
         hits = _with_added(hits, axis())
-    return hits.select(
-        pl.lit(run_id).alias("run_id"),
-        "item_id",
-        "part",
-        pl.lit(0, pl.Int64).alias("step"),
-        "rank",
-        pl.lit(None, pl.String).alias("path_given"),
-        "path",
-        "line_start",
-        "line_end",
-        "byte_start",
-        "byte_end",
-        pl.lit(None, pl.String).alias("symbol"),
-        "chunk_no",
-        "score",
-        "n_new_nws",
-    )
+    return _rows("hits", hits, run_id=run_id, step=0)
+
+
+def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
+    """A frame with a table's columns and no others: what it has, the given values, and null for the rest."""
+    columns = table(name).columns
+    rest = {name: values.get(name) for name in columns if name not in frame.columns}
+    return frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items()).select(columns)
 
 
 def _with_added(hits: pl.DataFrame, axis: LineAxis) -> pl.DataFrame:
@@ -68,25 +59,15 @@ def run_item_rows(run_id: str, items: pl.DataFrame, ranked: Ranked, pools: Chunk
     ties = [(item_id, k) for item_id, cut_offs in ranked.ties.items() for k in cut_offs]
     tied = pl.DataFrame(ties, {"item_id": pl.String, "ties": pl.Int64}, orient="row")
     failed = pl.DataFrame(list(ranked.failed.items()), {"item_id": pl.String, "error": pl.String}, orient="row")
-    noted = (
+    known = (
         items.select("item_id")
         .join(failed, on="item_id", how="left", maintain_order="left")
         .join(tied.group_by("item_id", maintain_order=True).agg("ties"), on="item_id", how="left")
-        .with_columns(pl.col("ties").fill_null([]))
+        .join(returned, on="item_id", how="left")
     )
-    return noted.join(returned, on="item_id", how="left").select(
-        pl.lit(run_id).alias("run_id"),
-        "item_id",
-        pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed")).alias("status"),
-        "error",
-        pl.lit(None, pl.Int64).alias("n_steps"),
-        pl.col("n_returned").fill_null(0),
-        pl.col("n_nws").fill_null(0),
-        "ties",
-        pl.lit(None, pl.Boolean).alias("has_patch"),
-        pl.lit(None, pl.String).alias("completion"),
-        pl.lit(None, pl.Int64).alias("n_steps_published"),
-    )
+    status = pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed"))
+    nothing = pl.col("ties").fill_null([]), pl.col("n_returned", "n_nws").fill_null(0)
+    return _rows("run_items", known.with_columns(*nothing, status=status), run_id=run_id)
 
 
 def cost_row(run_id: str, part: str, ranked: Ranked) -> pl.DataFrame:

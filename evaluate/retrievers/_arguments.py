@@ -2,8 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+from urllib.parse import unquote
+
 from evaluate.retrievers import Retriever, retrievers
 from lake.errors import Exit, GoldspanError, unknown_name
+
+Value = TypeVar("Value")
+
+_DTYPES = {
+    "fp32": "float32",
+    "float32": "float32",
+    "bf16": "bfloat16",
+    "bfloat16": "bfloat16",
+    "fp16": "float16",
+    "float16": "float16",
+}
+_POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 
 
 def called(name: str) -> Retriever:
@@ -37,27 +54,75 @@ def component(caller: str, name: str) -> Retriever:
     return found
 
 
-def numbers_in(retriever: str, arguments: str, **defaults: float) -> dict[str, float]:
+def numbers_in(retriever: str, text: str, **defaults: float) -> dict[str, float]:
     """Numbers written as `k1=1.2:b=0.75`; what is not written has its default.
-
-    Args:
-        retriever: Whose arguments, for the message.
-        arguments: What is behind the name and its colon.
-        **defaults: Every number that may be written.
 
     Raises:
         GoldspanError: A part is no `name=number` of these, is there twice, or is negative or not finite.
     """
-    numbers: dict[str, float] = {}
-    for part in arguments.split(":"):
-        name, _, text = part.partition("=")
+    usage = "".join(f":{name}={value:g}" for name, value in defaults.items())
+    found = values_in(
+        retriever, text, dict.fromkeys(defaults, _number), f"Write {retriever}{usage}, or leave some out."
+    )
+    return {**defaults, **found}
+
+
+def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
+    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text.
+
+    Raises:
+        GoldspanError: As of :func:`values_in`.
+    """
+    known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
+    hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
+    return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
+
+
+def _number(text: str) -> float:
+    number = float(text)
+    if not 0 <= number < math.inf:
+        raise ValueError
+    return number
+
+
+def _count(text: str) -> str:
+    if not text.isdecimal() or int(text) == 0:
+        raise ValueError
+    return text
+
+
+def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
+    """Values written as `name=value`, with colons between; of a value, what a name cannot hold is written `%20`.
+
+    Args:
+        retriever: Whose arguments, for the message.
+        text: What is behind the name and its colon.
+        readers: Every name that may be written, and what reads its value: a ValueError says that it is none.
+        hint: How they are written.
+
+    Raises:
+        GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
+    """
+    values: dict[str, Value] = {}
+    for part in text.split(":"):
+        name, equals, value = part.partition("=")
         try:
-            number = float(text)
-        except ValueError:
-            number = -1.0
-        if name not in defaults or name in numbers or not 0 <= number < float("inf"):
-            usage = "".join(f":{known}={value:g}" for known, value in defaults.items())
+            if name in values or not equals:
+                raise ValueError
+            values[name] = readers[name](unquote(value))
+        except (KeyError, ValueError) as error:
             message = f"retriever {retriever!r} takes no argument {part!r}"
-            raise GoldspanError(message, hint=f"Write {retriever}{usage}, or leave some out.", code=Exit.USAGE)
-        numbers[name] = number
-    return {**defaults, **numbers}
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
+    return values
+
+
+_SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
+    "dtype": ("bf16", _DTYPES.__getitem__),
+    "max_length": ("512", _count),
+    "pooling": ("mean", {name: name for name in _POOLINGS}.__getitem__),
+    "query_prefix": ("query%3A%20", str),
+    "document_prefix": ("passage%3A%20", str),
+    "model": ("NAME", str),
+    "top": ("100", _count),
+}
+"""What a model may be told: an example, and what reads it."""

@@ -16,8 +16,9 @@ import polars as pl
 
 from evaluate.embedding.encoder import BATCH
 from evaluate.embedding.kept import Side, key_of
-from evaluate.embedding.models import Model, arguments_of
+from evaluate.embedding.models import Model
 from evaluate.retrievers import Index, Material, Pool, Retriever
+from evaluate.retrievers._arguments import settings_in
 from evaluate.retrievers._cosine import cosine_index
 from lake.errors import Exit, GoldspanError
 
@@ -57,15 +58,10 @@ class Dense:
 
     def told(self, text: str, retriever: str) -> Dense:
         """The same with arguments."""
-        given = arguments_of(retriever, text, ARGUMENTS)
-        model = self.model
-        model = replace(model, dtype=given.get("dtype", model.dtype), pooling=given.get("pooling", model.pooling))
-        return Dense(
-            model,
-            given.get("query_prefix", self.query_prefix),
-            given.get("document_prefix", self.document_prefix),
-            int(given["max_length"]) if "max_length" in given else self.max_length,
-        )
+        given = settings_in(retriever, text, ARGUMENTS)
+        dtype, pooling = (given.pop(name, getattr(self.model, name)) for name in ("dtype", "pooling"))
+        length = int(given.pop("max_length", 0)) or self.max_length
+        return replace(self, model=replace(self.model, dtype=dtype, pooling=pooling), max_length=length, **given)
 
 
 def index(dense: Dense, pool: Pool) -> Index:

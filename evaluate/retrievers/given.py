@@ -17,24 +17,17 @@ from lake.sampling import seeded_hash
 from lake.text import is_blank
 
 Number = TypeVar("Number", bound=np.generic)
+Held = TypeVar("Held")
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
 
 class PoolContents(Protocol):
-    """What the lake holds of pools beside their chunks; read when it is asked for."""
+    """What the lake holds of pools beside their chunks, read when it is asked for, as :class:`Pool` tells it."""
 
-    def files(self, pool: Pool) -> Mapping[str, str]:
-        """The text of every file of a pool, by path."""
-        ...
+    def files(self, pool: Pool) -> Mapping[str, str]: ...  # noqa: D102
 
-    def definitions(self, pool: Pool) -> Counted:
-        """How often each chunk of a pool holds the first line of a definition of each name.
-
-        Raises:
-            GoldspanError: Some files of the pool were not looked through.
-        """
-        ...
+    def definitions(self, pool: Pool) -> Counted: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -126,19 +119,12 @@ class Pool:
         return (texts if isinstance(texts, Texts) else Texts(texts)).counted(tokens)
 
     def vectors_of_lake(self) -> VectorStore:
-        """Where vectors are kept.
-
-        Raises:
-            GoldspanError: The pool was made without a lake.
-        """
-        if self.vectors is None:
-            message = "a pool without a lake has no place for vectors"
-            raise GoldspanError(message, hint="Rank through python -m evaluate.")
-        return self.vectors
+        """Where vectors are kept."""
+        return _of_lake(self.vectors)
 
     def files(self) -> Mapping[str, str]:
         """The text of every file of the pool, by path."""
-        return self._contents().files(self)
+        return _of_lake(self.contents).files(self)
 
     def definitions(self) -> Counted:
         """How often each chunk holds the first line of a definition of each name.
@@ -146,19 +132,14 @@ class Pool:
         Raises:
             GoldspanError: Some files of the pool were not looked through.
         """
-        return self._contents().definitions(self)
-
-    def _contents(self) -> PoolContents:
-        if self.contents is None:
-            raise NoContentsError
-        return self.contents
+        return _of_lake(self.contents).definitions(self)
 
 
-class NoContentsError(ValueError):
-    """A pool was given without the lake's files and definitions."""
-
-    def __init__(self) -> None:
-        super().__init__("the pool's files and definitions are not at hand")
+def _of_lake(held: Held | None) -> Held:
+    if held is None:
+        message = "a pool without a lake has no vectors, files or definitions"
+        raise GoldspanError(message, hint="Rank through python -m evaluate.")
+    return held
 
 
 @dataclass(frozen=True)

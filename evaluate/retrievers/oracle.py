@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluate.retrievers import BASELINE, POOLS_AT_ONCE, Answer, Floats, Pool, Queries, Retriever, Scan, Span
-
-Lines = npt.NDArray[np.bool_]
 
 
 def score(pool: Pool, queries: Queries) -> Answer:
@@ -35,81 +32,44 @@ def score(pool: Pool, queries: Queries) -> Answer:
 
 
 def _rate(
-    chunks: Pool,
-    rows_of: Mapping[str, Sequence[int]],
-    spans: Sequence[Span],
-    overlaps: Floats,
-    covering: Floats,
+    pool: Pool, rows_of: Mapping[str, Sequence[int]], spans: Sequence[Span], overlaps: Floats, covering: Floats
 ) -> None:
     """Write down how much gold of one query each chunk shares, and the chunks' places in covering it."""
     grade = {span.path: span.grade for span in spans}
-    pieces = [piece for path in sorted(grade) for piece in _met(chunks, rows_of, path, spans)]
-    for piece in pieces:
-        overlaps[piece.chunk] = piece.n_gold / piece.n_either * grade[piece.path]
-    for span in spans:
-        if span.line_start == span.line_end:
-            # A gold text without a line shares none with itself.
-            overlaps[[row for row in rows_of[span.path] if chunks.line_end[row] == 0]] = span.grade
-    for place, chunk in enumerate(_greedy(pieces, _n_gold(spans))):
-        covering[chunk] = -place
+    # The lines of the files that have gold, end to end; and where on them the chunks lie that share some.
+    gold, places = np.zeros(0, np.bool_), dict[int, slice]()
+    for path in sorted(grade):
+        here = [(span.line_start, span.line_end) for span in spans if span.path == path]
+        chunks = [(row, int(pool.line_start[row]), int(pool.line_end[row])) for row in rows_of[path]]
+        of_file = np.zeros(max(end for *_, end in [*here, *chunks]), np.bool_)
+        for start, end in here:
+            of_file[start:end] = True
+        for row, start, end in chunks:
+            if n_gold := int(of_file[start:end].sum()):
+                overlaps[row] = n_gold / (end - start + int(of_file.sum()) - n_gold) * grade[path]
+                places[row] = slice(len(gold) + start, len(gold) + end)
+            elif end == 0 and any(first == last for first, last in here):
+                # A gold text without a line shares none with itself.
+                overlaps[row] = grade[path]
+        gold = np.append(gold, of_file)
+    for place, row in enumerate(_greedy(places, gold)):
+        covering[row] = -place
 
 
-def _met(chunks: Pool, rows_of: Mapping[str, Sequence[int]], path: str, spans: Sequence[Span]) -> list[_Piece]:
-    """The chunks of one file that share a line with its gold."""
-    here = [span for span in spans if span.path == path]
-    rows = rows_of[path]
-    end = max([span.line_end for span in here] + [int(chunks.line_end[row]) for row in rows])
-    gold = np.zeros(end, dtype=np.bool_)
-    for span in here:
-        gold[span.line_start : span.line_end] = True
-    pieces = []
-    for row in rows:
-        start, stop = int(chunks.line_start[row]), int(chunks.line_end[row])
-        n_gold = int(gold[start:stop].sum())
-        if n_gold:
-            pieces.append(_Piece(row, path, start, stop, gold, n_gold, stop - start + int(gold.sum()) - n_gold))
-    return pieces
-
-
-@dataclass(frozen=True)
-class _Piece:
-    """A chunk that shares lines with the gold of its file."""
-
-    chunk: int
-    path: str
-    start: int
-    stop: int
-    gold: Lines
-    n_gold: int
-    n_either: int
-
-
-def _greedy(pieces: Sequence[_Piece], n_gold: int) -> list[int]:
+def _greedy(places: Mapping[int, slice], gold: npt.NDArray[np.bool_]) -> Iterator[int]:
     """Chunks in the order of gold lines per line they add, as long as each raises the F1 of the union."""
-    covered = {piece.path: np.zeros(len(piece.gold), dtype=np.bool_) for piece in pieces}
-    left, chosen = list(pieces), list[int]()
-    n_both = n_returned = 0
+    n_gold, n_both, n_returned = int(gold.sum()), 0, 0
+    is_new, left = np.ones(len(gold), np.bool_), dict(places)
     while left:
-        best, best_key, best_new = None, (0.0, 0, 0), (0, 0)
-        for piece in left:
-            new = ~covered[piece.path][piece.start : piece.stop]
-            n_new, n_new_gold = int(new.sum()), int((new & piece.gold[piece.start : piece.stop]).sum())
-            key = (n_new_gold / n_new if n_new else 0.0, n_new_gold, -piece.chunk)
-            if best is None or key > best_key:
-                best, best_key, best_new = piece, key, (n_new, n_new_gold)
-        n_new, n_new_gold = best_new
+        n_new = {row: (int((is_new[at] & gold[at]).sum()), int(is_new[at].sum())) for row, at in left.items()}
+        best = max(left, key=lambda row: (n_new[row][0] / max(n_new[row][1], 1), n_new[row][0], -row))
+        n_new_both, n_new_returned = n_new[best]
         # 2(I + g) / (G + R + n) > 2I / (G + R), in whole numbers.
-        if best is None or (n_both + n_new_gold) * (n_gold + n_returned) <= n_both * (n_gold + n_returned + n_new):
-            break
-        covered[best.path][best.start : best.stop] = True
-        n_both, n_returned = n_both + n_new_gold, n_returned + n_new
-        chosen.append(best.chunk)
-        left.remove(best)
-    return chosen
-
-
-def _n_gold(spans: Sequence[Span]) -> int:
-    return len({(span.path, line) for span in spans for line in range(span.line_start, span.line_end)})
+        if (n_both + n_new_both) * (n_gold + n_returned) <= n_both * (n_gold + n_returned + n_new_returned):
+            return
+        yield best
+        is_new[left.pop(best)] = False
+        n_both, n_returned = n_both + n_new_both, n_returned + n_new_returned
 
 
 ORACLE = Retriever(

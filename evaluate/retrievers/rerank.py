@@ -15,9 +15,9 @@ import numpy as np
 
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import keep, key_of
-from evaluate.embedding.models import Model, arguments_of
+from evaluate.embedding.models import Model
 from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
-from evaluate.retrievers._arguments import component
+from evaluate.retrievers._arguments import component, settings_in
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 
@@ -75,7 +75,7 @@ def _of(text: str) -> Retriever:
     """`RETRIEVER[:model=NAME][:top=N]`: what stands before the first argument of ours is the retriever's name."""
     parts = text.split(":")
     n = next((n for n in range(len(parts), 0, -1) if parts[n - 1].partition("=")[0] not in ("model", "top")), 0)
-    given = arguments_of("rerank", ":".join(parts[n:]), ("model", "top"))
+    given = settings_in("rerank", ":".join(parts[n:]), ("model", "top"))
     if n == 0 or not parts[0]:
         raise _NONE
     first = component("rerank", ":".join(parts[:n]))

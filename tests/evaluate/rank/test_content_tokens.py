@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.rank import chunk_texts
 from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, remove_stale_tokens
 from evaluate.tokens import Refined, Tokenizer, by_spelling
@@ -118,14 +117,12 @@ SPANS = st.lists(
 )
 
 
-@given(spans=SPANS, at_once=st.sampled_from([3, 4_000_000]), tokens=st.sampled_from([words, regex_tokens]))
+@given(spans=SPANS, tokens=st.sampled_from([words, regex_tokens]))
 def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
-    lake: Lake, spans: list[dict[str, str | int]], at_once: int, tokens: Tokenizer
+    lake: Lake, spans: list[dict[str, str | int]], tokens: Tokenizer
 ) -> None:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(chunk_texts, "TOKENS_AT_ONCE", at_once)
-        texts = ChunkTexts(lake, pl.DataFrame(spans))
-        found = texts.counted(tokens)
+    texts = ChunkTexts(lake, pl.DataFrame(spans))
+    found = texts.counted(tokens)
     assert list(texts) == _texts(spans)
     for rows in (range(len(spans)), range(0, len(spans), 2)):
         expected = by_spelling(tokens(_texts(spans)[row]) for row in rows)
