@@ -1,4 +1,4 @@
-"""A model that is loaded: tokens in, vectors or scores out.
+"""A model that is loaded: texts as its own tokens, too long ones cut where it matters less; vectors or scores out.
 
 What it gives for a text differs in the last bits between machines, between versions of torch, and with the texts that
 are in the same batch; so batches are made by a rule, of the same texts always the same ones.
@@ -8,38 +8,97 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluate.embedding.models import Model
-from evaluate.embedding.tokens import Cutter, Tokens
 from lake.engine import THREADS
 from lake.errors import Exit, GoldspanError
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
+    from tokenizers import Encoding, Tokenizer
     from torch import Tensor
 
 BATCH = 32
 """How many texts a model is given at once."""
 
+AT_ONCE = 256
+"""How many texts are cut into tokens at once."""
+
 Vectors = npt.NDArray[np.float32]
+Ids = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """The tokens of a text, as the model takes them: their numbers, and 1 for those of a pair's second text, else 0.
+
+    So many of the text's tokens are left out as `n_cut` says.
+    """
+
+    ids: Ids
+    types: Ids
+    n_cut: int
+
+
+@dataclass(frozen=True)
+class Cutter:
+    """A tokenizer, set neither to cut nor to pad, and how many tokens a model takes, with those around every text."""
+
+    tokenizer: Tokenizer
+    room: int
+
+    def texts(self, texts: Sequence[str], *, prefix: str, cut: Literal["left", "right"]) -> Iterator[Tokens]:
+        """Texts with a prefix, which is never cut: of a text too long, what is left is its end or its beginning."""
+        n = self.room - self.tokenizer.num_special_tokens_to_add(is_pair=False)
+        before = self._plain([prefix])[0] if prefix else None
+        for first in range(0, len(texts), AT_ONCE):
+            piece = texts[first : first + AT_ONCE]
+            whole = self._plain([prefix + text for text in piece])
+            for text, found in zip(piece, whole, strict=True):
+                n_cut = max(0, len(found) - n)
+                if n_cut and before is not None and cut == "left":
+                    (rest,) = self._plain([text])
+                    rest.truncate(max(0, n - len(before)), direction="left")
+                    kept = before.merge([before, rest], growing_offsets=True)
+                    kept.truncate(n)
+                else:
+                    kept = found
+                    kept.truncate(n, direction=cut)
+                yield _tokens(self.tokenizer.post_process(kept), n_cut)
+
+    def pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Tokens]:
+        """Queries, each with a document: a query has at most half of the room, of its end; the document the rest."""
+        n = self.room - self.tokenizer.num_special_tokens_to_add(is_pair=True)
+        for first in range(0, len(pairs), AT_ONCE):
+            piece = pairs[first : first + AT_ONCE]
+            sides = (self._plain([pair[side] for pair in piece]) for side in (0, 1))
+            for query, document in zip(*sides, strict=True):
+                n_cut = max(0, len(query) + len(document) - n)
+                query.truncate(max(n // 2, n - len(document)), direction="left")
+                document.truncate(n - len(query))
+                yield _tokens(self.tokenizer.post_process(query, document), n_cut)
+
+    def _plain(self, texts: Sequence[str]) -> list[Encoding]:
+        return self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+
+
+def _tokens(encoding: Encoding, n_cut: int) -> Tokens:
+    return Tokens(np.array(encoding.ids, np.int32), np.array(encoding.type_ids, np.int32), n_cut)
 
 
 class Encoder:
-    """A model in memory, on the GPU where there is one.
+    """A model in memory, on the GPU where there is one: `network` is the library's own, `cutter` makes its tokens.
 
     Args:
         model: Which; it is at hand.
         is_cross: It scores pairs of texts; otherwise it gives texts vectors.
         max_length: How many tokens it is given of a text at most; None for as many as it says itself.
-
-    Attributes:
-        network: The library's own model.
-        cutter: Cuts texts into its tokens.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
@@ -63,9 +122,7 @@ class Encoder:
     def batches(self, tokens: Sequence[Tokens], tie: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
         """What the model makes of texts, batch by batch, the longest first: their places, and a row for each.
 
-        Args:
-            tokens: The texts.
-            tie: What orders texts of one length.
+        Texts of one length are ordered by `tie`.
         """
         order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place].ids), tie[place]))
         for first in range(0, len(order), BATCH):

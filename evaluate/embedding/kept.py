@@ -8,9 +8,9 @@ from typing import Literal
 
 import numpy as np
 
-from evaluate.embedding.encoder import BATCH, Encoder, encoder_of
+from evaluate.embedding.encoder import BATCH, Encoder, Tokens, encoder_of
+from evaluate.embedding.encoder import Vectors as Made
 from evaluate.embedding.models import Model
-from evaluate.embedding.tokens import Tokens
 from evaluate.vectors import Vectors, VectorStore
 from lake.fingerprint import sha256_of
 
@@ -44,14 +44,9 @@ class Side:
         """What tells these vectors from all others of the same texts."""
         return self.model.identity(prefix=self.prefix, cut=self.cut, max_length=self.max_length)
 
-    @property
-    def encoder(self) -> Encoder:
-        """The model in memory."""
-        return encoder_of(self.model, max_length=self.max_length)
-
     def embed(self, store: VectorStore, texts: Mapping[str, str]) -> Generator[None, None, None]:
         """Make the vectors of texts, by their keys, and store them; batch by batch."""
-        encoder = self.encoder
+        encoder = encoder_of(self.model, max_length=self.max_length)
         tokens = list(encoder.cutter.texts(list(texts.values()), prefix=self.prefix, cut=self.cut))
         yield from keep(store, self.maker, encoder, list(texts), tokens)
 
@@ -70,29 +65,23 @@ class Side:
 def keep(
     store: VectorStore, maker: str, encoder: Encoder, keys: Sequence[str], tokens: Sequence[Tokens]
 ) -> Generator[None, None, None]:
-    """Store what a model makes of texts, part by part, yielding after every batch.
+    """Store what a model makes of texts, by their keys and part by part, yielding after every batch.
 
-    Args:
-        store: Where.
-        maker: What tells it from what other models make.
-        encoder: The model in memory.
-        keys: What each text is found by.
-        tokens: The texts.
+    `maker` tells it from what other models make.
     """
-    done: list[int] = []
-    rows: list[np.ndarray[tuple[int, ...], np.dtype[np.float32]]] = []
+    done: list[tuple[list[int], Made]] = []
 
     def store_them() -> None:
-        if done:
-            store.add(maker, [keys[place] for place in done], np.concatenate(rows), [tokens[n].n_cut for n in done])
+        places = [place for batch, _ in done for place in batch]
+        if places:
+            made = np.concatenate([made for _, made in done])
+            store.add(maker, [keys[place] for place in places], made, [tokens[place].n_cut for place in places])
         done.clear()
-        rows.clear()
 
     try:
-        for places, made in encoder.batches(tokens, keys):
-            done += places
-            rows.append(made)
-            if len(done) >= PART:
+        for batch in encoder.batches(tokens, keys):
+            done.append(batch)
+            if len(done) * BATCH >= PART:
                 store_them()
             yield
     finally:

@@ -36,7 +36,7 @@ def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
     """A frame with a table's columns and no others: what it has, the given values, and null for the rest."""
     columns = table(name).columns
     rest = {name: values.get(name) for name in columns if name not in frame.columns}
-    return frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items()).select(columns)
+    return frame.with_columns(pl.lit(value, columns[name]).alias(name) for name, value in rest.items()).select(*columns)
 
 
 def _with_added(hits: pl.DataFrame, axis: LineAxis) -> pl.DataFrame:

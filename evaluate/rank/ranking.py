@@ -37,9 +37,9 @@ class Ranked:
         hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
         ties: item_id → cut-offs at which rank k and k + 1 score alike.
         failed: item_id → what went wrong.
-        index_seconds: Time spent making indexes.
-        index_bytes: Their size in all.
-        query_seconds: Time per query, one number per item.
+        index_seconds: Of all indexes, as `index_bytes`.
+        index_bytes: Of all indexes.
+        query_seconds: One number per item.
     """
 
     hits: pl.DataFrame
@@ -86,45 +86,46 @@ def rank(
     Raises:
         SideBySideError: The retriever failed on pools side by side; asked one by one it says on which.
     """
-    frames: list[pl.DataFrame] = []
-    result = Ranked(pl.DataFrame(schema=HITS), {}, {}, 0.0, 0, [])
+    frames = [pl.DataFrame(schema=HITS)]
+    result = Ranked(frames[0], {}, {}, 0.0, 0, [])
     for pool, queries in asked:
         started = time.perf_counter()
         try:
             index = retriever.index(pool)
             indexed = time.perf_counter()
             answer = index.search(queries)
-            scores = _checked(answer.scores, pool, queries)
-            lines = None if answer.lines is None else _checked(answer.lines, pool, queries)
+            given = {RANKING: answer.scores, LINES: answer.lines}
+            tables = {part: _checked(scores, pool, queries) for part, scores in given.items() if scores is not None}
             n_bytes = int(index.n_bytes)
         except Exception as error:
             # A retriever is anyone's code: its fault is a row, never the end.
             if pool.side_by_side:
                 raise SideBySideError from error
-            said = f"{type(error).__name__}: {error}".splitlines()[0][:300].encode(errors="backslashreplace").decode()
-            result.failed.update(dict.fromkeys(queries.item_id, said))
+            why = f"{type(error).__name__}: {error}".splitlines()[0][:300].encode(errors="backslashreplace").decode()
+            result.failed.update(dict.fromkeys(queries.item_id, why))
             continue
         searched = time.perf_counter()
         result.index_seconds += indexed - started
         result.index_bytes += n_bytes
         result.query_seconds += [(searched - indexed) / len(queries)] * len(queries)
         for row, why in answer.failed.items():
-            scores[row] = np.nan
+            tables[RANKING][row] = np.nan
             result.failed[queries.item_id[row]] = why
         if zero_blank:
-            blank_queries = np.array([is_blank(text) for text in queries.text])
-            scores[(blank_queries[:, None] | pool.spread(pool.is_blank)) & ~np.isnan(scores)] = 0.0
-        if without_own_file:
-            for table in (scores, lines):
-                if table is not None:
-                    _forget_own_files(table, pool, queries)
-        order = _order(pool, queries, scores, tie)
-        _count_ties(queries, np.take_along_axis(scores, order, axis=-1), cut_offs, result.ties)
-        frames.append(_best(RANKING, pool, queries, scores, order[:, :depth]))
-        if lines is not None:
-            frames.append(_best(LINES, pool, queries, lines, _order(pool, queries, lines, tie)[:, :depth]))
-    if frames:
-        result.hits = pl.concat(frames)
+            is_query_blank = np.array([is_blank(text) for text in queries.text])[:, None]
+            is_zero = (is_query_blank | pool.spread(pool.is_blank)) & ~np.isnan(tables[RANKING])
+            tables[RANKING][is_zero] = 0.0
+        keys = _tie_keys(pool, queries, tie)
+        for part, scores in tables.items():
+            if without_own_file:
+                _forget_own_files(scores, pool, queries)
+            # From best to worst; what is not returned comes last.
+            order = np.lexsort((keys, np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
+            ranked = np.take_along_axis(scores, order, axis=-1)
+            if part == RANKING:
+                _count_ties(queries, ranked, cut_offs, result.ties)
+            frames.append(_best(part, pool, queries, ranked[:, :depth], order[:, :depth]))
+    result.hits = pl.concat(frames)
     return result
 
 
@@ -144,25 +145,19 @@ class SideBySideError(Exception):
 class BadScoresError(ValueError):
     """A retriever's answer that is no table of scores."""
 
-    def __init__(self, found: object, wanted: object) -> None:
-        super().__init__(f"scores: found {found}, not {wanted}")
-
 
 def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     wanted = (len(queries), pool.places.shape[1])
     found = np.array(scores, dtype=np.float64)
     if found.shape != wanted:
-        raise BadScoresError(found=found.shape, wanted=f"the shape (queries, chunks) = {wanted}")
+        message = f"scores: found {found.shape}, not the shape (queries, chunks) = {wanted}"
+        raise BadScoresError(message)
     if np.isinf(found).any():
-        raise BadScoresError(found="an infinite one", wanted="finite numbers, or NaN for what is not returned")
+        message = "scores: found an infinite one, not finite numbers, or NaN for what is not returned"
+        raise BadScoresError(message)
     if pool.side_by_side:
         found[~pool.places] = np.nan
     return found
-
-
-def _order(pool: Pool, queries: Queries, scores: Floats, tie: TieRule) -> Integers:
-    """The chunks of every query from best to worst, of shape (queries, chunks); what is not returned comes last."""
-    return np.lexsort((_tie_keys(pool, queries, tie), np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
 
 
 def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties: dict[str, list[int]]) -> None:
@@ -172,9 +167,8 @@ def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties:
                 ties.setdefault(queries.item_id[row], []).append(k)
 
 
-def _best(part: str, pool: Pool, queries: Queries, scores: Floats, order: Integers) -> pl.DataFrame:
+def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> pl.DataFrame:
     """The returned chunks of every query in their order, as rows."""
-    ranked = np.take_along_axis(scores, order, axis=-1)
     row, column = np.nonzero(~np.isnan(ranked))
     return pl.DataFrame(
         {

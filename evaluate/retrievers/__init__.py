@@ -32,13 +32,7 @@ class Track(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """All that a retriever will be asked in a run.
-
-    Attributes:
-        vectors: The lake's vectors.
-        texts: Goes through the parts of the run: the texts of a part's chunks, and those of its queries.
-        track: Tells of progress.
-    """
+    """All that a retriever will be asked in a run: `texts()` goes through its parts' texts of chunks and of queries."""
 
     vectors: VectorStore
     texts: Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]

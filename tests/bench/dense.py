@@ -13,11 +13,10 @@ from unittest.mock import patch
 import numpy as np
 import polars as pl
 
-from evaluate.embedding.encoder import BATCH
+from evaluate.embedding.encoder import BATCH, Cutter, encoder_of
 from evaluate.embedding.encoder import Vectors as Floats
 from evaluate.embedding.kept import Side
 from evaluate.embedding.models import Model
-from evaluate.embedding.tokens import Cutter
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Material, Pool, Queries
@@ -126,7 +125,7 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
     asked = {chunker: _asked(lake, chunker) for chunker in CHUNKERS}
     list(dense.documents.embed(VectorStore(Lake(Path(output).with_name("warm"))), {"": "a text before the clock runs"}))
     seconds = defaultdict[str, float](float)
-    given = _watched(dense.documents.encoder.network, seconds)
+    given = _watched(encoder_of(dense.model, max_length=dense.max_length).network, seconds)
     with (
         patch.object(Cutter, "texts", _timed(Cutter.texts, seconds, "tokenise")),
         patch.object(VectorStore, "add", _timed(VectorStore.add, seconds, "write")),

@@ -11,8 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.embedding.encoder import Encoder, Vectors
-from evaluate.embedding.tokens import Tokens
+from evaluate.embedding.encoder import Encoder, Tokens, Vectors
 from lake.store import Lake
 from tests.evaluate.score.repobench_plain import Chunk, Number, Row, rows_of
 from tests.tiny import command

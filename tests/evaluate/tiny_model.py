@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evaluate.embedding.tokens import Cutter, Tokens
+from evaluate.embedding.encoder import Cutter, Tokens
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<encoder-only>")
 PIECES = ("def", "return", "self", "query", "import", "math", *"abcdefghijklmnopqrstuvwxyz0123456789_()=:+*/.,'\"#")
