@@ -19,7 +19,7 @@ from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model
 from evaluate.retrievers import Index, Material, Pool, Retriever
 from evaluate.retrievers._arguments import settings_in
-from evaluate.retrievers._cosine import cosine_index
+from evaluate.retrievers.cosine import cosine_index
 from lake.errors import Exit, GoldspanError
 
 SLAB = 16_384

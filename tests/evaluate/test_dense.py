@@ -17,8 +17,8 @@ from evaluate.embedding.encoder import Vectors as Made
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model
-from evaluate.retrievers import Pool, Queries, _cosine, retrievers
-from evaluate.retrievers._cosine import cosine_index
+from evaluate.retrievers import Pool, Queries, cosine, retrievers
+from evaluate.retrievers.cosine import cosine_index
 from evaluate.retrievers.dense import Dense
 from evaluate.retrievers.naming import retriever_named
 from evaluate.vectors import Vectors, VectorStore
@@ -137,7 +137,7 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     assert np.allclose(whole.scores[:3], (asked @ chunks.T / lengths)[:, row], atol=1e-6)
     assert np.array_equal(whole.scores[:, 3], whole.scores[:, 11]), "equal texts score alike to the last bit"
     assert list(whole.failed) == [3]
-    monkeypatch.setattr(_cosine, "BLOCK", 4)
+    monkeypatch.setattr(cosine, "BLOCK", 4)
     assert np.allclose(index.search(queries).scores, whole.scores, atol=1e-12)
 
 

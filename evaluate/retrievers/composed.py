@@ -1,8 +1,12 @@
-"""Reciprocal rank fusion: several retrievers over the same chunks, by the ranks that each gives them."""
+"""Retrievers made of others: their rankings fused by reciprocal rank, or one searched twice.
+
+In the second of two passes the best chunk that the first one finds is asked for along with the query.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -11,10 +15,10 @@ from scipy.stats import rankdata
 from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever, retrievers
 from evaluate.retrievers._arguments import component
 from evaluate.retrievers.bm25 import BM25_OKAPI
+from evaluate.retrievers.jaccard import JACCARD_REGEX
 from evaluate.retrievers.names import SYMBOLS
 from lake.errors import Exit, GoldspanError
 
-NAME = "hybrid"
 K = 60
 """What is added to every rank, as in the paper."""
 
@@ -31,7 +35,7 @@ def fused(scores: Sequence[Floats]) -> Floats:
     return np.where(np.all(np.isnan(scores), axis=0), np.nan, total)
 
 
-def index(pool: Pool, *, each: Sequence[Retriever]) -> Index:
+def fuse(pool: Pool, *, each: Sequence[Retriever]) -> Index:
     """The pool as each of the retrievers indexes it."""
     indexes = [one.index(pool) for one in each]
 
@@ -51,14 +55,14 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
         title=f"{' + '.join(one.title for one in each)}, fused",
         meaning=f"The rankings of {names} over the same chunks, fused by reciprocal rank: the sum of 1 / (60 + rank), "
         "where equal scores share their mean rank and what one of them does not return gets nothing from it.",
-        index=partial(index, each=tuple(each)),
+        index=partial(fuse, each=tuple(each)),
         source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
         "Learning Methods, SIGIR 2009",
         parameters={"k": K, "fused": {one.name: dict(one.parameters) for one in each}},
         tasks=_common(each),
         runs="named" if any(one.runs == "named" for one in each) else "asked",
         arguments=":RETRIEVER:RETRIEVER…",
-        with_arguments=_named,
+        with_arguments=_fusing_named,
         components=tuple(each),
     )
 
@@ -69,7 +73,7 @@ def _common(each: Sequence[Retriever]) -> tuple[str, ...]:
     return tuple(task for task in bounds[0] if all(task in other for other in bounds)) if bounds else ()
 
 
-def _named(arguments: str) -> Retriever:
+def _fusing_named(arguments: str) -> Retriever:
     """Fuse what is named: what is behind a retriever's name and is none itself is that retriever's argument."""
     known, names = retrievers(), list[str]()
     for piece in arguments.split(":"):
@@ -78,9 +82,55 @@ def _named(arguments: str) -> Retriever:
         else:
             names[-1] += f":{piece}"
     if len(names) < 2 or len(set(names)) < len(names):
-        message = f"{NAME}:{arguments} is to fuse different retrievers, two or more"
-        raise GoldspanError(message, hint=f"Write {NAME}:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
-    return fusing(f"{NAME}:{arguments}", [component(NAME, name) for name in names])
+        message = f"hybrid:{arguments} is to fuse different retrievers, two or more"
+        raise GoldspanError(message, hint=f"Write hybrid:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
+    return fusing(f"hybrid:{arguments}", [component("hybrid", name) for name in names])
 
 
-HYBRID = fusing(NAME, (BM25_OKAPI, SYMBOLS))
+HYBRID = fusing("hybrid", (BM25_OKAPI, SYMBOLS))
+
+
+def search_twice(pool: Pool, *, both: Retriever) -> Index:
+    """The pool as the retriever of both passes indexes it."""
+    once = both.index(pool)
+
+    def search(queries: Queries) -> Answer:
+        first = once.search(queries)
+        second = once.search(replace(queries, text=lengthened(pool, queries, first.scores)))
+        return Answer(second.scores, {**first.failed, **second.failed})
+
+    return Index(search, once.n_bytes)
+
+
+def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
+    """Each query followed by its best chunk, the pool's first of several; where all score alike none is best."""
+    is_own = np.array(pool.path, object)[None, :] == np.array(queries.target_path, object)[:, None]
+    others = np.where(is_own | np.isnan(scores), -np.inf, scores)
+    texts = []
+    for text, row in zip(queries.text, others, strict=True):
+        found = row[row > -np.inf]
+        is_told_apart = found.size > 1 and found.min() < found.max()
+        texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if is_told_apart else text)
+    return texts
+
+
+def in_two_passes(name: str, both: Retriever) -> Retriever:
+    """A retriever that searches twice with another."""
+    return Retriever(
+        name=name,
+        title=f"{both.title}, in two passes",
+        meaning="A first pass finds the best chunk outside the query's own file; its text is put behind the query, and "
+        f"a second pass scores the pool by both. Each pass is {both.name}: {both.meaning}",
+        index=partial(search_twice, both=both),
+        source="After RepoCoder's iteration (Zhang et al., 2023), with one difference: there a model's completion "
+        "lengthens the query, here no model is called and the chunk itself does. It is not RepoCoder's own search.",
+        parameters={"passes": both.name, **both.parameters},
+        tasks=both.tasks,
+        runs="named" if both.runs == "named" else "asked",
+        arguments=":RETRIEVER",
+        with_arguments=lambda text: in_two_passes(f"repocoder:{text}", component("repocoder", text)),
+        components=(both,),
+    )
+
+
+REPOCODER = in_two_passes("repocoder", JACCARD_REGEX)
