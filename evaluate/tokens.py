@@ -77,12 +77,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Refined:
-    """A tokenizer whose tokens are made of another's, each by itself: texts that the other has cut are not read again.
-
-    Attributes:
-        tokens: The other tokenizer.
-        rule: What one of its tokens becomes: any number of tokens, also none.
-    """
+    """A tokenizer that makes any number of tokens of each of another's: texts that the other has cut are not read again."""
 
     tokens: Tokenizer
     rule: Callable[[str], Sequence[str]]
@@ -100,11 +95,7 @@ class Refined:
 
 
 class Texts(Sequence[str]):
-    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once.
-
-    Args:
-        text: The texts.
-    """
+    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once."""
 
     def __init__(self, text: Sequence[str] = ()) -> None:
         self._text = text

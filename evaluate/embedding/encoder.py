@@ -95,10 +95,8 @@ def _tokens(encoding: Encoding, n_cut: int) -> Tokens:
 class Encoder:
     """A model in memory, on the GPU where there is one: `network` is the library's own, `cutter` makes its tokens.
 
-    Args:
-        model: Which; it is at hand.
-        is_cross: It scores pairs of texts; otherwise it gives texts vectors.
-        max_length: How many tokens it is given of a text at most; None for as many as it says itself.
+    It scores pairs of texts where `is_cross` says so, else it gives texts vectors. It is given at most `max_length`
+    tokens; as many as it says itself where that is None.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:

@@ -25,13 +25,9 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Side:
-    """How queries, or how documents, become vectors.
+    """How queries, or how documents, become vectors: a prefix in front, and what is too long cut from a side.
 
-    Attributes:
-        model: By which model.
-        prefix: What is written in front of each.
-        cut: The side from which what is too long is cut.
-        max_length: How many tokens the model is given at most; None for as many as it says itself.
+    The model is given at most `max_length` tokens; as many as it says itself where that is None.
     """
 
     model: Model

@@ -31,15 +31,9 @@ _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 
 @dataclass
 class Ranked:
-    """What ranking some pools gave.
+    """What ranking some pools gave: `hits` as HITS has them, and for all indexes their seconds and bytes.
 
-    Attributes:
-        hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
-        ties: item_id → cut-offs at which rank k and k + 1 score alike.
-        failed: item_id → what went wrong.
-        index_seconds: Of all indexes, as `index_bytes`.
-        index_bytes: Of all indexes.
-        query_seconds: One number per item.
+    `ties` has for an item the cut-offs at which rank k and k + 1 score alike, `failed` what went wrong.
     """
 
     hits: pl.DataFrame

@@ -22,15 +22,9 @@ WORTH_PROCESSES = 100_000_000
 
 @dataclass(frozen=True)
 class Comparison:
-    """Pairs of a query and a text, to be compared in one process.
+    """Pairs of a query and a text by their numbers, equal texts together, to be compared in one process.
 
-    Attributes:
-        place: Where the ratios belong in the whole.
-        queries: The queries, by any numbers.
-        texts: The texts, likewise.
-        query: The query of each pair.
-        text: The text of each pair; equal ones stand together.
-        tokens: What cuts both; a function of a module, so that another process finds it.
+    Another process finds the tokenizer, which is a function of a module; `place` is where the ratios belong.
     """
 
     place: Integers
@@ -67,16 +61,9 @@ def ratios(
     *,
     n_processes: int | None = None,
 ) -> Floats:
-    """The ratio of each pair of a query and a text.
+    """The ratio of each pair of a query and a text, as rows of these.
 
-    Args:
-        queries: The queries.
-        texts: The texts.
-        query: The query of each pair, as a row of the queries.
-        text: The text of each pair, as a row of the texts.
-        tokens: What cuts both.
-        n_processes: In how many processes; without it, one per core where there is much to do, and this one is not
-            itself one of several.
+    Without a number of processes there is one per core where there is much to do, and this one is not itself one of several.
     """
     if n_processes is None:
         n_processes = (os.cpu_count() or 1) if _is_worth(queries, texts, query, text) else 1
