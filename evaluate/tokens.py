@@ -77,7 +77,7 @@ class Counted:
 
 @dataclass(frozen=True)
 class Refined:
-    """A tokenizer that makes any number of tokens of each of another's: texts that the other has cut are not read again."""
+    """A tokenizer that makes any number of tokens of each of another's: what that has cut is not read again."""
 
     tokens: Tokenizer
     rule: Callable[[str], Sequence[str]]

@@ -48,7 +48,7 @@ class ImportPaths:
         self._folders = _grouped(self._inside, posixpath.basename)
 
     def of(self, named: Import, importer: str | None, language: str) -> Iterator[str]:
-        """The files that an import of a language means, written in a file that may be known; none where it is not in the pool."""
+        """The files that an import of a language means, by the file that it stands in if that is known; or none."""
         if language == "go":
             yield from self._package(named.module, importer)
         elif language == "python":
