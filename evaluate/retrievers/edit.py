@@ -63,7 +63,7 @@ def ratios(
 ) -> Floats:
     """The ratio of each pair of a query and a text, as rows of these.
 
-    Without a number of processes there is one per core where there is much to do, and this is not one of several itself.
+    Without a number of processes it is one per core where there is much to do, and this is not one of several itself.
     """
     if n_processes is None:
         n_processes = (os.cpu_count() or 1) if _is_worth(queries, texts, query, text) else 1
