@@ -88,8 +88,9 @@ def rank(
             index = retriever.index(pool)
             indexed = time.perf_counter()
             answer = index.search(queries)
-            given = {RANKING: answer.scores, LINES: answer.lines}
-            tables = {part: _checked(scores, pool, queries) for part, scores in given.items() if scores is not None}
+            tables = {RANKING: _checked(answer.scores, pool, queries)}
+            if answer.lines is not None:
+                tables[LINES] = _checked(answer.lines, pool, queries)
             n_bytes = int(index.n_bytes)
         except Exception as error:
             # A retriever is anyone's code: its fault is a row, never the end.
