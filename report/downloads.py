@@ -30,27 +30,22 @@ _ROW_GROUP = 100_000
 
 @dataclass(frozen=True)
 class Download:
-    """A table as it is published.
-
-    Attributes:
-        name: Its file's name, without ending.
-        table: The lake's table it is a copy of.
-        about: `results` for what this project computed, `benchmark` for what came in with a benchmark.
-        without: Columns left out: long texts that are not ours to publish.
-        of_runs: Whether its rows belong to runs, and so are given their systems' names.
-        note: What a reader must know besides the table's own meaning.
-        declares: What each row declares; the table's own meaning without it.
-        if_any: It is of some benchmarks alone, and not written where it has no rows.
-    """
+    """A table of the lake as it is published, in a file of that name."""
 
     name: str
     table: str
     about: str = "results"
+    """What this project computed; `benchmark` for what came in with a benchmark."""
     without: tuple[str, ...] = ()
+    """Columns left out: long texts that are not ours to publish."""
     of_runs: bool = False
+    """Its rows belong to runs, and so are given their systems' names."""
     note: str = ""
+    """What a reader must know besides the table's own meaning."""
     declares: str = ""
+    """What each row declares; the table's own meaning without it."""
     if_any: bool = False
+    """It is of some benchmarks alone, and not written where it has no rows."""
 
     @property
     def meaning(self) -> str:
@@ -120,10 +115,7 @@ class Stored:
 def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
     """Write every table; merged from its parts in their order, so equal lakes give equal files.
 
-    Args:
-        lake: Where the tables are.
-        site: The site's folder.
-        said: Further facts to put in each file's metadata.
+    What is said goes into each file's metadata.
     """
     systems = dict(lake.scan("runs").select("run_id", "system").collect().sort("run_id").iter_rows())
     (site / FOLDER).mkdir(parents=True)

@@ -23,21 +23,16 @@ FORMAT_VERSION = 1
 
 @dataclass(frozen=True)
 class Manifest:
-    """What a build wrote: what it is made from, and rows, bytes and sha256 per file.
-
-    Attributes:
-        fingerprint: Of the lake but for costs, and of the code.
-        lake: Of the lake but for costs.
-        costs: Of what the runs cost: the one thing in which builds of lakes that were made alike differ.
-        files: Path → facts.
-        numbers: What the next build compares its numbers with: see :mod:`report.changes`.
-    """
+    """What a build wrote: the fingerprints of what it is made from, and rows, bytes and sha256 per file."""
 
     fingerprint: str
+    """Of the lake but for costs, and of the code."""
     lake: str
     costs: str
+    """Of what the runs cost: the one thing in which builds of lakes that were made alike differ."""
     files: Mapping[str, Mapping[str, object]]
     numbers: Mapping[str, object] | None = None
+    """What the next build compares its numbers with: see :mod:`report.changes`."""
 
     def text(self) -> str:
         """As it is stored."""
@@ -68,11 +63,7 @@ _Kept = TypeAdapter(Manifest)
 
 
 class SiteFolder:
-    """A folder that holds a site.
-
-    Args:
-        root: The folder; it need not exist yet.
-    """
+    """A folder that holds a site, or is to hold one."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()

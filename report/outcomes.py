@@ -34,23 +34,19 @@ _STEPS_OF_DIFFICULTY = 255
 
 @dataclass(frozen=True)
 class Outcomes:
-    """The outcomes of a board.
-
-    Attributes:
-        board: Its leaderboard.
-        name: What the file on its items gives its value under, and begins those of its runs; the path adds `.js`.
-        rows: Its systems, best first, those that are not ranked behind.
-        keys: What names each of their runs in an address and a file.
-        strata: The values of its slice, the one that it opens with first.
-        items: item_id, repo, language and stratum, the number of one of them; in the order in which files have them.
-    """
+    """The outcomes of a board."""
 
     board: Board
     name: str
+    """What the file on its items gives its value under, and begins those of its runs; the path adds `.js`."""
     rows: Sequence[Row]
+    """Its systems, best first, those that are not ranked behind."""
     keys: Sequence[str]
+    """What names each of their runs in an address and a file."""
     strata: Sequence[str]
+    """The values of its slice, the one that it opens with first."""
     items: pl.DataFrame
+    """item_id, repo, language and stratum, the number of one of them; in the order in which files have them."""
 
 
 def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:

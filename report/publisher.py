@@ -23,25 +23,19 @@ class Entry:
 
 @dataclass(frozen=True)
 class Page:
-    """A page to be rendered.
-
-    Attributes:
-        path: Where it lies in the site.
-        title: What the browser's tab says.
-        template: The template's file name.
-        values: What the template needs besides the frame's own.
-        said: What it says in a sentence, for those who share its address: a verdict where there is one.
-        picture: The picture that is shown with it then, a path in the site; none where it is empty.
-        files: Files that belong to it, such as figures and data loaded on demand: path in the site → content.
-    """
+    """A page to be rendered from a template, its path in the site and the title of the browser's tab."""
 
     path: str
     title: str
     template: str
     values: Mapping[str, object]
+    """What the template needs besides the frame's own."""
     said: str = ""
+    """What it says in a sentence, for those who share its address: a verdict where there is one."""
     picture: str = ""
+    """The picture that is shown with it then, a path in the site."""
     files: Mapping[str, bytes] = field(default_factory=dict)
+    """Files that belong to it, such as figures and data loaded on demand: path in the site → content."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +71,7 @@ class Material:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind.
-
-    Attributes:
-        name: What the kind is called.
-        order: Where it stands in the navigation.
-        meaning: What a reader finds there, in a sentence.
-        entries: Its places in the navigation.
-        pages: The pages themselves.
-    """
+    """Makes the pages of one kind; order and entries are its places in the navigation, the meaning is a sentence."""
 
     name: str
     order: int

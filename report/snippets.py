@@ -12,28 +12,19 @@ from report.shown import visible
 
 @dataclass(frozen=True)
 class Recipe:
-    """Something to get out of the downloads.
-
-    Attributes:
-        name: Its anchor.
-        title: What one gets.
-        meaning: The same in a sentence.
-        snippets: Library → the code.
-    """
+    """Something to get out of the downloads: its anchor, what one gets, in short and in a sentence, and how."""
 
     name: str
     title: str
     meaning: str
     snippets: Mapping[str, str]
+    """Library → the code."""
 
 
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[Recipe]:
     """What a reader comes for, of one board: scores by item and system, flips between two systems, the order.
 
-    Args:
-        board: Which leaderboard.
-        aggregates: The files of that table, relative to the site.
-        scores: Those of the other.
+    The files of two tables are given relative to the site.
     """
     granularity, metric, k = board.primary.measure
     # A system may have a run for each of several tasks.
@@ -65,12 +56,7 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
 
 
 def of_system(tables: Mapping[str, Sequence[str]], system: str) -> str:
-    """One system's own rows of some downloads, with polars.
-
-    Args:
-        tables: Table → its files, relative to the site.
-        system: Its name.
-    """
+    """One system's own rows of some tables, given with their files, with polars."""
     return _written("system.polars", {"tables": tables, "system": system})
 
 

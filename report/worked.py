@@ -28,25 +28,19 @@ class Sum:
 
 @dataclass(frozen=True)
 class Worked:
-    """An item of the first system's.
-
-    Attributes:
-        benchmark: Whose item.
-        system: Whose answer.
-        item_id: The item.
-        sums: Its scores at the primary metric's granularity and cut-off.
-        every: Its scores by metric, each at the least cut-off there is; without a division where there is none.
-        total: The board's number as sum over items and number of items.
-        answer: What was returned beside what is gold, in lines; None where scores do not follow from these alone.
-    """
+    """An item of the first system's."""
 
     benchmark: str
     system: str
     item_id: str
     sums: Sequence[Sum]
+    """Its scores at the primary metric's granularity and cut-off."""
     every: Mapping[str, Sum]
+    """Its scores by metric, each at the least cut-off there is; without a division where there is none."""
     total: str
+    """The board's number as sum over items and number of items."""
     answer: Answer | None
+    """What was returned beside what is gold, in lines; None where scores do not follow from these alone."""
 
 
 def worked_item(lake: Lake, board: Board) -> Worked | None:

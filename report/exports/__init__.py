@@ -33,14 +33,7 @@ POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported.
-
-    Attributes:
-        lake: Where the results are.
-        run_id: Of which run; empty for the leaderboards.
-        table: Of a run: one of TABLES.
-        choice: Of the leaderboards: which numbers; of a run: of which protocol.
-    """
+    """What is exported: the leaderboards where no run is named, of a run one of TABLES; of both what is chosen."""
 
     lake: Lake
     run_id: str
@@ -73,19 +66,14 @@ class Export:
 
 @dataclass(frozen=True)
 class Format:
-    """A way of writing results.
-
-    Attributes:
-        meaning: What a reader gets.
-        of: What it can hold: leaderboards, a run, or both.
-        write: How many rows it has, None where those are not counted, and its bytes.
-        is_binary: It is no text, or a folder, and never goes to stdout.
-    """
+    """A way of writing results: what a reader gets, and whether of leaderboards, a run, or both."""
 
     meaning: str
     of: str
     write: Callable[[Export], tuple[int | None, Written]]
+    """Its bytes, and how many rows they hold where those are counted."""
     is_binary: bool = False
+    """It is no text, or a folder, and never goes to stdout."""
 
 
 def export(
@@ -93,13 +81,7 @@ def export(
 ) -> str:
     """Write the leaderboards, or a run's ranking or scores, to a file or to stdout; returns what was written.
 
-    Args:
-        lake: Where the results are.
-        run: A run's id, or the name of a system that has one run; None for the leaderboards.
-        format_name: One of FORMATS.
-        output: The file; None for stdout.
-        table: Of a run: one of TABLES.
-        choice: Of the leaderboards: which numbers; of a run: of which benchmark and protocol.
+    A run is given by its id, or by the name of a system that has one, of the chosen benchmark and protocol.
 
     Raises:
         GoldspanError: No such format, run or table, or the format cannot hold what was asked for.

@@ -17,23 +17,18 @@ from report.leaderboard.board import Board, build_board
 
 @dataclass(frozen=True)
 class Choice:
-    """What is asked for; empty is all, and the slice that a board opens on.
-
-    Attributes:
-        benchmark: Of which benchmark.
-        protocol: Under which protocol.
-        slice: `repo=acme/one`, or the name alone of a slice with one value.
-        metrics: Names, with or without a cut-off.
-        systems: Names, globs allowed.
-        top: So many systems, the best ones.
-    """
+    """What is asked for; empty is all, and the slice that a board opens on."""
 
     benchmark: str = ""
     protocol: str = ""
     slice: str = ""
+    """`repo=acme/one`, or the name alone of a slice with one value."""
     metrics: Sequence[str] = ()
+    """Names, with or without a cut-off."""
     systems: Sequence[str] = ()
+    """Names, globs allowed."""
     top: int | None = None
+    """So many systems, the best ones."""
 
     def boards(self, facts: Facts) -> list[Board]:
         """The boards of what is asked for, with its columns and rows alone.
@@ -57,11 +52,9 @@ class Choice:
         return [found for board in scored if (found := self._part(board)).columns and found.every]
 
     def _where(self, facts: Facts, protocol: str) -> tuple[str, str] | None:
-        matching = [one for one in _slices(facts, protocol) if self.slice in (one, one.partition("=")[0])]
-        if not self.slice or len(matching) != 1:
-            return None
-        name, _, value = matching[0].partition("=")
-        return name, value
+        slices = (one.partition("=") for one in _slices(facts, protocol))
+        matching = [(name, value) for name, _, value in slices if self.slice in (name, f"{name}={value}")]
+        return matching[0] if len(matching) == 1 else None
 
     def _part(self, board: Board) -> Board:
         columns = tuple(one for one in board.columns if not self.metrics or set(_names(one.name)) & set(self.metrics))

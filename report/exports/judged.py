@@ -23,21 +23,15 @@ NOTHING = "-"
 
 @dataclass(frozen=True)
 class ExportedRun:
-    """A run of the lake with what it was asked and what it could have returned.
-
-    Attributes:
-        lake: Where it is.
-        run_id: Its id.
-        task: What was asked.
-        chunker: What cut its chunks; None where nobody knows.
-        wanted: By which protocol it is judged; empty for the first on the benchmark's page.
-    """
+    """A run of the lake with what it was asked and what it could have returned."""
 
     lake: Lake
     run_id: str
     task: Task
     chunker: str | None
+    """What cut its chunks; None where nobody knows."""
     wanted: str = ""
+    """By which protocol it is judged; empty for the first on the benchmark's page."""
 
     @classmethod
     def of(cls, lake: Lake, run_id: str, protocol: str = "") -> ExportedRun:

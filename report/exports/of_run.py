@@ -137,10 +137,10 @@ def _files(run: ExportedRun) -> pl.DataFrame:
 
 
 def context_json(lake: Lake, run_id: str) -> bytes:
-    """The run's numbers under :data:`PROTOCOL`, by instance.
+    """The run's numbers under :data:`PROTOCOL`, a line per instance.
 
-    Each line has `instance_id`, `num_steps`, `final` (per granularity coverage, precision and the sizes they are made
-    of), `trajectory` (coverage after each step, its mean `auc_coverage`, `redundancy`) and, where a patch is known,
+    It has `instance_id`, `num_steps`, `final` (per granularity coverage, precision and the sizes they are made of),
+    `trajectory` (coverage after each step, its mean `auc_coverage`, `redundancy`) and, where a patch is known,
     `editloc`. An instance without an answer has an `error` in their place.
 
     Raises:
