@@ -25,22 +25,7 @@ from report.submitted import Submission, submissions
 
 @dataclass(frozen=True)
 class Facts:
-    """Everything the pages are made of.
-
-    Attributes:
-        aggregates: Rows of that table; of a slice with more than some values, only those with the most items:
-            see :mod:`report.slices`.
-        slice_sizes: How many values each slice has in all, and how many items.
-        chunk_counts: Task and chunker → into how many chunks, how large, the files are cut that the task searches.
-        fallbacks: Chunker → why files were cut the plain way → how many of the whole lake.
-        left_out: Chunker whose chunks do not hold all of the files → what share of their text they hold.
-        effects: Rows of that table.
-        characters: Rows of that table.
-        steps: How much of the gold trajectories had seen, step by step: see :mod:`report.steps`.
-        pool_orders: What the candidates' own order is worth: see :mod:`report.pools`.
-        comparisons: Rows of that table by the protocols' primary metrics, over the slices that boards open with.
-        ledger: Rows of `ledger_means` over these slices.
-    """
+    """Everything the pages are made of; frames named as a table are its rows."""
 
     benchmarks: Mapping[str, Benchmark]
     protocols: Mapping[str, Protocol]
@@ -50,16 +35,22 @@ class Facts:
     retrievers: Mapping[str, Declaration]
     runs: tuple[Run, ...]
     aggregates: pl.DataFrame
+    """Of a slice with more than some values, only those with the most items: see :mod:`report.slices`."""
     slice_sizes: Sizes
     chunk_counts: Mapping[tuple[str, str], ChunkCount]
+    """Task and chunker → into how many chunks, how large, the files are cut that the task searches."""
     fallbacks: Mapping[str, Mapping[str, int]]
+    """Chunker → why files were cut the plain way → how many of the whole lake."""
     left_out: Mapping[str, str]
+    """Chunker whose chunks do not hold all of the files → what share of their text they hold."""
     effects: pl.DataFrame
     characters: pl.DataFrame
     steps: pl.DataFrame
     pool_orders: Mapping[tuple[str, str], PoolOrder]
     comparisons: pl.DataFrame
+    """By the protocols' primary metrics, over the slices that boards open with."""
     ledger: pl.DataFrame
+    """Rows of `ledger_means` over these slices."""
     rejects: pl.DataFrame
     parity: pl.DataFrame
     submissions: tuple[Submission, ...]
@@ -117,22 +108,20 @@ def load(lake: Lake) -> Facts:
     Raises:
         GoldspanError: There is no benchmark in the lake, or a row cannot be read.
     """
-    declared = {row.name: row for row in _declared(lake, "benchmarks")}
+    declared = _declared(lake, "benchmarks")
     if not declared:
         message = "the lake is empty: there is no benchmark to report on"
         raise GoldspanError(message, where=str(lake.root), hint="Fill it with: make ingest evaluate", code=Exit.MISSING)
-    tables = {name: {row.name: row for row in _declared(lake, name)} for name in _OTHERS}
-    protocols = {row.name: Protocol(row, row.read(ProtocolParameters)) for row in _declared(lake, "protocols")}
+    tables = {name: _declared(lake, name) for name in ("tasks", "metrics", "chunkers", "retrievers")}
+    stored = _declared(lake, "protocols").items()
+    protocols = {name: Protocol(row, row.read(ProtocolParameters)) for name, row in stored}
     aggregates, slice_sizes = of_the_largest(lake)
     submitted = submissions(lake)
     runs, tasks = _runs(lake, tables["retrievers"], submitted), tables["tasks"]
     return Facts(
         benchmarks=_benchmarks(lake, declared),
         protocols=protocols,
-        tasks=tasks,
-        metrics=tables["metrics"],
-        chunkers=tables["chunkers"],
-        retrievers=tables["retrievers"],
+        **tables,
         runs=runs,
         aggregates=aggregates,
         slice_sizes=slice_sizes,
@@ -148,7 +137,7 @@ def load(lake: Lake) -> Facts:
         rejects=lake.read("rejects").sort("stage", "source", "position"),
         parity=lake.read("parity").sort("reference", "quantity"),
         submissions=submitted,
-        formats=tuple(_declared(lake, "formats")),
+        formats=tuple(_declared(lake, "formats").values()),
     )
 
 
@@ -164,15 +153,15 @@ def _of_boards(lake: Lake, name: str, protocols: Iterable[Protocol], *, is_measu
     return lake.scan(name).join(pl.LazyFrame(opened, keys), on=list(keys), how="semi").collect()
 
 
-_OTHERS = ("tasks", "metrics", "chunkers", "retrievers")
-
-
-def _declared(lake: Lake, name: str) -> Iterable[Declaration]:
-    own = {"version", "fingerprint"}
+def _declared(lake: Lake, name: str) -> dict[str, Declaration]:
+    """What one of the tables of declared things declares, by name."""
+    found = {}
     for row in lake.read(name).sort("name").iter_rows(named=True):
-        shared = {column: row[column] for column in Declared.columns() if column not in own}
-        further = {column: value for column, value in row.items() if column not in Declared.columns()}
-        yield Declaration(table=name, **{**shared, "tags": tuple(row["tags"])}, further=further)
+        shared = {column: row.pop(column) for column in Declared.columns()}
+        del shared["version"], shared["fingerprint"]
+        shared["tags"] = tuple(shared["tags"])
+        found[shared["name"]] = Declaration(table=name, **shared, further=row)
+    return found
 
 
 def _benchmarks(lake: Lake, declared: Mapping[str, Declaration]) -> dict[str, Benchmark]:

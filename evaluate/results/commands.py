@@ -14,12 +14,11 @@ import typer
 
 from evaluate.metrics import parse_metric
 from evaluate.results.board import board, check_metrics, shown
-from evaluate.results.compare import compare
+from evaluate.results.compare import compare, comparison
 from evaluate.results.compared import parse_gate
 from evaluate.results.costs import cost_table
 from evaluate.results.effects import effects_table
 from evaluate.results.elsewhere import source_at
-from evaluate.results.printed import comparison
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.catalog.references import REFERENCE

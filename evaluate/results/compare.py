@@ -1,4 +1,4 @@
-"""Two systems under one protocol: how far apart the board's own numbers are, what that says, which items flipped.
+"""Two systems under one protocol: how far apart the board's own numbers are, and the lines that say so.
 
 The first may lie in another lake, or among published scores: a gate between two states of a project.
 """
@@ -16,6 +16,7 @@ from evaluate.results.compared import Compared, Pair, compared
 from evaluate.results.elsewhere import Source, held_against
 from evaluate.results.exploring import explored, why_not
 from evaluate.runs.comparing import systems_of
+from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS, POINT
 from evaluate.statistics.headline import slice_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named, protocols
@@ -25,7 +26,8 @@ from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import mirrored
+from lake.text import counted
+from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, mirrored
 
 Asked = tuple[Metric, int]
 
@@ -147,3 +149,57 @@ def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs
         is_expected = [system in expected for _, system in pair.runs]
         row = known.filter(metric=metric.name, k=k)
         yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)
+
+
+def comparison(
+    found: Sequence[Compared], broken: Sequence[Compared], *, flips: bool = False, names_runs: bool = False
+) -> Iterator[str]:
+    """The lines of a comparison: the numbers, once more where the two have numbers for different items, the verdict.
+
+    It says which comparisons fail the gate; if asked, on which items the two differ, and which runs A and B are.
+    """
+    yield f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}  over"
+    for one in found:
+        several = len({other.task for other in found if other.protocol == one.protocol}) > 1
+        named = f"{one.protocol}{f' of {one.task}' if several else ''} {called(metric_named(one.metric), one.k)}"
+        label = named if one.is_declared else f"{named} (exploratory)"
+        over = f"  {one.slice} {one.slice_value}, {one.average}{'  fails' if one in broken else ''}"
+        counts = ((one.wins, 7), (one.ties, 7), (one.losses, 8))
+        moved = "".join("–".rjust(width) if n is None else f"{n:{width},}" for n, width in counts)
+        paired = f"{one.a_shared:9.3f}{one.b_shared:9.3f}{one.delta:+9.3f}{moved}{one.n:8,}"
+        if one.n_a == one.n_b == one.n:
+            yield f"{label:44}{paired}{over}"
+        else:
+            yield f"{label:44}{one.a:9.3f}{one.b:9.3f}{f'{one.n_a:,} and {one.n_b:,}':>39}{over}"
+            yield f"{'  on the items that both have':44}{paired}"
+        if names_runs:
+            yield f"  A is {one.run_a}, B is {one.run_b}"
+        yield f"  {_sentence(one)}"
+        for repo, n, a, b in one.repositories[:_MOST_REPOSITORIES]:
+            yield f"    {repo:40}{a:9.3f}{b:9.3f}{b - a:+9.3f}{n:30,}"
+        if (n_more := len(one.repositories) - _MOST_REPOSITORIES) > 0:
+            yield f"    {counted(n_more, 'more repository')}: --json"
+        for item_id, a, b in one.flips if flips else ():
+            yield f"    {item_id:40}{a:9.3f}{b:9.3f}{b - a:+9.3f}"
+    if any(one.wins is None for one in found):
+        yield "  –: random's numbers are expectations over all orders, which win, tie and lose nothing"
+
+
+_MOST_REPOSITORIES = 10
+_VERDICTS = {
+    BETTER: "B is better than A",
+    WORSE: "B is worse than A",
+    INSEPARABLE: "A and B cannot be separated",
+    EQUIVALENT: f"A and B are equivalent: less than {POINT} apart",
+    TOO_FEW: f"too few to say which is better: under {FEWEST_REPOS} repositories or {FEWEST_ITEMS} items",
+    None: "neither is better by this metric",
+}
+
+
+def _sentence(one: Compared) -> str:
+    """The verdict, and the numbers that it is from."""
+    interval = "" if one.low is None else f" ({one.low:+.3f} to {one.high:+.3f})"
+    p = f"p {one.p:.3g}, exploratory" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
+    least = "" if one.smallest_detectable is None else f"; detectable from {one.smallest_detectable:.3f}"
+    repos = counted(one.n_repos, "repository")
+    return f"{_VERDICTS[one.verdict]}: {one.delta:+.3f}{interval}, {p}{least}; {repos}"

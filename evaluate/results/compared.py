@@ -27,22 +27,9 @@ from lake.verdict import WORSE
 class Compared:
     """One metric of two runs of a task under one protocol, over one slice.
 
-    What follows `delta` is as table `comparisons` has it, the first being `run_a`.
-
-    Attributes:
-        average: How the metric is averaged.
-        slice: The slice, and its value.
-        a: The first's number as its leaderboard has it: over all items of the slice that it has a value for.
-        b: The second's.
-        n_a: How many items the first has a value for.
-        n_b: How many the second has.
-        n: How many both have.
-        a_shared: The first's number over those.
-        b_shared: The second's.
-        delta: The second's less the first's, over those.
-        is_declared: The protocol declares the metric with that cut-off.
-        repositories: Each with the items that both have there, and the two numbers over them.
-        flips: The items on which the two differ, with both values.
+    `a` and `b` are the numbers as their leaderboard has them, over the `n_a` and `n_b` items of the slice that either
+    has a value for; `a_shared` and `b_shared` are over the `n` that both have. From `delta` on, the second less the
+    first over those, it is as table `comparisons` has it, the first being `run_a`.
     """
 
     protocol: str
@@ -75,8 +62,11 @@ class Compared:
     exploratory: bool
     n_repos: int
     is_declared: bool
+    """The protocol declares the metric with that cut-off."""
     repositories: tuple[tuple[str, int, float, float], ...]
+    """Each with the items that both have there, and the two numbers over them."""
     flips: tuple[tuple[str, float, float], ...]
+    """The items on which the two differ, with both values."""
 
 
 _OF_TABLE = (

@@ -30,27 +30,20 @@ _DATA = ("items", "queries", "gold_spans")
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where a run comes from.
-
-    Attributes:
-        run: Its row of table `runs`.
-        protocols: Each protocol that scored it → that protocol's hash.
-        source: What the benchmark was read from: a folder's name, or a publisher's.
-        revision: The revision of that; empty for a folder.
-        label: The label of the data; empty for what is published.
-        data: Over the items, queries and gold: equal on every machine for equal data and code.
-        lake: Over everything that the lake holds.
-        commands: What makes the run again, in order: arguments of `python -m`.
-    """
+    """Where a run comes from: its row of table `runs`, the hash of each protocol that scored it, and the data."""
 
     run: Mapping[str, object]
     protocols: Mapping[str, str]
     source: str
+    """What the benchmark was read from: a folder's name, or a publisher's with the revision."""
     revision: str
     label: str
     data: str
+    """Over the items, queries and gold: equal on every machine for equal data and code."""
     lake: str
+    """Over everything that the lake holds."""
     commands: Sequence[Sequence[str]]
+    """What makes the run again, in order: arguments of `python -m`."""
 
 
 def provenance(lake: Lake, run_id: str) -> Provenance:
