@@ -32,7 +32,7 @@ def shown(benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
 
 
 def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -> None:
-    """See that every metric that is asked for can be had in some table.
+    """See that every metric that is asked for can be had in some table of some benchmarks.
 
     Raises:
         GoldspanError: One can be had in none.
@@ -40,10 +40,19 @@ def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -
     answered = set(lake.scan("runs").select("task").unique().collect()["task"]) if requested else set()
     # Nothing here answers a task whose runs are all imported, and where there is none there will be no table.
     tables = [one for one in shown(benchmarks) if not one[0].imported_only or one[0].name in answered]
+    check_measured(requested, tables, listed(benchmarks))
+
+
+def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]], of: str) -> None:
+    """See that every metric that is asked for can be had of the runs of some task under its protocol.
+
+    Raises:
+        GoldspanError: One can be had of none.
+    """
     for metric, k in requested:
         reasons = [why_not(task, protocol, metric, k) for task, protocol in tables]
         if reasons and all(reasons):
-            message = f"metric {called(metric, k)!r} cannot be had of {listed(benchmarks)}"
+            message = f"metric {called(metric, k)!r} cannot be had of {of}"
             hint = "python -m evaluate list metrics shows what there is."
             raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), hint=hint, code=Exit.USAGE)
 

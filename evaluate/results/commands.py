@@ -23,7 +23,7 @@ from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.catalog.references import REFERENCE
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS, tasks_of
+from lake.catalog.tasks import TASKS
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -34,7 +34,7 @@ from lake.console import (
     setting,
     split_names,
 )
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.make import put
 from lake.printed_table import print_tables
 from lake.store import Lake
@@ -252,10 +252,5 @@ def score_files(
 
 
 def check_benchmark(name: str) -> None:
-    """See that a name is a benchmark's.
-
-    Raises:
-        GoldspanError: It is none; the message asks "did you mean".
-    """
-    if not tasks_of(name):
-        raise unknown_name(name, "benchmark", {task.benchmark for task in TASKS.values()})
+    """See that a name is a benchmark's, or raise an error that asks "did you mean"."""
+    lookup(name, "benchmark", {task.benchmark: task for task in TASKS.values()})

@@ -11,7 +11,7 @@ from itertools import chain
 import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
-from evaluate.results.board import called, primary_of
+from evaluate.results.board import called, check_measured, primary_of
 from evaluate.results.compared import Compared, Pair, compared
 from evaluate.results.elsewhere import Source, held_against
 from evaluate.results.exploring import explored, why_not
@@ -73,12 +73,9 @@ def compare(
     if not pairs:
         message = f"no protocol scored both {a} and {b}"
         raise GoldspanError(message, hint="They answer different tasks.", code=Exit.MISSING)
-    for metric, k in asked if against is None else ():
-        reasons = [why_not(pair.task, pair.protocol, metric, k) for pair in pairs]
-        if all(reasons):
-            message = f"metric {called(metric, k)} cannot be had of {a} and {b}"
-            raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), code=Exit.USAGE)
-    if against is not None:
+    if against is None:
+        check_measured(asked, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
+    else:
         notes = (held_against(one.task, one.protocol, sources, one.scores) for one in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)

@@ -26,8 +26,8 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
         (row["chunker"], row["retriever"]): row
         for row in found.filter(pl.col("mean").is_not_null()).sort("chunker", "retriever").iter_rows(named=True)
     }
-    shares = {row["factor"]: (row["share"], row["low"], row["high"]) for row in found.filter(
-        pl.col("mean").is_null()).iter_rows(named=True)}  # fmt: skip
+    factors = found.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high")
+    shares = {factor: (share, low, high) for factor, share, low, high in factors.iter_rows()}
     chunkers, retrievers = (
         [name for name in found[column].unique().sort() if name] for column in ("chunker", "retriever")
     )
@@ -39,11 +39,9 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     name = called(*primary_of(protocol))
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = f"{whole['slice']} {whole['slice_value']}"
-    lines = [
-        [one, *(number_of(by_level[one, other]["mean"]) for other in ["", *retrievers]), *_interval(by_level[one, ""])]
-        for one in chunkers
-    ]
-    lines += [["mean", *(number_of(by_level["", other]["mean"]) for other in ["", *retrievers]), "", "", ""]]
+    means = {one: [number_of(by_level[one, other]["mean"]) for other in ["", *retrievers]] for one in [*chunkers, ""]}
+    lines = [[one, *means[one], *_interval(by_level[one, ""])] for one in chunkers]
+    lines += [["mean", *means[""], "", "", ""]]
     margins = zip(*(_interval(by_level["", other]) for other in retrievers), strict=True)
     lines += [[head, "", *cells, "", "", ""] for head, cells in zip(_ENDS, margins, strict=True)]
     return PrintedTable(
