@@ -13,11 +13,10 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
+from evaluate.results.beside import cost_table, effects_table
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison
 from evaluate.results.compared import parse_gate
-from evaluate.results.costs import cost_table
-from evaluate.results.effects import effects_table
 from evaluate.results.elsewhere import source_at
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named

@@ -9,8 +9,8 @@ import polars as pl
 
 from lake.store import Lake
 from report.entities import Run
+from report.items.answers import spans_by_item
 from report.items.roster import Roster
-from report.items.spans import spans_by_item
 from report.leaderboard.board import Board
 from report.shown import plural
 

@@ -9,11 +9,10 @@ import polars as pl
 from report.addresses import items_path, run_key
 from report.data_files import data_file
 from report.facts import Facts
-from report.items.candidates import candidates_by_item
+from report.items.answers import candidates_by_item, spans_by_item
 from report.items.listing import class_texts, classes_of, list_columns, listing
 from report.items.roster import Roster
 from report.items.shards import bounds, json_file, shard_files, with_shards
-from report.items.spans import spans_by_item
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
 from report.leaderboard.verdicts import full_name

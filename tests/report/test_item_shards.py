@@ -15,10 +15,10 @@ import pytest
 from report.build import build
 from report.facts import load
 from report.items import shards
+from report.items.answers import spans_by_item
 from report.items.licences import ItemText, permits
 from report.items.listing import classes_of
 from report.items.roster import Roster
-from report.items.spans import spans_by_item
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.board import boards_of
 from tests.report.item_lake import (
