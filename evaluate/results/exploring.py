@@ -53,14 +53,8 @@ def explored(
     """Scores of runs by metrics that their protocol does not declare, of every item that they were scored on under it.
 
     They are rows of table `scores`, the protocol's hash left empty. The caller holds the lake's lock, as similarities
-    may be stored that were not there.
-
-    Args:
-        lake: Where the rankings are.
-        task: Whose runs.
-        protocol: Whose rules, but for the metrics.
-        requested: The metrics and cut-offs, each one that :func:`why_not` has nothing against.
-        run_ids: Which runs; None for all that were scored under the protocol.
+    may be stored that were not there, and requests nothing that :func:`why_not` has something against. Without ids of
+    runs they are of all that were scored under the protocol.
     """
     rules, cache = _with_metrics(protocol, requested), PoolCache()
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}

@@ -14,11 +14,11 @@ from report.leaderboard.gold_ledger import CLASSES
 from report.methods.audit import SIDES, findings, gold_rules, side_of
 from report.methods.expected import outcomes
 from report.methods.formulas import formula_of
+from report.methods.worked import Worked, worked_item
 from report.publisher import Entry, Material, Page, Publisher
 from report.slices import MAX_VALUES
 from report.systems.parts import LEAST_ITEMS
 from report.systems.profile import BREADTH, LATE, REDUNDANT
-from report.worked import Worked, worked_item
 
 PATH = "methods.html"
 

@@ -16,7 +16,7 @@ from lake.store import Lake
 from report.facts import load
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_verdict, sentence
-from report.worked import worked_item
+from report.methods.worked import worked_item
 from tests.report.html import Element, parse, table
 from tests.tiny import build, command
 
