@@ -108,8 +108,7 @@ def _values(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.DataFrame:
     """
     board = outcomes.board
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name, "run_id": run_id}
-    granularity, metric, k = board.primary.measure
-    scores = lake.scan("scores", **folders).filter(granularity=granularity, metric=metric, k=k)
+    scores = lake.scan("scores", **folders).filter(**board.primary.where)
     most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("item_id", why=most)
     return (

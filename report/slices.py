@@ -45,9 +45,8 @@ def in_numbers_order(values: Iterable[str]) -> list[str]:
 
 def of_the_largest(lake: Lake) -> tuple[pl.DataFrame, Sizes]:
     """Rows of table `aggregates` with their ranks, of each slice the largest values; the slices' sizes."""
-    stored = lake.scan("aggregates").join(
-        lake.scan("runs").select("run_id", "task"), on="run_id", how="left", maintain_order="left"
-    )
+    tasks = lake.scan("runs").select("run_id", "task")
+    stored = lake.scan("aggregates").join(tasks, on="run_id", how="left", maintain_order="left")
     of = ["protocol", "task", "slice"]
     values = (
         stored.group_by(*of, "slice_value")
@@ -56,10 +55,8 @@ def of_the_largest(lake: Lake) -> tuple[pl.DataFrame, Sizes]:
         .collect()
     )
     sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum())
-    largest = values.group_by(of, maintain_order=True).head(MAX_VALUES).select(*of, "slice_value")
-    rows = stored.join(
-        largest.lazy(), on=[*of, "slice_value"], how="semi", nulls_equal=True, maintain_order="left"
-    ).drop("task")
+    largest = values.group_by(of, maintain_order=True).head(MAX_VALUES).lazy()
+    rows = stored.join(largest, on=[*of, "slice_value"], how="semi", nulls_equal=True, maintain_order="left")
     ranks = lake.scan("ranks").drop("benchmark", "exploratory")
-    rows = rows.join(ranks, on=table("ranks").key, how="left", maintain_order="left")
-    return rows.collect(), {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}
+    ranked = rows.drop("task").join(ranks, on=table("ranks").key, how="left", maintain_order="left")
+    return ranked.collect(), {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}

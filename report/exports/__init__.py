@@ -116,11 +116,9 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
     rows = [
         {
             "benchmark": board.benchmark.name,
-            "protocol": board.protocol.name,
-            "slice": board.slice[0],
-            "slice_value": board.slice[1],
+            **board.where,
             **{name: getattr(row.run, name) for name in ("system", "run_id", "kind", "status", "limit")},
-            **dict(zip(("granularity", "metric", "k"), column.measure, strict=True)),
+            **column.where,
             "average": average,
             "is_shown": average == board.averaged(column, board.average),
             "value": value,

@@ -206,9 +206,8 @@ def _of_run(
     first = pl.col("rank") == pl.col("rank").min().over("item", "path")
     named = ranked.filter(pl.col("rank") <= top, first).sort("item", "rank").select("item", candidate=_NUMBER)
     found = ranked.join(golden, on=["item", "path"], how="semi").group_by("item").agg(pl.col("rank").min())
-    granularity, metric, k = roster.board.primary.measure
     scores = lake.scan("scores", protocol=roster.board.protocol.name, **folders)
-    right = scores.filter(granularity=granularity, metric=metric, k=k).select("item_id", "value")
+    right = scores.filter(**roster.board.primary.where).select("item_id", "value")
     head = [pl.col("rank").fill_null(0), pl.col("value").round().fill_null(-1).cast(pl.Int64)]
     return (
         lake.scan("run_items", **folders)
