@@ -33,12 +33,7 @@ _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs
 
 @dataclass(frozen=True)
 class Built:
-    """What a build did.
-
-    Attributes:
-        files: The site's files: path → facts, among them their `bytes`.
-        is_current: Whether the site was made from the same before, and left alone.
-    """
+    """What a build did: the site's files with facts, among them `bytes`; or that it is current, and left alone."""
 
     files: Mapping[str, Mapping[str, object]]
     is_current: bool

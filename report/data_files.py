@@ -13,12 +13,7 @@ _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def data_file(name: str, value: object) -> bytes:
-    """A script that gives a value under a name.
-
-    Args:
-        name: What pages ask for it by.
-        value: Anything JSON can hold; keys keep their order.
-    """
+    """A script that gives a value under the name that pages ask for it by; keys keep their order."""
     return f"goldspan.give({_literal(name)},{_literal(value)});\n".encode()
 
 
@@ -27,8 +22,17 @@ def packed(content: bytes) -> str:
     return base64.b64encode(zlib.compress(content, _LEVEL)).decode()
 
 
+def packed_json(value: object) -> str:
+    """The same of a value as JSON."""
+    return packed(_compact(value).encode("utf-8", "surrogatepass"))
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
+
 def _literal(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    text = _compact(value)
     for character, escaped in _UNSAFE.items():
         text = text.replace(character, escaped)
     return text.encode("utf-8", "surrogatepass").decode("utf-8", "replace")

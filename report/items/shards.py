@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -48,9 +48,3 @@ def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[st
         said = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
         content = f'{said[:-1]},"rows":[{text}]}}'
         yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))
-
-
-def json_file(name: str, value: Mapping[str, object]) -> bytes:
-    """A file that gives an object as packed JSON."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    return data_file(name, packed(text.encode("utf-8", "surrogatepass")))

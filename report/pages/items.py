@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import polars as pl
 
 from report.addresses import items_path, run_key
-from report.data_files import data_file
+from report.data_files import data_file, packed_json
 from report.facts import Facts
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.listing import class_texts, classes_of, list_columns, listing
 from report.items.roster import Roster
-from report.items.shards import bounds, json_file, shard_files, with_shards
+from report.items.shards import bounds, shard_files, with_shards
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
 from report.leaderboard.verdicts import full_name
@@ -69,12 +69,12 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
     }
     files = {
         f"{folder}/about.js": data_file(f"{key}/about", about),
-        f"{folder}/list.js": json_file(f"{key}/list", list_columns(listed)),
+        f"{folder}/list.js": data_file(f"{key}/list", packed_json(list_columns(listed))),
         **dict(shard_files(rows, folder, key)),
         **dict(shard_files(texts, f"{folder}/text", f"{key}/text")),
     }
     for run, text in class_texts(classes, items, len(roster.runs)).items():
-        files[f"{folder}/class-{run}.js"] = json_file(f"{key}/class-{run}", {"classes": text})
+        files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
     benchmark = facts.benchmarks[name]
     values = {
         "benchmark": benchmark,
