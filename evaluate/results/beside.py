@@ -13,10 +13,10 @@ from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.costs import on_frontier, run_costs
-from lake.effects import which_matters_more
 from lake.printed_table import PrintedTable
 from lake.store import Lake
 from lake.text import counted, listed
+from lake.verdict import which_matters_more
 
 RULE = (
     "frontier: no other system has at least its {metric} for no more of the cost and is better in one of the two; "
