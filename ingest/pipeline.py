@@ -115,7 +115,7 @@ def _ingest_subset(
     result: Outcome,
     say: Callable[[str], None],
 ) -> None:
-    rejects = Rejects()
+    rejects = Rejects(has_excerpts=benchmark.has_excerpts)
     raw = benchmark.find(source, subset, rejects)
     if benchmark.names_commits and raw.repositories is None:
         raw = replace(raw, repositories=repositories)
@@ -146,7 +146,7 @@ def _ingest_subset(
         product = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
         if is_searchable and product.is_current:
             continue
-        found = Rejects()
+        found = Rejects(has_excerpts=benchmark.has_excerpts)
         reading = part.read(found)
         _write(product, benchmark, part.name, reading, found, contents, result)
         result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]

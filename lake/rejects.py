@@ -39,14 +39,17 @@ class Rejects:
 
     Attributes:
         found: Each refusal; beyond `MAX_REJECTS` of them, a last one for each file says how many more there are.
+        has_excerpts: Excerpts are kept, which are published with the site.
     """
 
     found: list[Reject] = field(default_factory=list)
     more: Counter[str] = field(default_factory=Counter)
+    has_excerpts: bool = True
 
     def add(self, source: str, position: str, reason: str, excerpt: str = "") -> None:
         """Note one refusal; the excerpt is cut to 200 characters, half a surrogate pair is written as an escape."""
-        texts = (source, position[:_PLACE_LENGTH], reason[:_REASON_LENGTH], excerpt[:EXCERPT_LENGTH])
+        excerpt = excerpt[:EXCERPT_LENGTH] if self.has_excerpts else ""
+        texts = (source, position[:_PLACE_LENGTH], reason[:_REASON_LENGTH], excerpt)
         source, *said = (text.encode(errors="backslashreplace").decode() for text in texts)
         if len(self.found) < MAX_REJECTS:
             self.found.append(Reject(source, *said))

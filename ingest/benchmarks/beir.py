@@ -148,7 +148,6 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
 
 
 def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:
-    """Query → its text."""
     queries: dict[str, str] = {}
 
     def query(_: str, row: JsonObject) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,18 +11,10 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
 
-from ingest.benchmarks.config_faults import (
-    RULES,
-    SEALED,
-    Fault,
-    faults_of_keys,
-    faults_of_rules,
-    refused,
-    shown,
-)
+from ingest.benchmarks.config_faults import RULES, SEALED, Fault, faults_of_keys, faults_of_rules, refused, shown
 from ingest.benchmarks.config_places import lies_in, located
-from ingest.benchmarks.declaration import Benchmark, PartToRead, RawFiles, Reading, Shape
-from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.declaration import Benchmark, Shape
+from ingest.benchmarks.fields import Fields, check
 from ingest.sources.configured import ConfiguredSource
 from ingest.sources.datasets import hub_rows
 from ingest.sources.strict_yaml import Place as PlaceInYaml
@@ -30,7 +22,6 @@ from ingest.sources.strict_yaml import read_yaml
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
-from lake.rejects import Rejects
 
 PUBLISHED = "published"
 RESERVED: Mapping[str, str] = {
@@ -43,38 +34,32 @@ _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
 def _label(value: object) -> object:
-    if isinstance(value, str) and value.lower() in RESERVED:
-        message = f"{value!r} is what {RESERVED[value.lower()]} is called; give your data a name of its own"
-        raise ValueError(message)
-    if isinstance(value, str) and not _LABEL.fullmatch(value):
-        message = f"{shown(value)} is to be 1 to 40 letters, digits, '-', '_' and '.', a letter or digit first"
-        raise ValueError(message)
+    if isinstance(value, str):
+        is_what = RESERVED.get(value.lower())
+        check(is_what is None, f"{value!r} is what {is_what} is called; give your data a name of its own")
+        wanted = "is to be 1 to 40 letters, digits, '-', '_' and '.', a letter or digit first"
+        check(_LABEL.fullmatch(value) is not None, f"{shown(value)} {wanted}")
     return value
 
 
 def _paths(value: object) -> object:
-    """One path or several, as several."""
     paths = value if isinstance(value, list) else [value]
-    if not paths or not all(isinstance(path, str) and all(map(str.strip, path.split("."))) for path in paths):
-        message = f"{shown(value)} is not a path into a row: keys joined by dots, such as metadata.lineno"
-        raise ValueError(message)
+    are_paths = all(isinstance(path, str) and all(map(str.strip, path.split("."))) for path in paths)
+    wanted = "is not a path into a row: keys joined by dots, such as metadata.lineno"
+    check(bool(paths) and are_paths, f"{shown(value)} {wanted}")
     return tuple(paths)
 
 
 def _place(value: object) -> object:
-    if isinstance(value, str) and (not value.strip() or "\0" in value):
-        message = f"{shown(value)} is no file or folder"
-        raise ValueError(message)
+    is_place = not isinstance(value, str) or (value.strip() != "" and "\0" not in value)
+    check(is_place, f"{shown(value)} is no file or folder")
     return value
 
 
 def _rows(value: object) -> object:
-    """A place, or a data set on the hub."""
     if isinstance(value, dict):
         return hub_rows(value)
-    if not isinstance(value, str):
-        message = f"{shown(value)} is neither a file nor a data set of the hub"
-        raise ValueError(message)  # as pydantic wants it
+    check(isinstance(value, str), f"{shown(value)} is neither a file nor a data set of the hub")
     return _place(value)
 
 
@@ -189,8 +174,9 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         subsets=(subset,),
         default_subsets=(subset,),
         find=shape.find,
-        parts=partial(benchmark.parts if is_own else partial(_parts_without_excerpts, benchmark.parts), fields=fields),
+        parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
+        has_excerpts=is_own,
     )
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == shape.fields else f"fields-{fingerprint(fields)[:8]}"
@@ -235,26 +221,3 @@ def _keys(
     if faults:
         raise refused(file, faults, lines)
     return keys, data, fields
-
-
-def _parts_without_excerpts(
-    parts: Callable[..., Iterator[PartToRead]],
-    raw: RawFiles,
-    subset: str,
-    limit: int | None,
-    rejects: Rejects,
-    fields: Fields,
-) -> Iterator[PartToRead]:
-    for part in parts(raw, subset, limit, rejects, fields=fields):
-        yield PartToRead(part.name, partial(_read_without_excerpts, part))
-    _strip(rejects)
-
-
-def _read_without_excerpts(part: PartToRead, rejects: Rejects) -> Reading:
-    reading = part.read(rejects)
-    _strip(rejects)
-    return reading
-
-
-def _strip(rejects: Rejects) -> None:
-    rejects.found[:] = [replace(one, excerpt="") for one in rejects.found]

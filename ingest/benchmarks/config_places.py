@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from os.path import realpath
 from pathlib import Path
 
@@ -23,14 +23,7 @@ def lies_in(folder: Path, place: Path) -> bool:
 def located(
     file: Path, data: Mapping[str, object], shape: Shape, reads: Path, lines: Mapping[InYaml, int]
 ) -> dict[str, Path | HubRows]:
-    """What is declared, which is there and in the folder that may be read.
-
-    Args:
-        file: The declaration.
-        data: What it says below `data`.
-        shape: The benchmark's.
-        reads: The folder whose files it may name.
-        lines: Where its keys stand.
+    """What a declaration names below `data`, which is there and in the folder that may be read.
 
     Raises:
         GoldspanError: Something is not there, or lies outside.
@@ -64,18 +57,20 @@ def located(
 
 def _tree_at(place: Path) -> Path | Fault:
     """A folder, or a zip, whose name may be given without its ending."""
-    either = [one for one in (place, Path(f"{place}.zip")) if one.is_dir() or one.is_file()]
-    if either:
-        return either[0]
-    around = place.parent
-    near = [other.name for other in around.iterdir() if other.is_dir() or other.suffix == ".zip"] * around.is_dir()
-    return Fault((), f"the folder or zip {place} is not there", did_you_mean(place.name, near))
+    for one in (place, Path(f"{place}.zip")):
+        if one.is_dir() or one.is_file():
+            return one
+    return _absent(place, "folder or zip", lambda other: other.is_dir() or other.suffix == ".zip")
 
 
 def _rows_at(place: Path) -> Path | Fault:
     """A file of rows, or a folder that `save_to_disk` made."""
     if place.is_file() or is_saved(place):
         return place
+    return _absent(place, "file", lambda other: other.suffix in ENDINGS or is_saved(other))
+
+
+def _absent(place: Path, what: str, is_near: Callable[[Path], bool]) -> Fault:
     around = place.parent
-    near = [other.name for other in around.iterdir() if other.suffix in ENDINGS or is_saved(other)] * around.is_dir()
-    return Fault((), f"the file {place} is not there", did_you_mean(place.name, near))
+    near = [other.name for other in around.iterdir() if is_near(other)] if around.is_dir() else []
+    return Fault((), f"the {what} {place} is not there", did_you_mean(place.name, near))

@@ -122,14 +122,7 @@ def read_rows(
 
 
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
-    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected.
-
-    Args:
-        entry: The data set.
-        rejects: Where that goes.
-        fields: Where its rows hold what.
-        usual: Where upstream's do.
-    """
+    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected."""
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
     return read_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
 

@@ -141,7 +141,6 @@ class Contents:
         self._known.update(new["sha256"])
 
     def _take_from(self, stale: Part, new: pl.DataFrame) -> None:
-        """Take contents that are made anew from a part that other code made."""
         rows = self._lake.scan_parts([stale], "blobs")
         left = rows.join(new.lazy().select("sha256"), on="sha256", how="anti").collect()
         if left.is_empty():
@@ -151,7 +150,6 @@ class Contents:
 
 
 def _product(lake: Lake, name: str) -> Product:
-    """A part of the blobs, called by a digest of its contents."""
     return product_of(lake, "blobs", part=name, parameters=name, code=[pool_frames])
 
 

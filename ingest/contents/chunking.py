@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ingest.contents.chunkers import Chunker, Cut, Document, Unit
-from ingest.contents.chunks_by_command import cut_by_command
+from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
+from ingest.json_command import JsonCommand
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
@@ -21,6 +21,9 @@ from lake.text import listed
 Integers = npt.NDArray[np.int64]
 # There may be three for every character of a batch.
 Counts = npt.NDArray[np.int32]
+
+_KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
+"""What a command calls the ends of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +82,6 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
 
     Each content is cut on its own, so any split of `blobs` gives the same rows.
 
-    Args:
-        chunker: As `resolve_chunkers` gives it.
-        blobs: Rows of the table `blobs`.
-
     Raises:
         GoldspanError: The chunker's answer is not what `Cut` asks for, or a blob's lines are not those of its text.
     """
@@ -97,7 +96,8 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
             pairs.append(_pairs(cuts[-1], places[-1]))
         except ValueError as error:
             raise _invalid(name, content, str(error)) from error
-    n_chunks, n_places = _lengths(pairs), _lengths([one.byte for one in places])
+    n_chunks = np.array([len(one) for one in pairs], np.int64)
+    n_places = np.array([len(one.byte) for one in places], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
     given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
     _check_ranges(name, sha256, n_places - 1, [cut.unit for cut in cuts], blob_no, *given.T)
@@ -132,7 +132,6 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
 
 
 def _cut_all(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Iterator[tuple[Document, object]]:
-    """Each document with the chunker's answer to it."""
     documents = (Document(text, language) for text, language in blobs.select("text", "language").iter_rows())
     command = chunker.declaration.command
     if command is None:
@@ -149,6 +148,49 @@ def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
     except Exception as error:
         # One odd file must not cost the others their chunks.
         return Cut([], failed=f"{type(error).__name__}: {error}")
+
+
+def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
+    """How a command cuts files.
+
+    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
+    `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
+    second not included; those of an answer are of one kind, in any order. Where it fails, a file has a reject.
+    """
+    asked = zip(ids, documents, strict=True)
+    answers = command.answers([{"id": one, "language": each.language, "text": each.text} for one, each in asked])
+    cuts = []
+    for answer, document in zip(answers, documents, strict=True):
+        why = answer.error or answer.said.get("error")
+        cuts.append(Cut([], failed=str(why)[:500]) if why else _ranges_in(answer.said.get("chunks"), document))
+    return cuts
+
+
+def _ranges_in(chunks: object, document: Document) -> Cut:
+    """What an answer's chunks are in the file, or what is wrong with them."""
+    if not isinstance(chunks, list):
+        return Cut([], failed="its answer has no list of chunks")
+    unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
+    data = document.text.encode()
+    n = len(data) if unit == "bytes" else len(document.lines)
+    ranges: list[LineRange] = []
+    for chunk in chunks:
+        start, end = (chunk.get(key) for key in _KEYS[unit]) if isinstance(chunk, dict) else (None, None)
+        if type(start) is not int or type(end) is not int:
+            return Cut([], failed=f"the chunk {chunk!r:.80} has no whole numbers {' and '.join(_KEYS[unit])}")
+        if unit == "lines":
+            # Where lines are split at their ends, a last empty one stands behind the last end.
+            start, end = start - 1, min(end, n) if end == n + 1 else end
+            if start == end == n:
+                continue
+        if not 0 <= start < end <= n:
+            return Cut([], failed=f"the chunk {chunk!r:.80} is empty or outside the file, which has {n:,} {unit}")
+        if unit == "bytes" and any(place < n and data[place] & 0xC0 == 0x80 for place in (start, end)):
+            return Cut([], failed=f"the chunk {chunk!r:.80} begins or ends inside a character")
+        ranges.append((start, end))
+    if len(set(ranges)) < len(ranges):
+        return Cut([], failed="a chunk is there twice")
+    return Cut(sorted(ranges), unit=unit)
 
 
 def _line_bounds(blobs: pl.DataFrame) -> list[Counts]:
@@ -170,11 +212,7 @@ def _places(document: Document, unit: Unit, bounds: Counts, sha256: str) -> Plac
 
 
 def _checked(cut: object) -> Cut:
-    """An answer that is a cut, of ranges of a known unit.
-
-    Raises:
-        ValueError: It is none.
-    """
+    """An answer that is a cut, of ranges of a known unit."""
     ranges: object = cut.ranges if isinstance(cut, Cut) else None
     if not isinstance(cut, Cut) or not isinstance(ranges, list):
         what = (
@@ -191,11 +229,7 @@ def _checked(cut: object) -> Cut:
 
 
 def _pairs(cut: Cut, places: Places) -> Integers:
-    """A cut's ranges as two columns: of lines, or of characters.
-
-    Raises:
-        ValueError: They are no pairs of whole numbers, or bytes that are no character's first.
-    """
+    """A cut's ranges as two columns: of lines, or of characters."""
     if not cut.ranges:
         return np.zeros((0, 2), np.int64)
     try:
@@ -249,10 +283,6 @@ def _invalid(chunker: str, sha256: str, what: str) -> GoldspanError:
         hint="Ranges are 0-based, half-open, inside the file, in its order and each there once; mend the chunker.",
         code=Exit.INVALID,
     )
-
-
-def _lengths(arrays: Sequence[npt.NDArray[np.generic]]) -> Integers:
-    return np.array([len(one) for one in arrays], np.int64)
 
 
 def _joined(arrays: Sequence[Counts]) -> Counts:

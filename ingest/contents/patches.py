@@ -81,12 +81,7 @@ def edited_lines(patch: str, reading: Reading) -> Edited:
 
 
 def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """Patches by item as rows of the table `edits` under both readings, and (item, note) for every fault in one.
-
-    Args:
-        run_id: The run the patches are of, or `gold`.
-        patches: (item_id, patch); an item without a patch has no rows.
-    """
+    """Patches by item as rows of the table `edits` under both readings, and (item, note) for every fault in one."""
     rows: list[tuple[str, str, str, str, int, str]] = []
     notes: list[tuple[str, str]] = []
     for item_id, patch in patches:
@@ -174,7 +169,6 @@ class _Docs:
         self.renamed, self.is_new = "", False
 
     def _hunk(self, line: str) -> None:
-        """Read a hunk, its head's line and as many below as the head says."""
         head = _HUNK.match(line)
         if head is None or not self.path:
             combined = "a hunk of a merge, with no one old file" if line.startswith("@@@") else "no hunk's head"

@@ -92,7 +92,6 @@ def _symbols(lake: Lake) -> Product:
 
 
 def _found(contents: pl.DataFrame, pool: Workers, ahead: CutsAhead) -> list[pl.DataFrame]:
-    """One batch's definitions, and what could not be parsed."""
     hashes = contents["sha256"].to_list()
     texts = contents.select("sha256", "text", "ending", "language").iter_rows()
     jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]

@@ -6,11 +6,12 @@ import io
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold_audit import DOCS, OFFICIAL, Audit, audit
+from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL, Audit, audit
 from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
 from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
@@ -247,16 +248,7 @@ CONTEXTBENCH = Benchmark(
     version=1,
     homepage="https://huggingface.co/datasets/Contextbench/ContextBench",
     licence="as its publisher states; each repository under its own licence",
-    citation="""@misc{li2026contextbenchbenchmarkcontextretrieval,
-  title = {ContextBench: A Benchmark for Context Retrieval in Coding Agents},
-  author = {Han Li and Letian Zhu and Bohan Zhang and Rili Feng and Jiaming Wang and Yue Pan and Earl T. Barr and
-            Federica Sarro and Zhaoyang Chu and He Ye},
-  year = {2026},
-  eprint = {2602.05892},
-  archivePrefix = {arXiv},
-  primaryClass = {cs.LG},
-  url = {https://arxiv.org/abs/2602.05892}
-}""",
+    citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2602.05892",
     subsets=(FULL, VERIFIED, SELECTED),
     default_subsets=(FULL,),

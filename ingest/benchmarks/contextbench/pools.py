@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold_audit import GoldFile
-from ingest.benchmarks.contextbench.gold_contexts import docs_path
+from ingest.benchmarks.contextbench.gold import GoldFile, docs_path
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import joined, pool_batches, pool_frames
@@ -89,12 +88,7 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
-    """Ask again for the repositories of items that lack them; whether the answer is another for any.
-
-    Args:
-        absent: Rows of `items`.
-        repositories: Where they are cloned from.
-    """
+    """Ask again for the repositories of items that lack them; whether the answer is another for any."""
     wanted = absent.select("repo", "commit", "why_not").unique(["repo", "commit"], maintain_order=True)
     repositories.expect(wanted.height)
     for repo, commit, before in wanted.iter_rows():
@@ -140,7 +134,6 @@ def pool_groups(repositories: dict[str, Repository], rejects: Rejects, notes: li
 def _groups(
     pool_id: str, group: str, repository: Repository, rejects: Rejects, left_out: Counter[str]
 ) -> Iterator[PoolGroup]:
-    """The contents of both parts as they come, then their files."""
     no_files, no_blobs = pool_frames([])
     searched, rest = [no_files], [no_files]
     replaced: set[str] = set()

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.benchmarks.contextbench.gold_contexts import GOLD_KEYS, GoldSpan, gold_of
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of
 from ingest.benchmarks.fields import FieldError, Fields, check, upstream_rows
 from ingest.sources.git_address import GITHUB, why_no_name
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
@@ -119,7 +119,6 @@ def repository_of(row: Row, item_id: str) -> str:
 
 
 def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
-    """What two rows of one id come to."""
     if not first.gold or not again.gold:
         return again if again.gold else first
     differing = [] if _places(first) == _places(again) else ["gold"]

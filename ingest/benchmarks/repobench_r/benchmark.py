@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 
 import polars as pl
 
@@ -192,12 +193,7 @@ REPOBENCH_R = Benchmark(
     version=3,
     homepage="https://huggingface.co/datasets/tianyang/repobench-r",
     licence="as its publisher states; each repository under its own licence",
-    citation="""@inproceedings{liu2024repobench,
-  title = {RepoBench: Benchmarking Repository-Level Code Auto-Completion Systems},
-  author = {Liu, Tianyang and Xu, Canwen and McAuley, Julian},
-  booktitle = {The Twelfth International Conference on Learning Representations},
-  year = {2024}
-}""",
+    citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2306.03091",
     subsets=SUBSETS,
     default_subsets=("python_cff/test",),

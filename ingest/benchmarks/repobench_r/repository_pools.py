@@ -27,15 +27,7 @@ RULE = "repository"
 def clone_repositories(
     lake: Lake, benchmark: Benchmark, repositories: Repositories | None, wanted: pl.DataFrame, contents: Contents
 ) -> list[Part]:
-    """Clone repositories, as far as they are not there; where `rejects` says what of them could not be had.
-
-    Args:
-        lake: Where to.
-        benchmark: It says under which prefix its repositories are pools.
-        repositories: Where they are cloned from; without, what was cloned before is all there is.
-        wanted: repo, and language: those its items are in.
-        contents: Stores what the files hold.
-    """
+    """Clone repositories, as far as they are not there; where `rejects` says what of them could not be had."""
     first = f"ingest-{benchmark.name}-{RULE}."
     names = {repo: f"{first}{sha256_of(repo.encode())[:16]}" for repo in wanted["repo"]}
     if repositories is not None:
@@ -105,7 +97,6 @@ def _clone(
 
 
 def _files(lake: Lake, benchmark: Benchmark, repo: str, commit: str, languages: Sequence[str]) -> Product:
-    """A repository's pool and its files in some languages."""
     return product_of(
         lake,
         "pools",

@@ -136,7 +136,6 @@ class _Bounded:
 
 
 def _value(file: _Bounded, limit: int) -> object:
-    """What a pickle's operations make."""
     machine = _Machine(limit)
     for operation, given, _ in genops(cast("IO[bytes]", file)):
         machine.left -= _OP

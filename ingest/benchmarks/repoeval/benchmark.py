@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
@@ -175,7 +176,6 @@ def _missing(source: Source, *, what: str) -> GoldspanError:
 
 
 def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFrame:
-    """Tasks with their pools, the lines of their files, and why one cannot be scored."""
     lines = group.files.join(group.blobs, on="sha256").select("pool_id", "n_lines", target_path="path")
     numbers = ("n", "target_line", "query_line_start")
     columns = {name: pl.Int64 if name in numbers else pl.String for name in Task._fields}
@@ -240,13 +240,7 @@ REPOEVAL = Benchmark(
         "lucidrains_imagen-pytorch": "MIT",
         "maxhumber_redframes": "BSD-2-Clause",
     },
-    citation="""@inproceedings{zhang2023repocoder,
-  title = {RepoCoder: Repository-Level Code Completion Through Iterative Retrieval and Generation},
-  author = {Zhang, Fengji and Chen, Bei and Zhang, Yue and Keung, Jacky and Liu, Jin and Zan, Daoguang and Mao, Yi and
-            Lou, Jian-Guang and Chen, Weizhu},
-  booktitle = {Proceedings of the 2023 Conference on Empirical Methods in Natural Language Processing},
-  year = {2023}
-}""",
+    citation=Path(__file__).with_name("citation.bib").read_text(encoding="utf-8").strip(),
     paper="https://arxiv.org/abs/2303.12570",
     subsets=SUBSETS,
     default_subsets=("function-2k",),

@@ -18,14 +18,7 @@ def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
 
 
 def pack(before: Sequence[int], start: int, end: int, n: int) -> list[LineRange]:
-    """Lines `[start, end)` packed greedily into ranges of at most `n` characters; a longer line is its own range.
-
-    Args:
-        before: What `cumulative` gives.
-        start: The first line.
-        end: One past the last line.
-        n: Non-whitespace characters a range may hold.
-    """
+    """Lines `[start, end)` packed greedily into ranges of at most `n` characters; a longer line is its own range."""
     ranges = []
     while start < end:
         full = bisect_right(before, before[start] + n, start + 1, end + 1) - 1
@@ -40,11 +33,6 @@ def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
 
     A partition of the file: blank lines weigh nothing and so end the chunk before them. A single line over `n` is a
     chunk of its own. An empty file has no chunk.
-
-    Args:
-        document: The file.
-        n: How many.
-        why: Why another chunker falls back on this.
     """
     return Cut(pack(cumulative(document.n_nws), 0, len(document.lines), n), why)
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import polars as pl
 
 from ingest.contents.definitions import docs, official
-from ingest.contents.definitions.rows import Definition
+from ingest.contents.definitions.nodes import Definition
 from ingest.contents.syntax_trees import syntax_tree
 from lake.rejects import Rejects
 from lake.tables import table
@@ -63,13 +63,7 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
 def symbol_rows(
     sha256: Sequence[str], endings: Sequence[str], found: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
-    """What was found in some contents: a frame of `symbols` for each set of rules, of `rejects` and of `symbol_status`.
-
-    Args:
-        sha256: The contents.
-        endings: Those of their paths.
-        found: What each set of rules found in each of them.
-    """
+    """What was found in some contents: frames of `symbols` for each set of rules, `rejects` and `symbol_status`."""
     frames = []
     for rules in RULES:
         rows = [

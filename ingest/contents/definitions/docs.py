@@ -6,8 +6,7 @@ from collections.abc import Mapping
 
 from tree_sitter import Node
 
-from ingest.contents.definitions.names import Names
-from ingest.contents.definitions.rows import MAX_NAME, Definition, captured, in_order
+from ingest.contents.definitions.nodes import MAX_NAME, Definition, Names, captured, in_order
 from ingest.contents.syntax_trees import given_up, syntax_tree
 from lake.text import LANGUAGES
 
@@ -131,5 +130,4 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
 
 
 def _value(node: Node) -> Node:
-    """The function or class that a node binds to a name."""
     return node.child_by_field_name("value") or node.child_by_field_name("right") or node

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from ingest.contents.definitions.rows import Definition, captured, in_order, text_of
+from ingest.contents.definitions.nodes import Definition, captured, in_order, text_of
 from lake.text import LANGUAGES
 
 MEANING = (
@@ -64,7 +64,6 @@ def _name(node: Node, data: bytes) -> str:
 
 
 def _inside(node: Node) -> Iterator[Node]:
-    """A node and all below it, in the file's order."""
     left = [node]
     while left:
         node = left.pop()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 import ingest.contents.syntax_trees
 from ingest.contents.definitions import Found, definitions_of
 from ingest.contents.definitions.docs import MAX_ENCLOSING
-from ingest.contents.definitions.rows import MAX_NAME
+from ingest.contents.definitions.nodes import MAX_NAME
 from lake.text import LANGUAGES, line_starts
 
 _PIECES = st.sampled_from(

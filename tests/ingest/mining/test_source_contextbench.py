@@ -13,7 +13,7 @@ import pytest
 from tree_sitter import Parser
 from tree_sitter_language_pack import get_parser
 
-from ingest.benchmarks.contextbench.gold_contexts import docs_path, gold_of
+from ingest.benchmarks.contextbench.gold import docs_path, gold_of
 from ingest.mining.contextbench_sample import ContextBenchSample, contextbench_sample
 from ingest.open_source import open_source
 from ingest.runs.formats.contextbench_unified import trajectories as unified_trajectories

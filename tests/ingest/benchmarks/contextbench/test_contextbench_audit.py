@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.benchmarks.contextbench.gold_audit import Audit, GoldFile, audit
-from ingest.benchmarks.contextbench.gold_contexts import GoldSpan
+from ingest.benchmarks.contextbench.gold import Audit, GoldFile, GoldSpan, audit
 from ingest.sources.repository import MAX_SEARCHED_BYTES
 from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
 

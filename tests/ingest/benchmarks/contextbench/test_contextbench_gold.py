@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.benchmarks.contextbench.gold_contexts import (
+from ingest.benchmarks.contextbench.gold import (
     GoldSpan,
     decode_gold,
     docs_path,

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.contextbench.gold_audit import n_duplicates
+from ingest.benchmarks.contextbench.gold import n_duplicates
 from ingest.benchmarks.contextbench.rows import Instance, read_instances
 from ingest.sources.tree import Entry
 from lake.outcome import Outcome
