@@ -27,7 +27,6 @@ from ingest.stored_parts import (
     rejects_of,
     remove_other_sources,
     remove_other_subsets,
-    remove_part,
     remove_readers,
     tags_of,
     whole_part,
@@ -80,28 +79,26 @@ def ingest(
         cut_pools(lake, benchmark.name, chunker, ahead, say, result)
     _declare(lake, benchmark, source, limit)
     parts = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
-    counts = lake.scan_parts(parts, "items").select(n=pl.len(), scorable=pl.col("scorable").sum()).collect()
-    result.expected, result.scored = int(counts["n"].item()), int(counts["scorable"].item())
+    items = lake.scan_parts(parts, "items").select("item_id", "scorable", "why_not").collect()
+    refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
+    rejects = lake.scan_parts(refused, "rejects").collect()
+    result.expected, result.scored = items.height, int(items["scorable"].sum())
     result.missing = result.expected - result.scored
-    for subset in subsets:
-        result.rejected += lake.scan_parts(rejects_of(lake, benchmark, subset), "rejects").collect().height
-    result.notes += _why_none(lake, benchmark, subsets, result)
+    result.rejected += rejects.height
+    if not result.scored:
+        result.notes.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
     return result
 
 
-def _why_none(lake: Lake, benchmark: Benchmark, subsets: Sequence[str], result: Outcome) -> list[str]:
-    """Why nothing of some subsets could be read, or nothing of what was read can be scored, where that is so."""
-    if result.scored:
-        return []
-    items = [part for subset in subsets for part in parts_of(lake, benchmark, subset)]
-    refused = [part for subset in subsets for part in rejects_of(lake, benchmark, subset)]
-    unscorable = lake.scan_parts(items, "items").select(reason=pl.format("{}: {}", "item_id", "why_not"))
-    rejects = lake.scan_parts(refused, "rejects").select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
-    reasons = (unscorable if result.expected else rejects).collect()["reason"].drop_nulls().sort()
-    what = "of its items can be scored" if result.expected else "could be read"
+def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:
+    """Why nothing could be read, or nothing of what was read can be scored."""
+    unscorable = items.select(reason=pl.format("{}: {}", "item_id", "why_not"))
+    unread = rejects.select(reason=pl.format("{}, {}: {}", "source", "position", "reason"))
+    reasons = (unscorable if items.height else unread)["reason"].drop_nulls().sort()
+    what = "of its items can be scored" if items.height else "could be read"
     more = f"; and {len(reasons) - 1:,} more, each with its reason in the lake" if len(reasons) > 1 else ""
     why = reasons[0].splitlines()[0] if len(reasons) else "its files hold no rows of what was asked for"
-    return [f"{benchmark.display_name}: nothing {what}: {why}{more}"]
+    return f"{what}: {why}{more}"
 
 
 def _ingest_subset(
@@ -119,15 +116,8 @@ def _ingest_subset(
     raw = benchmark.find(source, subset, rejects)
     if benchmark.names_commits and raw.repositories is None:
         raw = replace(raw, repositories=repositories)
-    asked = [
-        benchmark.name,
-        subset,
-        limit,
-        source.label,
-        source.revision,
-        _bound(benchmark.parts),
-        _made_of(raw, rejects),
-    ]
+    rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
+    asked = [*rules, _made_of(raw, rejects)]
     stamp = made_from(parameters=asked, code=[benchmark.find, benchmark.parts])
     absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
     is_whole = _is_current(lake, benchmark, subset, stamp)
@@ -154,7 +144,7 @@ def _ingest_subset(
             say(f"{benchmark.display_name} {part.name}: {counted(reading.items.height, 'item')}")
     for stale in parts_of(lake, benchmark, subset):
         if stale.name not in names:
-            remove_part(lake, benchmark, stale.name)
+            whole_part(lake, benchmark, stale.name).remove()
     whole_subset(lake, benchmark, subset, stamp, sorted(names)).write(rejects.frame("ingest"))
 
 
@@ -246,23 +236,16 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         parameters["repositories"] = commits
     # Data with a label of its own is not the published data.
     licences = {**({} if source.label else benchmark.repository_licences), **source.licences}
+    same = ("name", "display_name", "title", "meaning", "version", "licence", "citation", "paper", "place")
     row = declared_row(
         "benchmarks",
-        name=benchmark.name,
-        display_name=benchmark.display_name,
-        title=benchmark.title,
-        meaning=benchmark.meaning,
-        version=benchmark.version,
+        **{name: getattr(benchmark, name) for name in same},
         tags=tags_of(source),
         source=called(source),
         revision=source.revision,
-        licence=benchmark.licence,
-        citation=benchmark.citation,
-        paper=benchmark.paper,
         parameters=canonical_json(parameters),
         label=source.label,
         limit=limit,
-        place=benchmark.place,
         licences=[{"repo": repo, "licence": licences.get(repo, "")} for repo in sorted(items["repo"].unique())],
     )
     row = row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))

@@ -25,11 +25,11 @@ def parts_of(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
     return [part for part in lake.parts("items", benchmark=benchmark.name) if belongs(part.name, subset)]
 
 
-def rejects_of(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
-    """What was refused of a subset: of its files, and of each of its parts."""
+def rejects_of(lake: Lake, benchmark: Benchmark, subset: str = "") -> list[Part]:
+    """What was refused of a subset, or of all: of its files, and of each of its parts."""
     first = rejects_part(benchmark, "")
-    mine = [part for part in lake.parts("rejects") if part.name.startswith(first)]
-    return [part for part in mine if belongs(part.name.removeprefix(first).partition(".")[0], subset)]
+    mine = {part.name.removeprefix(first): part for part in lake.parts("rejects") if part.name.startswith(first)}
+    return [part for name, part in mine.items() if not subset or belongs(name.partition(".")[0], subset)]
 
 
 def belongs(part: str, subset: str) -> bool:
@@ -44,9 +44,8 @@ def rejects_part(benchmark: Benchmark, part: str) -> str:
 
 def whole_subset(lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()) -> Product:
     """What was refused of a subset's files; written last and with the names of all parts, it says that it is whole."""
-    return Product(
-        lake, [Slot("rejects", f"{rejects_part(benchmark, part_of(subset))}.files", {})], fingerprint(stamp, names)
-    )
+    slot = Slot("rejects", f"{rejects_part(benchmark, part_of(subset))}.files", {})
+    return Product(lake, [slot], fingerprint(stamp, names))
 
 
 def whole_part(lake: Lake, benchmark: Benchmark, part: str, made_from: str = "") -> Product:
@@ -101,22 +100,18 @@ def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, r
     """Take away the other parts whose items search files that are now others: their gold is of the old ones."""
     pools = lake.scan_parts([files], "files").select("pool_id").unique()
     for part in lake.parts("items", benchmark=benchmark.name):
-        if part.name == reader or lake.scan_parts([part], "items").join(pools, on="pool_id").collect().is_empty():
-            continue
-        remove_part(lake, benchmark, part.name)
-        result.news.append(f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again")
-
-
-def remove_part(lake: Lake, benchmark: Benchmark, name: str) -> None:
-    """Take away a part's rows, the items first."""
-    whole_part(lake, benchmark, name).remove()
+        searching = lake.scan_parts([part], "items").join(pools, on="pool_id")
+        if part.name != reader and not searching.collect().is_empty():
+            whole_part(lake, benchmark, part.name).remove()
+            news = f"{benchmark.display_name} {part.name}: its repositories changed; it is to be read again"
+            result.news.append(news)
 
 
 def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: Outcome) -> None:
     """Take away what stands of another subset, where two may not stand together."""
     others = [part.name for part in lake.parts("items", benchmark=benchmark.name) if not belongs(part.name, subset)]
     for name in others:
-        remove_part(lake, benchmark, name)
+        whole_part(lake, benchmark, name).remove()
     for other in set(benchmark.subsets) - {subset}:
         whole_subset(lake, benchmark, other).remove()
     if others:
@@ -125,23 +120,18 @@ def remove_other_subsets(lake: Lake, benchmark: Benchmark, subset: str, result: 
 
 def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, result: Outcome) -> None:
     """Take away what an earlier source left of a benchmark: the sample and the published data never stand together."""
-    part = lake.part("benchmarks", benchmark.name)
-    if part is None:
-        return
-    row = lake.scan_parts([part], "benchmarks").select("source", "revision", "tags").collect().row(0, named=True)
-    if row == {"source": called(source), "revision": source.revision, "tags": tags_of(source)}:
+    row = lake.scan_part("benchmarks", benchmark.name).select("source", "revision", "tags").collect().to_dicts()
+    if row in ([], [{"source": called(source), "revision": source.revision, "tags": tags_of(source)}]):
         return
     for stored in lake.parts("items", benchmark=benchmark.name):
-        remove_part(lake, benchmark, stored.name)
-    for refused in lake.parts("rejects"):
-        if refused.name.startswith(rejects_part(benchmark, "")):
-            lake.remove(refused)
-    for stale in [part for name in ("files", "pools") for part in lake.parts(name, benchmark=benchmark.name)]:
+        whole_part(lake, benchmark, stored.name).remove()
+    pools = [part for name in ("files", "pools") for part in lake.parts(name, benchmark=benchmark.name)]
+    for stale in [*rejects_of(lake, benchmark), *pools]:
         lake.remove(stale)
     if gone := delete_imported_runs(lake, benchmark.name):
         imported = f"{len(gone)} imported runs" if len(gone) > 1 else f"the imported run {gone[0]}"
         result.news.append(f"{benchmark.display_name}: {imported} went with the items answered; import anew")
-    now, before = called(source), row["source"]
+    now, before = called(source), row[0]["source"]
     if now != before:
         result.news.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
 

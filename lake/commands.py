@@ -17,12 +17,7 @@ _DONE = {0, 5}
 
 
 def run_stage(arguments: Sequence[str], lake: Path, say: Callable[[str], None]) -> None:
-    """Run `python -m <arguments> --lake <lake>` in the checkout.
-
-    Args:
-        arguments: The stage and what follows it.
-        lake: Which lake it reads and writes.
-        say: Told of the command.
+    """Run `python -m <arguments> --lake <lake>` in the checkout; the arguments begin with the stage.
 
     Raises:
         GoldspanError: It ended in an error, with the last lines that it printed and its exit code.

@@ -17,8 +17,7 @@ class Named(Protocol):
     """Anything that is declared under a name."""
 
     @property
-    def name(self) -> str:
-        """The name it is found by."""
+    def name(self) -> str: ...  # noqa: D102
 
 
 D = TypeVar("D", bound=Named)

@@ -28,8 +28,7 @@ class Outcome:
         news: Further lines, of what it found and changed this once.
         hint: What to type next.
         unit: What is done, many of it.
-        tally: What was made for that, was current and was removed.
-        parts: What the tally counts, many of it.
+        tally: What was made for that, was current and was removed; `parts` says what those are.
     """
 
     written: str = ""

@@ -136,13 +136,7 @@ def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool) -> str:
-    """The answer with its numbers.
-
-    Args:
-        shares: Factor → its share, of a grid of systems.
-        n_systems: How many these are.
-        too_few: There are too few items or repositories to say.
-    """
+    """The answer with its numbers, from each factor's share of a grid of so many systems."""
     share, low, high = shares[DIFFERENCE]
     if share is None:
         return f"Between these {n_systems} systems nothing varies but by chance."

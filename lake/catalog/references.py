@@ -20,12 +20,7 @@ USUAL: Sequence[str] = ("whole-file+bm25-okapi", "*+bm25-okapi")
 
 
 def reference_of(protocol: str, systems: Iterable[str]) -> str:
-    """The system that a protocol's benchmark declares as reference, of those that there are; empty for none.
-
-    Args:
-        protocol: Its name, `repoeval@chunking-v1`.
-        systems: The names of the systems that there are.
-    """
+    """The system that a protocol's benchmark declares as reference, of those that there are; empty for none."""
     patterns = REFERENCES.get(protocol.partition("@")[0], USUAL)
     names = sorted(systems)
     return next((name for one in patterns for name in names if fnmatchcase(name, one)), "")
@@ -53,12 +48,9 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
 def unbeaten_baselines(
     task: str, rows: Iterable[tuple[str, bool, float | None]], *, lower_is_better: bool = False
 ) -> list[str]:
-    """A sentence for each baseline that no system of a table is above; none where the table has no system.
+    """A sentence for each baseline that no system of a task's table is above; none where the table has no system.
 
-    Args:
-        task: The table's.
-        rows: Its rows: the retriever, whether that is a baseline, the number that orders the table.
-        lower_is_better: Whether the lowest number leads.
+    Its rows have the retriever, whether that is a baseline, and the number that orders the table.
     """
     sign = -1 if lower_is_better else 1
     numbers = [(name, is_baseline, sign * value) for name, is_baseline, value in rows if value is not None]
