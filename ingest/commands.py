@@ -12,7 +12,7 @@ from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
-from ingest.open_source import cloned_repositories, configured, known_subsets, no_clones, open_sources, read_beside
+from ingest.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.run_commands import FileFormatOption, commands, locked, outcome_of
 from ingest.runs.bundled_runs import import_recorded, imported_runs
@@ -86,7 +86,10 @@ def read(
         declared = {own.benchmark.name: own.benchmark}
     for name in asked:
         lookup(name, "benchmark", declared)
-    wanted = known_subsets(split_names(subsets), [declared[name] for name in asked or declared])
+    known = {subset: name for name in asked or declared for subset in declared[name].subsets}
+    wanted = split_names(subsets)
+    for subset in wanted:
+        lookup(subset, "subset", known)
     store = Lake(lake)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with locked(store, console, {"ingest", "runs"}), console.downloads() as told:

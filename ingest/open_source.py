@@ -12,7 +12,7 @@ from ingest.sources.git import Repositories
 from ingest.sources.git_address import GITHUB
 from ingest.sources.tree import Progress, Source
 from lake.console import Console
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from lake.text import listed
 
@@ -20,14 +20,9 @@ from lake.text import listed
 def open_source(
     spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
 ) -> Source:
-    """The source that `SOURCE=` names: `sample`, `hub`, or a folder.
+    """The source that `SOURCE=` names: `sample`, `hub`, or a folder; one that is called so is given as `./sample`.
 
-    Args:
-        spec: `sample`, `hub`, or a path; a folder that is called so is given as `./sample`.
-        benchmark: The benchmark's name: `repoeval`, …
-        markers: What a folder must hold one of to be that benchmark's own (see `folder.open_folder`).
-        cache: Where downloads are kept.
-        progress: Called while something is downloaded.
+    A folder holds one of the markers to be the benchmark's own; what is downloaded is kept in the cache.
 
     Raises:
         GoldspanError: There is no such folder, it does not hold the benchmark, or the source does not carry it.
@@ -60,21 +55,20 @@ def configured(
     """
     is_yaml = config.lower().endswith((".yaml", ".yml"))
     if config_reads and not is_yaml:
-        message = f"--config-reads {config_reads} is given without a declaration that could name files in it"
-        raise GoldspanError(message, hint="Give the declaration as well: --config FILE.yaml.", code=Exit.USAGE)
+        what = f"--config-reads {config_reads} is given without a declaration that could name files in it"
+        raise GoldspanError(what, hint="Give the declaration as well: --config FILE.yaml.", code=Exit.USAGE)
     if not config:
         return None
     if not is_yaml:
-        message = f"--config {config!r} is no .yaml or .yml file"
-        raise GoldspanError(message, hint="Items are selected by `python -m evaluate --items`.", code=Exit.USAGE)
+        what = f"--config {config!r} is no .yaml or .yml file"
+        raise GoldspanError(what, hint="Items are selected by `python -m evaluate --items`.", code=Exit.USAGE)
     if names_source:
-        message = f"--config {config} names its own data; --source names other data"
-        raise GoldspanError(message, hint="Leave one of them out.", code=Exit.USAGE)
+        what = f"--config {config} names its own data; --source names other data"
+        raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
     found = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
-    others = [name for name in asked if name != found.benchmark.name]
-    if others:
-        message = f"--config {config} is of {found.benchmark.name}, and {listed(others)} is asked for"
-        raise GoldspanError(message, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
+    if others := [name for name in asked if name != found.benchmark.name]:
+        what = f"--config {config} is of {found.benchmark.name}, and {listed(others)} is asked for"
+        raise GoldspanError(what, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
     return found
 
 
@@ -93,19 +87,6 @@ def read_beside(spec: str, own: Configured | None, *, clones: bool) -> list[Path
     return [Path(data.name), *files] if len(files) == len(places) else None
 
 
-def known_subsets(asked: Sequence[str], benchmarks: Sequence[Benchmark]) -> list[str]:
-    """The subsets asked for.
-
-    Raises:
-        GoldspanError: One is no subset of any of the benchmarks.
-    """
-    known = [subset for benchmark in benchmarks for subset in benchmark.subsets]
-    for subset in asked:
-        if subset not in known:
-            raise unknown_name(subset, "subset", known)
-    return list(asked)
-
-
 def open_sources(
     spec: str,
     asked: Sequence[str],
@@ -116,17 +97,15 @@ def open_sources(
 ) -> list[tuple[str, Source]]:
     """The sources of the benchmarks asked for; of all the source holds when none is."""
     opened, problems = [], []
+    cache = store.root / "cache"
     for name in asked or declared:
         try:
-            cache = store.root / "cache"
             found = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
+            opened.append((name, found))
         except GoldspanError as error:
             if asked or error.code != Exit.MISSING:
                 raise
-            if not declared[name].is_collection:
-                problems.append(error)
-            continue
-        opened.append((name, found))
+            problems += [error] if not declared[name].is_collection else []
     if not opened and problems:
         raise problems[0]
     for problem in problems:
