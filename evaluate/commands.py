@@ -66,8 +66,7 @@ def run_systems(
     debug: DebugOption = False,
 ) -> None:
     """Rank, score and aggregate: what `python -m evaluate` does."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
     selection, workers = Selection(parse_where(items), limit), parse_engine(engine)
     requested = [parse_metric(name) for name in split_names(metrics)]
     in_lake = [part.name for part in store.parts("benchmarks")]
@@ -80,16 +79,16 @@ def run_systems(
     # A benchmark of which no task is named is left as it is.
     asked = [name for name in asked if not wanted or any(TASKS[one].benchmark == name for one in wanted)]
     if wanted and in_lake and not asked:
-        message = f"the lake holds no benchmark that {listed(wanted)} asks"
-        raise GoldspanError(
-            message, where=str(lake), hint="python -m evaluate list tasks shows them.", code=Exit.MISSING
+        message, hint = (
+            f"the lake holds no benchmark that {listed(wanted)} asks",
+            "python -m evaluate list tasks shows them.",
         )
+        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     if not asked:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
     done = list[Outcome]()
-    waiting = "another run is writing to this lake; waiting for it to end"
-    with store.locked(lambda: console.say(waiting), makes={"runs", "evaluate"}, warn=console.warn):
+    with console.holding(store, {"runs", "evaluate"}):
         check_metrics(store, asked, requested)
         unchanged.note_read([vectors] if vectors else [])
         if vectors is not None:

@@ -14,7 +14,7 @@ from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunk
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
 from ingest.pipeline import ingest as ingest_benchmark
-from ingest.run_commands import FileFormatOption, commands, locked, outcome_of
+from ingest.run_commands import FileFormatOption, commands, outcome_of
 from ingest.runs.bundled_runs import import_recorded, imported_runs
 from ingest.runs.chunk_lists import import_chunks
 from ingest.runs.explain import shown_trajectories
@@ -92,7 +92,7 @@ def read(
         lookup(subset, "subset", known)
     store = Lake(lake)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
-    with locked(store, console, {"ingest", "runs"}), console.downloads() as told:
+    with console.holding(store, {"ingest", "runs"}), console.downloads() as told:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store)
         done = list[Outcome]()
@@ -139,7 +139,7 @@ def chunks(
 ) -> None:
     """Import a list of chunks as a chunker, so that runs over them are scored with all metrics."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
-    with locked(store, console, set()):
+    with console.holding(store, ()):
         done = import_chunks(store, file, benchmark, name)
     raise typer.Exit(console.finish("ingest", done.outcome(str(lake), store.tally)))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -68,7 +67,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         asking = _asking(search, file, timeout, limit, again=again)
         called = system or (RIPGREP if is_ripgrep(search) else "" if write else "checked")
         wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker)
-        with locked(store, console, {"runs"}) if write else store.naming_damage():
+        with console.holding(store, {"runs"}) if write else store.naming_damage():
             done = _imported(store, wanted, asking, console, write=write)
         done.notes += store.damage
         where, hint = (str(lake), "make evaluate") if write else ("nothing was written", "python -m ingest run …")
@@ -96,7 +95,7 @@ def submissions(
     if not folder.is_dir():
         message = f"there is no folder {folder}"
         raise GoldspanError(message, hint="It is to hold <system>/<date>/system.yaml.", code=Exit.MISSING)
-    with locked(store, console, {"runs"}):
+    with console.holding(store, {"runs"}):
         done = Outcome()
         statuses = import_submissions(store, folder, done, console.say)
     done.expected, done.scored = len(statuses), statuses.count("scored")
@@ -127,12 +126,6 @@ def _imported(lake: Lake, wanted: Wanted, asking: Asking | None, console: Consol
     return import_search(
         lake, wanted, asking, write=write, say=console.say, track=lambda pools, n: track(pools, total=n)
     )
-
-
-def locked(store: Lake, console: Console, makes: set[str]) -> AbstractContextManager[None]:
-    """The lake held by this command alone, which says when it waits for another."""
-    waiting = "another run is writing to this lake; waiting for it to end"
-    return store.locked(lambda: console.say(waiting), makes=makes, warn=console.warn)
 
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:

@@ -12,8 +12,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Annotated, NoReturn, TypeVar
 
@@ -35,6 +35,7 @@ from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
 from lake.outcome import Outcome
+from lake.store import Lake
 from lake.text import escaped, escaped_json
 from lake.unchanged import DEFAULT_LAKE as DEFAULT_LAKE
 
@@ -121,6 +122,11 @@ class Console:
         finally:
             if known:
                 bars.stop()
+
+    def holding(self, lake: Lake, makes: Collection[str]) -> AbstractContextManager[None]:
+        """The lake held by this command alone, which says when it waits for another: see :meth:`Lake.locked`."""
+        waiting = "another run is writing to this lake; waiting for it to end"
+        return lake.locked(lambda: self.say(waiting), makes=makes, warn=self.warn)
 
     def finish(self, stage: str, outcome: Outcome) -> Exit:
         """Print the last block, as lines on stderr or as one object on stdout, and give the exit code."""

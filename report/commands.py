@@ -56,8 +56,7 @@ def build_(
     debug: DebugOption = False,
 ) -> None:
     """Build the site from the lake; `python -m report` alone does this."""
-    console = Console(quiet=quiet, json=json)
-    store = Lake(lake)
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
     earlier = [since / MANIFEST if since.is_dir() else since] if since else []
     # Whoever writes to the lake meanwhile is noticed: these are its states before anything is read.
     unchanged.note_read([*earlier, *(lake / name for name in TABLES)])
