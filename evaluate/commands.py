@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Annotated
 
@@ -103,10 +102,13 @@ def run_systems(
                 engine=workers,
                 tasks=wanted,
             )
+            if outcome.missing:
+                n_items = counted(outcome.missing, "item")
+                outcome.notes.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
             done.append(outcome)
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
         boards = [board(store, *one, requested) for one in shown(asked)] if requested else []
-        outcome = _outcome(done, store)
+        outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         if not requested:
             unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=EVERY)
     if not json and not quiet:
@@ -145,17 +147,6 @@ def list_(
 def _runs(lake: Lake) -> list[dict[str, object]]:
     columns = ("system", "task", "origin", "status", "n_items")
     return lake.scan("runs").select(*columns, name="run_id").select("name", *columns).collect().sort("name").to_dicts()
-
-
-def _outcome(done: Iterable[Outcome], store: Lake) -> Outcome:
-    outcome = Outcome(str(store.root), unit="item rankings", tally=store.tally, hint="make report")
-    outcome.news += store.damage
-    for one in done:
-        outcome.add(one)
-        if one.missing:
-            items = counted(one.missing, "item")
-            outcome.notes.append(f"not scorable in this lake: {items}; `why_not` in items says why")
-    return outcome
 
 
 app.add_typer(commands)

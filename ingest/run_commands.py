@@ -130,10 +130,7 @@ def _imported(lake: Lake, wanted: Wanted, asking: Asking | None, console: Consol
 
 def outcome_of(done: Iterable[Outcome], store: Lake) -> Outcome:
     """What the last block says of the benchmarks and the like that were read."""
-    outcome = Outcome(str(store.root), unit="items ready", tally=store.tally, hint="make evaluate")
-    outcome.news += store.damage
-    for one in done:
-        outcome.add(one)
+    outcome = Outcome.of_lake(store, done, "items ready", "make evaluate")
     if outcome.rejected:
         outcome.notes.append(f"what was rejected, where and why: the table rejects, under {store.root}/rejects")
     return outcome

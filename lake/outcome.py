@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lake.errors import Exit
 from lake.parts import PartCounts
+from lake.store import Lake
 
 _COUNTS = ("expected", "scored", "missing", "failed", "rejected")
 
@@ -44,6 +45,14 @@ class Outcome:
     unit: str = "items"
     tally: PartCounts = field(default_factory=PartCounts)
     parts: str = "parts"
+
+    @classmethod
+    def of_lake(cls, lake: Lake, done: Iterable[Outcome], unit: str, hint: str) -> Outcome:
+        """What was done in a lake, from the outcomes of its parts."""
+        whole = cls(str(lake.root), unit=unit, hint=hint, tally=lake.tally, news=[*lake.damage])
+        for one in done:
+            whole.add(one)
+        return whole
 
     def add(self, other: Outcome) -> None:
         """Take in the counts and the notes of a part of what the stage did."""

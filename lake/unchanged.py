@@ -231,40 +231,23 @@ def _lake_named() -> Path:
 
 
 def _code_of(stage: str) -> str:
-    """A digest of the checkout's files that a stage runs or reads, and of the libraries that are installed."""
-    hashed = hashlib.sha256(sys.version.encode())
-    for folder in ("lake", stage, *(["site"] if stage == "report" else [])):
-        for path in sorted(_files_of(ROOT / folder)):
-            hashed.update(f"{path[len(str(ROOT)) :]}\0".encode(errors="surrogateescape"))
-            with open(path, "rb") as file:  # noqa: PTH123  # a Path for every file takes as long as the hashing
-                hashed.update(hashlib.sha256(file.read()).digest())
-    for listed in (ROOT / "pyproject.toml", ROOT / ".github" / "workflows" / "publish.yml", *_records()):
-        hashed.update(f"{listed}\0".encode(errors="surrogateescape"))
-        with suppress(OSError):
-            # What a package consists of is in its RECORD, which is never changed in place.
-            status = listed.stat()
-            hashed.update(f"{status.st_size} {status.st_mtime_ns}\0".encode())
-    return hashed.hexdigest()
+    """A digest of the states of the checkout's files that a stage runs or reads, and of the installed libraries'."""
+    folders = [ROOT / "lake", ROOT / stage, *([ROOT / "site"] if stage == "report" else [])]
+    places = [place for folder in folders for place in folder.iterdir() if place not in _NOT_CODE]
+    places += [ROOT / "pyproject.toml", ROOT / ".github" / "workflows" / "publish.yml", *_records()]
+    states = {path: state for place in places for path, state in states_below(place).items()}
+    return _digest([sys.version, *(one for one in states.items() if not one[0].endswith((".parquet", ".pyc")))])
+
+
+_NOT_CODE = {ROOT / name for name in ("lake/data", "lake/cache", "lake/submissions", "site/public")}
 
 
 def _records() -> Iterator[Path]:
-    """Where it is recorded what each installed package consists of."""
+    """What records, never changed in place, what each installed package consists of."""
     for place in sys.path:
         with suppress(OSError):
             names = sorted(entry.name for entry in os.scandir(place) if entry.name.endswith(".dist-info"))
             yield from (Path(place, name, "RECORD") for name in names)
-
-
-_NOT_CODE = {f"{ROOT}/{name}" for name in ("lake/data", "lake/cache", "lake/submissions", "site/public")}
-
-
-def _files_of(folder: Path | str) -> Iterable[str]:
-    for entry in os.scandir(folder):
-        if entry.is_dir(follow_symlinks=False):
-            if entry.path not in _NOT_CODE and not entry.name.startswith((".", "__pycache__")):
-                yield from _files_of(entry.path)
-        elif not entry.name.endswith((".parquet", ".pyc")) and entry.is_file():
-            yield entry.path
 
 
 def _digest(value: object) -> str:
