@@ -41,16 +41,10 @@
   }
 
   function select(label, name, options, value, change) {
-    const made = element("label", {}, label + " "), pick = element("select", {id: "f-" + name});
-    options.forEach(([given, text]) => {
-      const option = element("option", {}, text);
-      option.value = given;
-      pick.append(option);
-    });
+    const pick = element("select", {id: "f-" + name}, ...options.map(([given, text]) => element("option", {value: given}, text)));
     pick.value = value;
     pick.addEventListener("change", () => view.go(Object.assign({page: ""}, change ? change(pick.value) : {[name]: pick.value})).then(() => document.getElementById("f-" + name).focus()));
-    made.append(pick);
-    return made;
+    return element("label", {}, label + " ", pick);
   }
 
   function filters(columns) {
@@ -74,21 +68,18 @@
     const page = Math.min(Math.max(1, parseInt(view.state.page, 10) || 1), nPages), names = Object.values(view.about.classes), run = view.about.runs[ledgerRun()];
     filters(columns);
     const heads = ["Item", "Repository", "Language", "Gold " + view.about.kind, run ? "Most of it, " + run.title : "Most of it", "Systems that found most"];
-    const table = document.querySelector("table.items"), head = element("tr"), body = element("tbody");
-    heads.forEach((text, place) => head.append(element("th", {scope: "col", class: place === 0 ? "name" : [1, 2, 4].includes(place) ? "word" : ""}, text)));
+    const table = document.querySelector("table.items"), body = element("tbody");
+    const word = place => [1, 2, 4].includes(place) ? {class: "word"} : {};
     places.slice((page - 1) * PAGE, page * PAGE).forEach(at => {
-      const line = element("tr"), name = element("th", {scope: "row", class: "name"}), link = element("a", {href: view.address({item: columns.id[at], step: "", replay: ""})}, columns.id[at]);
-      name.append(link);
-      line.append(name, element("td", {class: "word"}, columns.repos[columns.repo[at]]), element("td", {class: "word"}, columns.languages[columns.language[at]]),
-        element("td", {}, columns.gold[at] === null ? "–" : columns.gold[at].toLocaleString("en")), element("td", {class: "word"}, names[columns.classes[at]] || "–"), element("td", {}, String(columns.solved[at])));
-      body.append(line);
+      const gold = columns.gold[at] === null ? "–" : columns.gold[at].toLocaleString("en");
+      const texts = [columns.repos[columns.repo[at]], columns.languages[columns.language[at]], gold, names[columns.classes[at]] || "–", String(columns.solved[at])];
+      const link = element("a", {href: view.address({item: columns.id[at], step: "", replay: ""})}, columns.id[at]);
+      body.append(element("tr", {}, element("th", {scope: "row", class: "name"}, link), ...texts.map((text, place) => element("td", word(place + 1), text))));
     });
     if (!places.length) {
-      const line = element("tr"), cell = element("td", {class: "word", colspan: "6"}, "No item fits all of these filters: choose “any” or “all” in one of them.");
-      line.append(cell);
-      body.append(line);
+      body.append(element("tr", {}, element("td", {class: "word", colspan: "6"}, "No item fits all of these filters: choose “any” or “all” in one of them.")));
     }
-    table.tHead.replaceChildren(head);
+    table.tHead.replaceChildren(element("tr", {}, ...heads.map((text, place) => element("th", {scope: "col", class: place ? "" : "name", ...word(place)}, text))));
     table.tBodies[0].replaceWith(body);
     const total = columns.scorable.filter(Boolean).length;
     const told = goldspan.item.plural(places.length, "item") + (places.length === total ? "" : " of " + total.toLocaleString("en")) + (nPages > 1 ? ", page " + page + " of " + nPages : "");

@@ -106,9 +106,8 @@
         return "";
       }
       const known = gold.concat(...held.map(each => each ? each[file] : [])), length = item.lengths[file] >= 0 ? item.lengths[file] : Math.max(1, ...known.map(one => one[1]));
-      const made = element("figure", {class: "strips"}), head = element("figcaption");
-      head.append(element("code", {}, path), " " + (item.lengths[file] < 0 ? "not among the files that are searched" : plural(length, "line")) + ", " + number(size(gold)) + " gold");
-      made.append(head, row("gold", "gold", length, [["right", gold]], "lines " + said(gold)));
+      const told = " " + (item.lengths[file] < 0 ? "not among the files that are searched" : plural(length, "line")) + ", " + number(size(gold)) + " gold";
+      const made = element("figure", {class: "strips"}, element("figcaption", {}, element("code", {}, path), told), row("gold", "gold", length, [["right", gold]], "lines " + said(gold)));
       if (isOwn) {
         const [, start, hole, end] = item.own;
         made.append(row("the query: its text, its hole", "own", length, [["wrong", [[start, hole]]], ["right", [[hole, end]]]], "text from line " + (start + 1) + ", hole at lines " + said([[hole, end]])));
@@ -134,27 +133,14 @@
     texts.forEach(text => line.append(element("td", {}, text)));
   }
 
-  function head(names) {
-    const made = element("thead"), line = element("tr");
-    names.forEach((name, place) => line.append(element("th", {scope: "col", class: place === 0 ? "name" : name === "Elsewhere" ? "word" : ""}, name)));
-    made.append(line);
-    return made;
-  }
-
   function table(caption, names, lines) {
-    const box = element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": caption}), made = element("table", {class: "sums"});
-    const title = element("caption"), body = element("tbody");
-    title.append(element("span", {}, caption));
-    body.append(...lines);
-    made.append(title, head(names), body);
-    box.append(made);
-    return box;
+    const heads = names.map((name, place) => element("th", {scope: "col", class: place === 0 ? "name" : name === "Elsewhere" ? "word" : ""}, name));
+    return element("div", {class: "scroll", role: "region", tabindex: "0", "aria-label": caption},
+      element("table", {class: "sums"}, element("caption", {}, element("span", {}, caption)), element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...lines)));
   }
 
   function name(one, text) {
-    const made = element("th", {scope: "row", class: "name"}), link = element("a", {class: "to-system", href: one.page}, one.title);
-    made.append(link, element("small", {}, text));
-    return made;
+    return element("th", {scope: "row", class: "name"}, element("a", {class: "to-system", href: one.page}, one.title), element("small", {}, text));
   }
 
   function sums(about, item, shown) {
@@ -168,9 +154,8 @@
       }
       const found = sizes(item.goldByFile, held, item.lengths);
       cells(line, [number(found.returned), number(found.both), share(found.both, found.gold), share(found.both, found.returned)]);
-      const f1 = element("td"), wrong = elsewhere(item, held);
-      f1.append(element("b", {"data-f1": 2 * found.both / (found.gold + found.returned) || 0}, (2 * found.both / (found.gold + found.returned) || 0).toFixed(2)));
-      line.append(f1, element("td", {class: "word wrap"}, wrong.length ? plural(wrong.length, "file") + " without gold" : size(held.flat()) ? "gold files only" : "nothing returned"));
+      const f1 = 2 * found.both / (found.gold + found.returned) || 0, wrong = elsewhere(item, held);
+      line.append(element("td", {}, element("b", {"data-f1": f1}, f1.toFixed(2))), element("td", {class: "word wrap"}, wrong.length ? plural(wrong.length, "file") + " without gold" : size(held.flat()) ? "gold files only" : "nothing returned"));
       return line;
     });
     return table("Lines returned, and the arithmetic of each score", ["System", "Returned", "Of them gold", "Coverage", "Precision", "F1", "Elsewhere"], lines);
@@ -186,14 +171,12 @@
     shown.forEach(run => {
       const held = answered(item, run);
       (held ? elsewhere(item, held) : []).forEach(file => {
-        const line = element("li"), lines = said(held[file]);
-        line.append(element("code", {}, item.files[file]), " " + (item.lengths[file] < 0 ? "no such file" : lines ? "lines " + lines : "named without lines") + " ", element("small", {}, about.runs[run].title));
-        list.append(line);
+        const lines = said(held[file]), told = item.lengths[file] < 0 ? "no such file" : lines ? "lines " + lines : "named without lines";
+        list.append(element("li", {}, element("code", {}, item.files[file]), " " + told + " ", element("small", {}, about.runs[run].title)));
       });
     });
-    const made = element("details");
-    made.append(element("summary", {}, "Returned from files without gold: " + plural(list.children.length, "answer")), list);
-    return list.children.length ? made : "";
+    const n = list.children.length;
+    return n ? element("details", {}, element("summary", {}, "Returned from files without gold: " + plural(n, "answer")), list) : "";
   }
 
   function ranks(about, item, shown) {
@@ -208,8 +191,7 @@
       });
       lines.push(line);
     }
-    const last = element("tr");
-    last.append(element("th", {scope: "row", class: "name"}, about.metric));
+    const last = element("tr", {}, element("th", {scope: "row", class: "name"}, about.metric));
     cells(last, held.map(one => !one || one[1] < 0 ? "–" : String(one[1])));
     lines.push(last);
     const sentence = element("p", {class: "verdict"});
@@ -222,14 +204,10 @@
   }
 
   function facts(about, item) {
-    const made = element("p", {class: "lead tight"});
     const commit = item.commit && /^[0-9a-f]{12,}$/.test(item.commit) ? item.commit.slice(0, 8) : item.commit;
     const words = [item.repo + (commit ? " @ " + commit : ""), item.language, item.source, item.subset, item.level].filter(Boolean);
-    made.append(goldspan.visible(words.join(" · ")));
-    if (item.target_path) {
-      made.append(" · completes ", element("code", {}, item.target_path));
-    }
-    return made;
+    const completed = item.target_path ? [" · completes ", element("code", {}, item.target_path)] : [];
+    return element("p", {class: "lead tight"}, words.join(" · "), ...completed);
   }
 
   // What there is to say of an item with these systems, as elements one below the other.
@@ -240,11 +218,8 @@
     if (about.kind === "candidates") {
       return ranks(about, item, shown);
     }
-    const sentence = element("p", {class: "verdict"});
-    sentence.append(...conclusion(about, item, shown));
-    if (!item.gold.length) {
-      sentence.append("No gold line of this item is kept under " + about.protocol + ".");
-    }
+    const nothing = item.gold.length ? "" : "No gold line of this item is kept under " + about.protocol + ".";
+    const sentence = element("p", {class: "verdict"}, ...conclusion(about, item, shown), nothing);
     return [sentence, ...strips(about, item, shown), sums(about, item, shown), wrongFiles(about, item, shown)];
   }
 

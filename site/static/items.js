@@ -90,7 +90,7 @@
   }
 
   function walker(near) {
-    const made = element("div", {class: "walk"}), step = (id, text, to, label) => {
+    const step = (id, text, to, label) => {
       const button = element("button", {type: "button", id: id, title: label}, text);
       button.disabled = !to;
       button.addEventListener("click", () => go({item: to, step: "", replay: ""}));
@@ -98,15 +98,12 @@
     };
     const up = element("button", {type: "button", id: "up"}, "List");
     up.addEventListener("click", () => go({item: "", step: "", replay: ""}));
-    made.append(step("before", "‹ k", near.before, "The item before"), element("span", {}, near.told), step("behind", "j ›", near.behind, "The item behind"), up);
-    return made;
+    return element("div", {class: "walk"}, step("before", "‹ k", near.before, "The item before"), element("span", {}, near.told), step("behind", "j ›", near.behind, "The item behind"), up);
   }
 
   function systems(shown) {
-    const made = element("details", {class: "shown", id: "shown"}), box = element("div", {class: "controls"});
-    made.append(element("summary", {}, "Systems shown: " + shown.length + " of " + about.runs.length));
-    about.runs.forEach((run, place) => {
-      const label = element("label"), input = element("input", {type: "checkbox"});
+    const boxes = about.runs.map((run, place) => {
+      const input = element("input", {type: "checkbox"});
       input.checked = shown.includes(place);
       input.addEventListener("change", () => {
         const next = input.checked ? shown.concat(place) : shown.filter(each => each !== place);
@@ -116,19 +113,17 @@
           document.querySelectorAll("#shown input")[place].focus();
         });
       });
-      label.append(input, element("span", {}, run.title));
-      box.append(label);
+      return element("label", {}, input, element("span", {}, run.title));
     });
-    made.append(box);
-    return made;
+    return element("details", {class: "shown", id: "shown"}, element("summary", {}, "Systems shown: " + shown.length + " of " + about.runs.length),
+      element("div", {class: "controls"}, ...boxes));
   }
 
   function showItem(item, near) {
     const shown = shownRuns(), isNew = drawn !== item.item_id;
     drawn = item.item_id;
-    const head = element("div", {class: "item-head"}), name = element("h1", {class: "tight", id: "one-name", tabindex: "-1"}, item.item_id);
-    head.append(name, walker(near));
-    const parts = [head, goldspan.item.facts(about, item)];
+    const name = element("h1", {class: "tight", id: "one-name", tabindex: "-1"}, item.item_id);
+    const parts = [element("div", {class: "item-head"}, name, walker(near)), goldspan.item.facts(about, item)];
     if (about.kind === "lines" && item.why_not === undefined) {
       item.goldByFile = byFile(item.gold, item.files.length).map(ranges => ranges.filter(each => each[0] < each[1]));
       const agents = shown.filter(run => goldspan.item.stepsOf(item, run).length), named = agents.find(run => about.runs[run].key === state.replay);

@@ -33,35 +33,30 @@
     }
 
     function list(go) {
-      const made = element("section", {class: "steps"});
-      made.append(element("h2", {id: "steps-name"}, about.runs[run].title + ", step by step"));
       const all = element("ol", {"aria-labelledby": "steps-name"});
       steps.forEach((one, place) => {
-        const line = element("li"), button = element("button", {type: "button", "aria-pressed": String(place + 1 === at)});
-        const bar = element("span", {class: "seen-bar", "aria-hidden": "true"}), full = element("span");
+        const full = element("span"), bar = element("span", {class: "seen-bar", "aria-hidden": "true"}, full);
         full.style.width = (n ? 100 * seen[place] / n : 0) + "%";
-        bar.append(full);
-        button.append(element("b", {}, String(place + 1)), " ", element("code", {title: goldspan.visible(shows(one))}, tail(shows(one))), bar, element("span", {class: "by"}, goldspan.item.share(seen[place], n)));
+        const button = element("button", {type: "button", "aria-pressed": String(place + 1 === at)}, element("b", {}, String(place + 1)), " ",
+          element("code", {title: goldspan.visible(shows(one))}, tail(shows(one))), bar, element("span", {class: "by"}, goldspan.item.share(seen[place], n)));
         button.addEventListener("click", () => go(place + 1));
-        line.append(button);
-        all.append(line);
+        all.append(element("li", {}, button));
       });
-      made.append(all, element("p", {class: "note"}, "Gold lines seen up to each step, in whichever order; what was seen need not be kept."));
-      return made;
+      return element("section", {class: "steps"}, element("h2", {id: "steps-name"}, about.runs[run].title + ", step by step"), all,
+        element("p", {class: "note"}, "Gold lines seen up to each step, in whichever order; what was seen need not be kept."));
     }
 
     function slider(runs, go, choose) {
       const made = element("div", {class: "replay", role: "group", "aria-label": "Replay"});
       if (runs.length > 1) {
-        const label = element("label", {}, "Replay "), pick = element("select", {"aria-label": "Which agent is replayed"});
+        const pick = element("select", {"aria-label": "Which agent is replayed"});
         runs.forEach(one => {
           const option = element("option", {value: String(one)}, about.runs[one].title);
           option.selected = one === run;
           pick.append(option);
         });
         pick.addEventListener("change", () => choose(Number(pick.value)));
-        label.append(pick);
-        made.append(label);
+        made.append(element("label", {}, "Replay ", pick));
       }
       const input = element("input", {type: "range", min: "1", max: String(steps.length), step: "1", "aria-label": "Step of " + about.runs[run].title, id: "step"});
       const told = element("output", {for: "step"});

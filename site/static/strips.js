@@ -72,36 +72,28 @@
     return found;
   }
 
-  function element(name, values, text) {
+  // An element with attributes and what is in it: other elements, and texts with every hidden character made visible.
+  function element(name, values, ...within) {
     const made = document.createElement(name);
-    Object.keys(values || {}).forEach(key => made.setAttribute(key, values[key]));
-    if (text !== undefined) {
-      made.textContent = goldspan.visible(text);
-    }
+    Object.entries(values || {}).forEach(([key, value]) => made.setAttribute(key, value));
+    made.append(...within.filter(one => one !== undefined && one !== "").map(one => typeof one === "string" ? goldspan.visible(one) : one));
+    return made;
+  }
+
+  function drawn(name, values) {
+    const made = document.createElementNS(SVG, name);
+    Object.entries(values).forEach(([key, value]) => made.setAttribute(key, value));
     return made;
   }
 
   // One row: what it is called, and its ranges along the file. Layers: [[class, ranges], …], each over those before it.
   function row(title, kind, length, layers, label) {
-    const made = element("div", {class: "lane"});
-    made.append(element("span", {class: "who"}, title));
-    const svg = document.createElementNS(SVG, "svg");
-    svg.setAttribute("viewBox", "0 0 " + Math.max(1, length) + " 10");
-    svg.setAttribute("preserveAspectRatio", "none");
-    svg.setAttribute("class", kind);
-    svg.setAttribute("role", "img");
-    svg.setAttribute("aria-label", goldspan.visible(title) + ": " + (label || "no line of this file"));
-    layers.forEach(layer => merged(layer[1]).forEach(one => {
-      const mark = document.createElementNS(SVG, "rect");
-      mark.setAttribute("class", layer[0]);
-      mark.setAttribute("x", one[0]);
-      mark.setAttribute("y", 0);
-      mark.setAttribute("width", one[1] - one[0]);
-      mark.setAttribute("height", 10);
-      svg.append(mark);
+    const said = goldspan.visible(title) + ": " + (label || "no line of this file");
+    const svg = drawn("svg", {viewBox: "0 0 " + Math.max(1, length) + " 10", preserveAspectRatio: "none", class: kind, role: "img", "aria-label": said});
+    layers.forEach(([name, ranges]) => merged(ranges).forEach(([start, end]) => {
+      svg.append(drawn("rect", {class: name, x: start, y: 0, width: end - start, height: 10}));
     }));
-    made.append(svg);
-    return made;
+    return element("div", {class: "lane"}, element("span", {class: "who"}, title), svg);
   }
 
   // What an answer has of a file: the lines that are gold stand out among those that are not.
@@ -112,16 +104,13 @@
   }
 
   function axis(length) {
-    const made = element("div", {class: "lane axis", "aria-hidden": "true"});
-    made.append(element("span", {class: "who"}));
     const scale = element("span", {class: "scale"});
     [1].concat(ticks(length, 8)).forEach(line => {
       const mark = element("span", {}, line.toLocaleString("en"));
       mark.style.left = 100 * (line === 1 ? 0 : line) / length + "%";
       scale.append(mark);
     });
-    made.append(scale);
-    return made;
+    return element("div", {class: "lane axis", "aria-hidden": "true"}, element("span", {class: "who"}), scale);
   }
 
   goldspan.strips = {merged, size, both, byFile, sizes, said, row, answer, axis, element};
