@@ -14,7 +14,7 @@ import polars as pl
 
 from evaluate.selection import edition
 from lake.commands import CHECKOUT, run_stage
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint
 from lake.naming import PROGRAMS
 from lake.store import Lake
@@ -53,9 +53,7 @@ def provenance(lake: Lake, run_id: str) -> Provenance:
         GoldspanError: The lake holds no such run.
     """
     runs = {row["run_id"]: row for row in lake.read("runs").iter_rows(named=True)}
-    if run_id not in runs:
-        raise unknown_name(run_id, "run", runs, code=Exit.MISSING)
-    run = runs[run_id]
+    run = lookup(run_id, "run", runs, code=Exit.MISSING)
     benchmark = str(run["benchmark"])
     declared = lake.read("benchmarks").row(by_predicate=pl.col("name") == benchmark, named=True)
     scores = lake.scan("scores", benchmark=benchmark, run_id=run_id)

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 
 from lake.catalog.protocols import protocol_named
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.store import Lake
 from report.facts import Facts
 from report.leaderboard.board import Board, build_board
@@ -36,10 +36,10 @@ class Choice:
         Raises:
             GoldspanError: A name is unknown, or nothing has it.
         """
-        if self.benchmark and self.benchmark not in facts.benchmarks:
-            raise unknown_name(self.benchmark, "benchmark", facts.benchmarks)
-        if self.protocol and self.protocol not in facts.protocols:
-            raise unknown_name(self.protocol, "protocol", facts.protocols)
+        if self.benchmark:
+            lookup(self.benchmark, "benchmark", facts.benchmarks)
+        if self.protocol:
+            lookup(self.protocol, "protocol", facts.protocols)
         of_benchmark = [one for name in facts.benchmarks if self.benchmark in ("", name) for one in facts.boards(name)]
         protocols = [one for one in of_benchmark if self.protocol in ("", one.name)]
         places = [(protocol, self._where(facts, protocol.name)) for protocol in protocols]

@@ -11,7 +11,7 @@ from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup
 from lake.naming import gold_part_of
 from lake.relevance import RELEVANCE, Evidence, Rule
 from lake.searched import POOL, chunks_of, files_of, own_pools
@@ -72,9 +72,8 @@ class ExportedRun:
         if not known:
             message = f"run {self.run_id!r} has no scores"
             raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
-        if self.wanted and self.wanted not in known:
-            raise unknown_name(self.wanted, f"protocol of {self.run_id}", known)
-        return known[self.wanted] if self.wanted else min(known.values(), key=lambda one: one.place)
+        first = min(known.values(), key=lambda one: one.place)
+        return lookup(self.wanted, f"protocol of {self.run_id}", known) if self.wanted else first
 
     @cached_property
     def rule(self) -> Rule:
