@@ -16,7 +16,9 @@ from lake.catalog.tasks import TASKS
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import put
 from lake.store import Lake
-from lake.tables import declared_row
+from lake.tables import declared_row, table
+
+_MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:
@@ -26,35 +28,27 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
         lake: Where to.
         known: Every retriever that may have a run.
     """
-    _write(lake, "tasks", (_task(task) for task in TASKS.values()))
-    _write(lake, "protocols", (_protocol(protocol) for protocol in protocols().values()))
-    _write(lake, "metrics", (_metric(metric) for metric in metrics().values()))
-    _write(lake, "retrievers", map(_retriever, known))
+    rows = {
+        "tasks": map(_task, TASKS.values()),
+        "protocols": map(_protocol, protocols().values()),
+        "metrics": map(_metric, metrics().values()),
+        "retrievers": (_row("retrievers", one, one.parameters, revision="") for one in known),
+    }
+    for name, declared in rows.items():
+        put(lake, name, "all", pl.concat(list(declared)))
 
 
-def _write(lake: Lake, name: str, rows: Iterable[pl.DataFrame]) -> None:
-    put(lake, name, "all", pl.concat(list(rows)))
-
-
-def _row(table: str, parameters: Mapping[str, object], **columns: object) -> pl.DataFrame:
-    row = declared_row(table, parameters=canonical_json(parameters), **columns)
+def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> pl.DataFrame:
+    """A row of what a declaration has under the names of a table's columns, and of what else is said of it."""
+    columns = {one: getattr(declared, one) for one in table(name).columns if hasattr(declared, one)}
+    columns |= {one: list(value) for one, value in columns.items() if isinstance(value, tuple)} | others
+    row = declared_row(name, **{**columns, "parameters": canonical_json(parameters)})
     return row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
 
 
 def _task(task: Task) -> pl.DataFrame:
-    return _row(
-        "tasks",
-        {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only},
-        name=task.name,
-        title=task.title,
-        meaning=task.meaning,
-        version=task.version,
-        benchmark=task.benchmark,
-        query=task.query_meaning,
-        pool=task.pool_meaning,
-        tie=task.tie,
-        pool_prefix=task.pool_prefix,
-    )
+    parameters = {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only}
+    return _row("tasks", task, parameters, query=task.query_meaning, pool=task.pool_meaning)
 
 
 def _protocol(protocol: Protocol) -> pl.DataFrame:
@@ -68,53 +62,19 @@ def _protocol(protocol: Protocol) -> pl.DataFrame:
     }
     return _row(
         "protocols",
+        protocol,
         parameters,
-        name=protocol.name,
-        title=protocol.title,
-        meaning=protocol.meaning,
-        version=protocol.version,
-        source=protocol.source,
         primary_metric=f"{primary.metric}@{primary.k}",
         benchmark=TASKS[protocol.tasks[0]].benchmark,
-        tasks=list(protocol.tasks),
-        gold=protocol.gold,
-        relevance=protocol.relevance,
         metrics=[{"metric": metric, "ks": list(ks)} for metric, ks in protocol.metrics],
         primary=vars(primary),
         headline={"slice": headline[0], "slice_value": headline[1]},
         has_contexts=context is not None,
         leaves_out_failed=context is not None and context.failed == "left out",
         hash=protocol_hash(protocol),
-        parity_only=protocol.parity_only,
-        place=protocol.place,
     )
-
-
-_MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
 
 def _metric(metric: Metric) -> pl.DataFrame:
-    return _row(
-        "metrics",
-        {"granularity": metric.granularity, "ks": metric.ks},
-        name=metric.name,
-        title=metric.title,
-        meaning=metric.meaning,
-        direction=metric.direction,
-        micro=_MICRO[metric.micro],
-        of_steps=metric.is_of_steps,
-        cut=metric.cut,
-    )
-
-
-def _retriever(retriever: Retriever) -> pl.DataFrame:
-    return _row(
-        "retrievers",
-        retriever.parameters,
-        name=retriever.name,
-        title=retriever.title,
-        meaning=retriever.meaning,
-        version=retriever.version,
-        source=retriever.source,
-        tags=list(retriever.tags),
-    )
+    parameters = {"granularity": metric.granularity, "ks": metric.ks}
+    return _row("metrics", metric, parameters, micro=_MICRO[metric.micro], of_steps=metric.is_of_steps)

@@ -12,7 +12,6 @@ from functools import partial
 
 import polars as pl
 
-from evaluate.made_by import RELEVANCE_CODE, scoring_code
 from evaluate.metrics import metrics_of
 from evaluate.query_forms import rewritten
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
@@ -20,9 +19,13 @@ from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_
 from evaluate.rank.ranking import Ranked, SideBySideError, rank, together
 from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
+from evaluate.score.contexts.chance import expected_contexts
+from evaluate.score.contexts.material import load_material, load_runs
+from evaluate.score.contexts.scoring import score_contexts
+from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score_run
 from evaluate.selection import ItemPart
-from evaluate.systems import System
+from evaluate.systems import PlannedRun, Run, System
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -30,6 +33,7 @@ from lake.lines import LineAxis
 from lake.make import Input, Product, product_of
 from lake.naming import gold_part_of
 from lake.relevance import RELEVANCE
+from lake.searched import own_pools
 from lake.store import Lake
 
 
@@ -69,75 +73,61 @@ class Partition:
 
     def __init__(self, lake: Lake, task: Task, asked: ItemPart, cache: PoolCache) -> None:
         self.lake, self.task, self.asked, self.cache = lake, task, asked, cache
-        self.protocols = protocols_of(task.name)
 
-    def run(self, systems: Sequence[tuple[System, str, str]]) -> None:
-        """Rank and score the part for some systems of one chunker, as far as it is not done.
-
-        Args:
-            systems: Each with the id of its run and what that is made from.
-        """
-        rankings = [(system, run_id, self._ranking(run_id, stamp)) for system, run_id, stamp in systems]
-        self._rank([one for one in rankings if not one[2].is_current])
-        for system, run_id, _ in systems:
-            for protocol in self._scored_by(system):
+    def run(self, runs: Sequence[PlannedRun]) -> None:
+        """Rank and score the part for some runs over the chunks of one chunker, as far as it is not done."""
+        self._rank([run for run in runs if not self._ranking(run).is_current])
+        for run in runs:
+            for protocol in self._scored_by(run):
                 # Made again where it was damaged, though the scores may be there.
-                self._relevance(protocol, system.chunker)
-                self.score(run_id, protocol, system.chunker, is_chance=system.retriever.is_chance)
+                self._relevance(protocol, run.chunker)
+                self.score(run, protocol)
 
-    def is_current(self, system: System, run_id: str, stamp: str) -> bool:
-        """Whether there is nothing to do for a system."""
-        products = [ranking := self._ranking(run_id, stamp)]
-        for protocol in self._scored_by(system):
-            products.append(self._scores(run_id, ranking, protocol))
+    def is_current(self, run: PlannedRun) -> bool:
+        """Whether there is nothing to do for a run."""
+        products = [ranking := self._ranking(run)]
+        for protocol in self._scored_by(run):
+            products.append(self._scores(run, ranking, protocol))
             if RELEVANCE[protocol.relevance].similarity:
-                products.append(self._relevance_product(protocol, system.chunker))
+                products.append(self._relevance_product(protocol, run.system.chunker))
         return all(product.is_current for product in products)
 
-    def score(self, run_id: str, protocol: Protocol, chunker: str | None, *, is_chance: bool = False) -> None:
-        """Score the part of a run under one protocol, as far as it is not done.
-
-        Args:
-            run_id: The run; where it has nothing on the part, nothing is done.
-            protocol: The rules.
-            chunker: Who cut its chunks; None where nobody knows.
-            is_chance: The run stands for every order of the pool.
-        """
-        run_items = self.lake.part("run_items", self.asked.part, **self._folders(run_id))
+    def score(self, run: Run, protocol: Protocol) -> None:
+        """Score the part of a run under one protocol, as far as it has something there and is not done."""
+        run_items = self.lake.part("run_items", self.asked.part, **self._folders(run))
         if run_items is not None:
-            make = partial(self.scores, run_id, protocol, chunker, is_chance=is_chance)
-            self._scores(run_id, run_items, protocol).make(make)
+            self._scores(run, run_items, protocol).make(partial(self.scores, run, protocol))
 
-    def scores(self, run_id: str, protocol: Protocol, chunker: str | None, *, is_chance: bool = False) -> pl.DataFrame:
-        """The part's scores of a run under one protocol, worked out and not stored; arguments as for :meth:`score`."""
-        asked, of_run = self.asked, self._folders(run_id)
+    def scores(self, run: Run, protocol: Protocol) -> pl.DataFrame:
+        """The part's scores of a run under one protocol, worked out and not stored."""
+        asked, of_run = self.asked, self._folders(run)
+        items, pool = asked.items.lazy(), None if run.chunker is None else self._pools(run.chunker).chunks.lazy()
+        if self.task.without_own_file and pool is not None:
+            pool, items = own_pools(pool, items), items.with_columns(pool_id="item_id")
+        axis = self._axis() if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
+        gold, relevance = asked.gold_of(protocol.gold).lazy(), self._relevance(protocol, run.chunker)
         return score_run(
-            protocol,
-            run_id=run_id,
+            Basis(protocol, items, gold, pool, axis, relevance),
+            run_id=run.run_id,
             hits=self.lake.scan_part("hits", asked.part, **of_run),
             completions=self.lake.scan_part("run_items", asked.part, **of_run).select(*COMPLETION),
-            asked=asked,
-            pool=None if chunker is None else self._pools(chunker).chunks.lazy(),
-            relevance=self._relevance(protocol, chunker),
-            axis=self.cache.axis(self.lake, self.task, asked) if _covers_lines(protocol) else None,
-            is_chance=is_chance,
-            without_own_file=self.task.without_own_file,
+            is_chance=run.is_chance,
         )
 
-    def _rank(self, systems: Sequence[tuple[System, str, Product]]) -> None:
-        """Rank the part for systems of one chunker: some pools at a time, whose tokens are shared by all systems."""
-        if not systems:
+    def _rank(self, runs: Sequence[PlannedRun]) -> None:
+        """Rank the part for runs over one chunker's chunks: some pools at a time, whose tokens are shared by all."""
+        if not runs:
             return
-        pools = self._pools(systems[0][0].chunker)
-        rankers = [self._ranker(system) for system, _, _ in systems]
+        pools = self._pools(runs[0].system.chunker)
+        rankers = [self._ranker(run.system) for run in runs]
         # Where every item has a small pool of its own, these are gone through side by side.
         batches = [pools] if pools.are_own(self.asked.described) else pools.batches()
         found = zip(*([ranker(batch) for ranker in rankers] for batch in batches), strict=True)
-        for (_, run_id, ranking), in_batches in zip(systems, found, strict=True):
+        for run, in_batches in zip(runs, found, strict=True):
             ranked = together(in_batches)
-            hits = hit_rows(run_id, ranked, pools, partial(self.cache.axis, self.lake, self.task, self.asked))
-            items = run_item_rows(run_id, self.asked.items, ranked, pools)
-            ranking.write(cost_row(run_id, self.asked.part, ranked), hits, items)
+            hits = hit_rows(run.run_id, ranked, pools, self._axis)
+            items = run_item_rows(run.run_id, self.asked.items, ranked, pools)
+            self._ranking(run).write(cost_row(run.run_id, self.asked.part, ranked), hits, items)
 
     def _ranker(self, system: System) -> Callable[[ChunkedPools], Ranked]:
         """What ranks some pools for a system."""
@@ -176,7 +166,8 @@ class Partition:
 
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         asked = self.asked
-        items = asked.described.select("item_id", "pool_id", own=_own_file(self.task))
+        own_file = pl.col("target_path") if self.task.without_own_file else pl.lit(None, pl.String)
+        items = asked.described.select("item_id", "pool_id", own=own_file)
         files = None if self.task.own_gold else asked.files
         return relevance_rows(self.lake, self._pools(chunker), items, asked.snippets_of(protocol.gold), files)
 
@@ -191,23 +182,25 @@ class Partition:
     def _pools(self, chunker: str) -> ChunkedPools:
         return self.cache.pools(self.lake, self.task, chunker, self.asked)
 
-    def _scored_by(self, system: System) -> list[Protocol]:
+    def _axis(self) -> LineAxis:
+        return self.cache.axis(self.lake, self.task, self.asked)
+
+    def _scored_by(self, run: PlannedRun) -> list[Protocol]:
         """The protocols a ranking is scored by here; those of contexts score all runs together, afterwards."""
-        protocols = [system.protocol] if system.protocol else self.protocols
+        protocols = (one for one in protocols_of(self.task.name) if run.protocol in ("", one.name))
         return [protocol for protocol in protocols if protocol.context is None]
 
-    def _folders(self, run_id: str, protocol: Protocol | None = None) -> dict[str, str]:
-        run = {"benchmark": self.task.benchmark, "run_id": run_id}
-        return {**run, "protocol": protocol.name} if protocol else run
+    def _folders(self, run: Run) -> dict[str, str]:
+        return {"benchmark": self.task.benchmark, "run_id": run.run_id}
 
-    def _ranking(self, run_id: str, stamp: str) -> Product:
+    def _ranking(self, run: PlannedRun) -> Product:
         """The part's ranking, for a run of that stamp, which has the digest of the code."""
-        folders, asked = self._folders(run_id), self.asked
+        folders, asked = self._folders(run), self.asked
         # The items last, so that a part of them means that its hits are there.
         tables = ("costs", "hits", "run_items")
-        return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=stamp, code=(), **folders)
+        return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
 
-    def _scores(self, run_id: str, ranking: Input, protocol: Protocol) -> Product:
+    def _scores(self, run: Run, ranking: Input, protocol: Protocol) -> Product:
         return product_of(
             self.lake,
             "scores",
@@ -215,7 +208,8 @@ class Partition:
             inputs=[ranking, self.asked],
             parameters=protocol_hash(protocol),
             code=scoring_code(protocol),
-            **self._folders(run_id, protocol),
+            protocol=protocol.name,
+            **self._folders(run),
         )
 
     def _relevance_product(self, protocol: Protocol, chunker: str) -> Product:
@@ -225,16 +219,15 @@ class Partition:
             part=gold_part_of(self.asked.part, self.task.own_gold),
             inputs=[self.asked, self.lake.part("chunkers", chunker)],
             parameters=protocol.gold,
-            code=RELEVANCE_CODE,
+            code=[relevance_rows],
             benchmark=self.task.benchmark,
             chunker=chunker,
         )
 
 
-def _own_file(task: Task) -> pl.Expr:
-    """The path that an item's pool is without, or null."""
-    return pl.col("target_path") if task.without_own_file else pl.lit(None, pl.String)
-
-
-def _covers_lines(protocol: Protocol) -> bool:
-    return any(metric.shape == "covered" for metric, _ in metrics_of(protocol))
+def scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
+    """What scores a run under a protocol, and its metrics: the code in the closure of their imports counts."""
+    metrics = [metric.at for metric, _ in metrics_of(protocol)]
+    if protocol.context is None:
+        return [score_run, *metrics]
+    return [score_contexts, load_material, load_runs, expected_contexts, *metrics]

@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-
-import polars as pl
+from typing import NamedTuple
 
 from evaluate.declared import declare
 from evaluate.partition import Partition, PoolCache
-from evaluate.prune import remove_stale
+from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.rank.content_tokens import remove_stale_tokens
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Work
 from evaluate.selection import Selection, asked_of, edition
-from evaluate.systems import System, check_at_hand, check_patterns, imported_systems, known_retrievers
+from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import Console
@@ -32,8 +31,7 @@ MANY_RANKINGS = 5_000
 """From so many rankings of items on, starting processes is worth its seconds however few jobs they are in."""
 
 
-@dataclass(frozen=True)
-class Job:
+class Job(NamedTuple):
     """One part of the items under one chunker, for every task that asks it: what is handed out."""
 
     part: str
@@ -66,10 +64,9 @@ class Runner:
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
-                work = Work(lake, task, [asked], self.selection, self.label, Outcome(), chunkers)
-                systems = [system for system in work.plan(self.patterns) if system.chunker == job.chunker]
+                work = Work(lake, task, [asked], self.selection, self.patterns, self.label, Outcome(), chunkers)
                 part = Partition(lake, task, asked, self.cache)
-                part.run([(system, work.run_id(system), work.stamp(system)) for system in systems])
+                part.run([run for run in work.plan if run.chunker == job.chunker])
         return lake.tally
 
 
@@ -100,43 +97,42 @@ def evaluate(
     cut_by = [part.name for part in lake.parts("chunkers")]
     check_patterns(patterns, cut_by, list(known), imported_systems(lake))
     check_at_hand(patterns, known)
-    run = [task for task in tasks_of(benchmark) if _is_run(lake, task, tasks)]
-    works = [Work(lake, task, list(asked_of(lake, task, selection)), selection, held.label, result) for task in run]
+    works = [
+        Work(lake, task, list(asked_of(lake, task, selection)), selection, patterns, held.label, result)
+        for task in tasks_of(benchmark)
+        if _is_run(lake, task, tasks)
+    ]
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
             result.notes.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
-    plans = [(work, work.plan(patterns)) for work in works]
-    for work, plan in plans:
-        for system in plan:
-            # First, so that nothing of what is gone is counted.
-            work.remove_parts(work.run_id(system))
+    runs = [(work, run) for work in works for run in work.plan]
+    for work, run in runs:
+        # First, so that nothing of what is gone is counted.
+        remove_other_parts(work, run)
     said: dict[str, Mapping[str, str]] = {}
-    for work, system in [(work, system) for work, plan in plans for system in plan if not work.is_current(system)]:
-        if found := work.prepare(system, console.track):
-            said[work.run_id(system)] = found
-            result.notes.append(f"{system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
-    jobs = _jobs(plans)
-    chunkers = {work.task.name: work.chunkers() for work, plan in plans if plan}
+    for work, run in [(work, run) for work, run in runs if not work.is_current(run)]:
+        if found := work.prepare(run, console.track):
+            said[run.run_id] = found
+            result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
+    jobs = _jobs(works)
+    chunkers = {work.task.name: work.chunkers for work in works if work.plan}
     runner = Runner(lake.root, held.label, selection, tuple(patterns), chunkers)
-    n_rankings = sum(len(plan) * asked.described.height for work, plan in plans for asked in work.asked)
+    n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
     done = engine.map(runner.run, jobs, are_long=n_rankings >= MANY_RANKINGS)
     for tally in console.track(done, f"evaluating {benchmark}", total=len(jobs)):
         lake.tally.add(tally)
-    runs = [(work, system) for work, plan in plans for system in plan]
-    for work, system in console.track(runs, f"concluding {benchmark}", total=len(runs)):
-        work.conclude(system, said.get(work.run_id(system), {}))
-    for work, plan in plans:
-        work.aggregate(plan)
+    for work, run in console.track(runs, f"concluding {benchmark}", total=len(runs)):
+        work.conclude(run, said.get(run.run_id, {}))
+    for work in works:
         result.news += remove_stale(work)
-        work.score_contexts(plan, patterns)
-        work.score_imported(patterns)
-        if any(asked.described.height for asked in work.asked):
-            keep_ledgers(lake, work.task, work.asked, work.run_ids(plan, patterns))
+        work.score()
+        if work.has_items:
+            keep_ledgers(lake, work.task, work.asked, [*work.plan, *work.imported])
         compare_task(lake, work.task)
-    if not any(asked.described.height for work in works for asked in work.asked):
+    if not any(work.has_items for work in works):
         limits = selection.said()
         none = f"no scorable item of {benchmark}"
         message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
@@ -148,18 +144,18 @@ def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
     """Whether a task is named; where none is, whether it runs always, or the lake holds runs of it."""
     if names or task.runs == "always":
         return task.name in names or not names
-    runs = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("task") == task.name)
+    runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
     return not runs.head(1).collect().is_empty()
 
 
-def _jobs(plans: Sequence[tuple[Work, Sequence[System]]]) -> list[Job]:
+def _jobs(works: Sequence[Work]) -> list[Job]:
     """Every part under every chunker for which something is not done, part by part."""
-    jobs: dict[Job, None] = {}
-    for work, plan in plans:
+    jobs: set[Job] = set()
+    for work in works:
         for asked in work.asked:
             part = Partition(work.lake, work.task, asked, PoolCache())
-            for system in plan:
-                job = Job(asked.part, system.chunker)
-                if job not in jobs and not part.is_current(system, work.run_id(system), work.stamp(system)):
-                    jobs[job] = None
-    return sorted(jobs, key=lambda job: (job.part, job.chunker))
+            for run in work.plan:
+                job = Job(asked.part, run.system.chunker)
+                if job not in jobs and not part.is_current(run):
+                    jobs.add(job)
+    return sorted(jobs)

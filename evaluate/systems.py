@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.made_by import ranking_code
+from evaluate.query_forms import QUERY_FORMS
+from evaluate.rank.hit_rows import hit_rows
+from evaluate.rank.pool_contents import LakePools
+from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers.naming import retriever_named
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
+from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.fingerprint import fingerprint
@@ -67,6 +71,36 @@ class System:
             label,
             selection,
         )
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run that is to be scored or aggregated.
+
+    Attributes:
+        run_id: The run.
+        protocol: The one protocol it is scored under; empty for every one.
+        chunker: Who cut what it searched; None where nobody knows, or nothing was cut.
+        is_chance: It stands for every order of its pool.
+    """
+
+    run_id: str
+    protocol: str = ""
+    chunker: str | None = None
+    is_chance: bool = False
+
+
+@dataclass(frozen=True)
+class PlannedRun(Run):
+    """A run that is to be made.
+
+    Attributes:
+        system: Whose.
+        stamp: What it is made from, but for the data; it has the digest of the code.
+    """
+
+    system: System = field(kw_only=True, compare=False)
+    stamp: str = field(kw_only=True)
 
 
 def run_id_of(task: Task, system: System, stamp: str) -> str:
@@ -198,3 +232,15 @@ def _aliased(pattern: str) -> list[str]:
     chunker, plus, retriever = pattern.partition("+")
     meant = CHUNKER_SETS.get(chunker, (CHUNKER_ALIASES.get(chunker, chunker),))
     return [f"{one}{plus}{retriever}" for one in meant]
+
+
+def ranking_code(retriever: Retriever) -> str:
+    """A digest of what reads pools, of the retriever and those that it calls, and of what orders their scores."""
+    functions: list[Callable[..., object]] = [rank, hit_rows]
+    for one in retriever.parts():
+        functions += filter(None, (one.index, one.with_arguments))
+        if one.query_form:
+            functions.append(QUERY_FORMS[one.query_form].rewrite)
+        if one.needs in ("files", "definitions"):
+            functions.append(LakePools)
+    return code_digest(*functions)

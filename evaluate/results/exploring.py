@@ -9,12 +9,13 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.partition import Partition, PoolCache
-from evaluate.runs import context_runs as contexts
 from evaluate.runs.comparing import systems_of
+from evaluate.runs.context_runs import scores_of
 from evaluate.score.contexts.ground import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, asked_of, edition
 from evaluate.statistics.pooling import pooled
+from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.task import Task
 from lake.relevance import RELEVANCE
@@ -99,30 +100,30 @@ def _with_metrics(protocol: Protocol, requested: Requested) -> Protocol:
     )
 
 
-def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Selection, list[contexts.ContextRun]]]:
+def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Selection, list[Run]]]:
     """Some runs of a task by what of the items they were asked; those over the same chunks beside each other."""
     expected = systems_of(lake, task).select("run_id", "is_expected")
     rows = lake.read("runs", benchmark=task.benchmark).join(expected, on="run_id").sort("chunker", "run_id")
     whole = Selection((), edition(lake, task.benchmark).limit)
-    runs: dict[Selection, list[contexts.ContextRun]] = {}
+    runs: dict[Selection, list[Run]] = {}
     for run in rows.filter(pl.col("run_id").is_in(list(run_ids))).iter_rows(named=True):
         is_ours = run["origin"] == "built-in"
         selection = Selection.of_run(run["selection"], run["limit"]) if is_ours else whole
-        mine = contexts.ContextRun(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
+        mine = Run(run["run_id"], chunker=run["chunker"], is_chance=run["is_expected"])
         runs.setdefault(selection, []).append(mine)
     yield from runs.items()
 
 
 def _scores(
-    lake: Lake, task: Task, asked: ItemPart, cache: PoolCache, rules: Protocol, runs: Sequence[contexts.ContextRun]
+    lake: Lake, task: Task, asked: ItemPart, cache: PoolCache, rules: Protocol, runs: Sequence[Run]
 ) -> list[pl.DataFrame]:
     """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
     requested, frames = metrics_of(rules), list[pl.DataFrame]()
     of_contexts = [one for one in requested if rules.context is not None and one[0].shape not in _OF_RESULTS]
     if of_contexts:
-        frames = contexts.scores_of(lake, asked, _with_metrics(rules, of_contexts), runs)
+        frames = scores_of(lake, asked, _with_metrics(rules, of_contexts), runs)
     if of_results := [one for one in requested if one not in of_contexts]:
         part, ranked = Partition(lake, task, asked, cache), replace(_with_metrics(rules, of_results), context=None)
         listed = [run for run in runs if rules.context is None or run.chunker is not None]
-        frames += [part.scores(run.run_id, ranked, run.chunker, is_chance=run.is_chance) for run in listed]
+        frames += [part.scores(run, ranked) for run in listed]
     return [frame.select(*_COLUMNS) for frame in frames]

@@ -1,23 +1,22 @@
-"""Score and aggregate the runs of a task of contexts: all that are not done, together."""
+"""Score the runs of a task of contexts, all that are not done together; and aggregate those of any task."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import polars as pl
 
-from evaluate.made_by import AGGREGATING_CODE, scoring_code
+from evaluate.partition import scoring_code
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs, rules_of
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from evaluate.selection import ItemPart
-from evaluate.statistics.oracle_share import with_share_of_oracle
-from evaluate.statistics.pooling import pooled
+from evaluate.statistics.pooling import pooled, with_share_of_oracle
+from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol
-from lake.make import Input, Product, product_of
+from lake.make import Product, product_of
 from lake.naming import GOLD_RUN
 from lake.store import Lake, Part
 from lake.tables import table
@@ -29,97 +28,82 @@ ROWS_AT_ONCE = 3_000_000
 """About how many rows of hits are scored together, and of scores aggregated: what memory must hold."""
 
 
-@dataclass(frozen=True)
-class ContextRun:
-    """A run that is to be scored.
-
-    Attributes:
-        run_id: The run.
-        protocol: The one protocol it is scored under; empty for every one.
-        chunker: Who cut what it searched; None where nobody knows, or nothing was cut.
-        is_chance: It stands for every order of its pool.
-        oracle: Protocol → the run that bounds it.
-    """
-
-    run_id: str
-    protocol: str = ""
-    chunker: str | None = None
-    is_chance: bool = False
-    oracle: Mapping[str, str] = field(default_factory=dict, compare=False)
-
-
-def score_runs(
-    lake: Lake, asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[ContextRun]
-) -> None:
-    """Score some runs on every part of the items and aggregate them, as far as it is not done.
-
-    Args:
-        lake: Where from and where to.
-        asked: The parts.
-        protocols: The rules, each with rules of contexts.
-        runs: The runs.
-    """
+def score_runs(lake: Lake, asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
+    """Score some runs by rules of contexts on every part of the items and aggregate them, as far as it is not done."""
+    by_chance, others = ([run for run in runs if run.is_chance == is_chance] for is_chance in (True, False))
     for part in asked:
-        _expect_part(lake, part, protocols, [run for run in runs if run.is_chance])
+        _expect_part(lake, part, protocols, by_chance)
     for protocol in protocols:
-        mine = _of(protocol, runs)
         for part in asked:
-            _score_part(lake, part, protocol, [run for run in mine if not run.is_chance])
-        aggregate_runs(lake, asked, protocol, mine)
+            todo = _to_do(lake, part, protocol, others)
+            for batch in _batches(lake, list(todo), "hits", [part]):
+                scored = _scored(lake, part, protocol, batch)
+                for run in batch:
+                    _write(todo[run], protocol, *(rows.filter(run_id=run.run_id) for rows in scored))
+        aggregate_runs(lake, asked, protocol, runs)
 
 
-def aggregate_runs(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[ContextRun]) -> None:
-    """Aggregate the scores of some runs under a protocol, as far as it is not done; those that bound others first."""
-    bounds = {run.oracle[protocol.name] for run in runs if protocol.name in run.oracle}
-    folders = {"benchmark": asked[0].benchmark, "protocol": protocol.name}
-    for wave in (True, False):
-        mine = [run for run in runs if (run.run_id in bounds) == wave]
-        for batch in _batches(lake, mine, lambda run: lake.parts("scores", run_id=run.run_id, **folders)):
-            _aggregate(lake, asked, protocol, batch)
+def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
+    """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
+    batches = _batches(lake, [run for run in runs if not run.is_chance], "hits", [asked])
+    chunkers = {run.run_id: run.chunker or "" for run in runs if run.is_chance}
+    expected = expected_contexts(lake, asked, [protocol], chunkers)[protocol.name]
+    return [*(_scored(lake, asked, protocol, batch).scores for batch in batches), expected]
 
 
-def _score_part(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> None:
-    shared = _read_by_all(lake, asked, protocol)
-    products = {run: product for run in runs if (product := _product(lake, asked, protocol, run, shared)) is not None}
-    todo = [run for run, product in products.items() if not product.is_current]
-    for batch in _batches(lake, todo, partial(_hits, lake, asked)):
-        scored = _scored(lake, asked, protocol, [run.run_id for run in batch])
-        frames = _by_run(scored.steps), _by_run(scored.scores)
-        for run in batch:
-            _write(products[run], protocol, *(by_run.get(run.run_id) for by_run in frames))
+def aggregate_runs(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
+    """Aggregate what runs score under a protocol, as far as it is not done; those that bound others first."""
+    mine = _scored_by(protocol, runs) if asked else []
+    bounds = {run.chunker: run.run_id for run in mine if isinstance(run, PlannedRun) and run.protocol}
+    first = [run for run in mine if run.run_id in bounds.values()]
+    for wave, bounded_by in ((first, {}), ([run for run in mine if run not in first], bounds)):
+        for batch in _batches(lake, wave, "scores", asked, protocol=protocol.name):
+            _aggregate(lake, asked, protocol, batch, bounded_by)
 
 
-def _expect_part(lake: Lake, asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[ContextRun]) -> None:
+def _expect_part(lake: Lake, asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
     """What stands for every order of its pool, under all protocols at once: they are scored for the same orders."""
-    todo: dict[str, dict[str, Product]] = {}
-    for protocol in protocols:
-        shared = _read_by_all(lake, asked, protocol)
-        products = {run.run_id: _product(lake, asked, protocol, run, shared) for run in _of(protocol, runs)}
-        todo[protocol.name] = {name: one for name, one in products.items() if one is not None and not one.is_current}
-    wanted = [protocol for protocol in protocols if todo[protocol.name]]
-    chunkers = {run.run_id: run.chunker or "" for run in runs if any(run.run_id in of for of in todo.values())}
-    found = expected_contexts(lake, asked, wanted, chunkers)
-    for protocol in wanted:
-        scores = _by_run(found[protocol.name])
-        for run_id, product in todo[protocol.name].items():
-            _write(product, protocol, None, scores.get(run_id))
+    todo = {protocol: products for protocol in protocols if (products := _to_do(lake, asked, protocol, runs))}
+    chunkers = {run.run_id: run.chunker or "" for run in runs if any(run in products for products in todo.values())}
+    found = expected_contexts(lake, asked, list(todo), chunkers)
+    no_steps = pl.DataFrame(schema=table("step_scores").columns)
+    for protocol, products in todo.items():
+        for run, product in products.items():
+            _write(product, protocol, found[protocol.name].filter(run_id=run.run_id), no_steps)
 
 
-def _of(protocol: Protocol, runs: Sequence[ContextRun]) -> list[ContextRun]:
+def _scored_by(protocol: Protocol, runs: Sequence[Run]) -> list[Run]:
     """The runs that a protocol scores."""
     return [run for run in runs if run.protocol in ("", protocol.name)]
 
 
-def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[ContextRun]) -> list[pl.DataFrame]:
-    """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
-    batches = _batches(lake, [run for run in runs if not run.is_chance], partial(_hits, lake, asked))
-    frames = [_scored(lake, asked, protocol, [run.run_id for run in batch]).scores for batch in batches]
-    chunkers = {run.run_id: run.chunker or "" for run in runs if run.is_chance}
-    return [*frames, expected_contexts(lake, asked, [protocol], chunkers)[protocol.name]]
+def _to_do(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> dict[Run, Product]:
+    """The runs' scores on a part that are not current; runs that have nothing on that part have none."""
+    # All parts of the symbols have one fingerprint, that of the code that found them.
+    symbols = {part.fingerprint: part for part in lake.parts("symbols", rules=rules_of(protocol).symbols)}
+    gold_edits = lake.part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
+    todo = {}
+    for run in _scored_by(protocol, runs):
+        of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
+        answered, edits = (lake.part(name, asked.part, **of_run) for name in ("run_items", "edits"))
+        product = product_of(
+            lake,
+            "step_scores",
+            "scores",
+            part=asked.part,
+            inputs=[answered, edits, asked, gold_edits, *(symbols[name] for name in sorted(symbols))],
+            parameters=protocol_hash(protocol),
+            code=scoring_code(protocol),
+            protocol=protocol.name,
+            **of_run,
+        )
+        if answered is not None and not product.is_current:
+            todo[run] = product
+    return todo
 
 
-def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
-    runs = load_runs(lake, asked, protocol, names)
+def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, batch: Sequence[Run]) -> Scored:
+    runs = load_runs(lake, asked, protocol, [run.run_id for run in batch])
     found = []
     # Of no items there are scores too: none, in the right columns.
     for first in range(0, max(1, asked.described.height), ITEMS_AT_ONCE):
@@ -127,53 +111,18 @@ def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str
         some = runs.on(items)
         material = load_material(lake, replace(asked, described=items), protocol, some)
         found.append(score_contexts(protocol, material, some))
-    scores = _by_measure([one.scores for one in found], ["granularity", "metric", "k"])
-    return Scored(scores, _by_measure([one.steps for one in found], ["granularity"]))
-
-
-def _by_measure(frames: Sequence[pl.DataFrame], measure: Sequence[str]) -> pl.DataFrame:
-    """The rows of some items below the others', in the order in which they are when all are scored together."""
-    rows = pl.concat(frames)
-    order = rows.select(measure).unique(maintain_order=True).with_row_index("place")
-    return rows.join(order, on=measure, maintain_order="left").sort("place", maintain_order=True).drop("place")
-
-
-def _read_by_all(lake: Lake, asked: ItemPart, protocol: Protocol) -> list[Input | None]:
-    """What the scores of all runs on a part are made from."""
-    # All parts of the symbols have one fingerprint, that of the code that found them.
-    symbols = {part.fingerprint: part for part in lake.parts("symbols", rules=rules_of(protocol).symbols)}
-    gold_edits = lake.part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
-    return [asked, gold_edits, *(symbols[name] for name in sorted(symbols))]
-
-
-def _product(
-    lake: Lake, asked: ItemPart, protocol: Protocol, run: ContextRun, shared: Sequence[Input | None]
-) -> Product | None:
-    """A run's scores on a part; None where it has nothing on that part."""
-    of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
-    answered, edits = (lake.part(name, asked.part, **of_run) for name in ("run_items", "edits"))
-    if answered is None:
-        return None
-    return product_of(
-        lake,
-        "step_scores",
-        "scores",
-        part=asked.part,
-        inputs=[answered, edits, *shared],
-        parameters=protocol_hash(protocol),
-        code=scoring_code(protocol),
-        protocol=protocol.name,
-        **of_run,
-    )
+    return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
 
 
 def _batches(
-    lake: Lake, runs: Sequence[ContextRun], parts_of: Callable[[ContextRun], list[Part]]
-) -> Iterator[list[ContextRun]]:
-    """Runs that are gone through together, so many that memory holds the rows of some parts of theirs."""
-    batch, n_rows = list[ContextRun](), 0
+    lake: Lake, runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str
+) -> Iterator[list[Run]]:
+    """Runs that are gone through together, so many that memory holds what a table has of theirs on some parts."""
+    batch, n_rows = list[Run](), 0
     for run in runs:
-        n = sum(lake.scan_parts([part], part.table).select(pl.len()).collect().item() for part in parts_of(run))
+        of_run = {"run_id": run.run_id, **folders}
+        parts = [part for one in asked if (part := lake.part(name, one.part, benchmark=one.benchmark, **of_run))]
+        n = lake.scan_parts(parts, name).select(pl.len()).collect().item()
         if batch and n_rows + n > ROWS_AT_ONCE:
             yield batch
             batch, n_rows = [], 0
@@ -183,47 +132,40 @@ def _batches(
         yield batch
 
 
-def _hits(lake: Lake, asked: ItemPart, run: ContextRun) -> list[Part]:
-    hits = lake.part("hits", asked.part, benchmark=asked.benchmark, run_id=run.run_id)
-    return [hits] if hits else []
-
-
-def _by_run(frame: pl.DataFrame) -> dict[str, pl.DataFrame]:
-    return {str(key[0]): rows for key, rows in frame.partition_by("run_id", as_dict=True).items()}
-
-
-def _write(product: Product, protocol: Protocol, *found: pl.DataFrame | None) -> None:
-    """Store a run's scores on a part, step by step and in all; None where there are none."""
+def _write(product: Product, protocol: Protocol, scores: pl.DataFrame, steps: pl.DataFrame) -> None:
+    """Store a run's scores on a part, step by step and in all."""
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit(protocol_hash(protocol))}
-    frames = []
-    for slot, rows in zip(product.slots, found, strict=True):
-        declared = table(slot.table).columns
-        frame = pl.DataFrame(schema=declared) if rows is None else rows.with_columns(**sealed)
-        frames.append(frame.select(list(declared)))
-    product.write(*frames)
+    frames = {"step_scores": steps, "scores": scores}
+    product.write(
+        *(frames[slot.table].with_columns(**sealed).select(*table(slot.table).columns) for slot in product.slots)
+    )
 
 
-def _aggregate(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[ContextRun]) -> None:
-    """The aggregates of some runs, those of the runs that bound them being there."""
+def _aggregate(
+    lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], bounds: Mapping[str | None, str]
+) -> None:
+    """The aggregates of some runs; those of the runs that bound them (chunker → run) are there."""
     todo: dict[str, tuple[Product, Part | None]] = {}
     scored: list[Part] = []
+    benchmark = asked[0].benchmark
     for run in runs:
-        folders = {"benchmark": asked[0].benchmark, "protocol": protocol.name, "run_id": run.run_id}
+        folders = {"benchmark": benchmark, "protocol": protocol.name, "run_id": run.run_id}
         parts = [part for one in asked if (part := lake.part("scores", one.part, **folders))]
-        bound = run.oracle.get(protocol.name)
+        bound = bounds.get(run.chunker) if isinstance(run, PlannedRun) else None
         oracle = lake.part("aggregates", "all", **{**folders, "run_id": bound}) if bound else None
-        product = product_of(lake, "aggregates", part="all", inputs=[*parts, oracle], code=AGGREGATING_CODE, **folders)
+        code = (pooled, with_share_of_oracle)
+        product = product_of(lake, "aggregates", part="all", inputs=[*parts, oracle], code=code, **folders)
         if parts and not product.is_current:
             todo[run.run_id] = (product, oracle)
             scored += parts
     if not todo:
         return
     items = pl.concat([one.described for one in asked]).lazy()
-    answered = [part for name in todo for part in lake.parts("run_items", benchmark=asked[0].benchmark, run_id=name)]
+    answered = [part for name in todo for part in lake.parts("run_items", benchmark=benchmark, run_id=name)]
     scores, run_items = lake.scan_parts(scored, "scores").drop("benchmark"), lake.scan_parts(answered, "run_items")
-    found = pooled(protocol, scores, items, run_items)
-    for run_id, rows in _by_run(found.collect()).items():
-        product, oracle = todo[run_id]
+    found = pooled(protocol, scores, items, run_items).collect()
+    for run_id, (product, oracle) in todo.items():
+        rows = found.filter(run_id=run_id)
         if oracle is not None:
             rows = with_share_of_oracle(rows.lazy(), lake.scan_parts([oracle], "aggregates")).collect()
         product.write(rows)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import polars as pl
 
-from evaluate.retrievers import retrievers
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart
 from evaluate.statistics.ledger_means import ledger_means
+from evaluate.systems import Run
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -22,28 +23,24 @@ from lake.store import Lake
 from lake.tables import table
 
 
-def keep_ledgers(lake: Lake, task: Task, asked: Sequence[ItemPart], run_ids: Collection[str]) -> None:
+def keep_ledgers(lake: Lake, task: Task, asked: Sequence[ItemPart], runs: Sequence[Run]) -> None:
     """Make the ledgers of some runs of a task and their means, under every protocol that has such.
 
     Args:
         lake: Where from and where to.
         task: Whose runs.
         asked: The parts of the items.
-        run_ids: The runs, scored and aggregated.
+        runs: The runs, scored and aggregated.
     """
-    rows = lake.scan("runs", benchmark=task.benchmark).filter(pl.col("run_id").is_in(list(run_ids)))
-    by_chance = [one.name for one in retrievers().values() if one.is_chance]
-    is_chance = (pl.col("origin") == "built-in") & pl.col("retriever").is_in(by_chance)
-    runs = rows.select("run_id", "chunker", is_chance.fill_null(value=False)).sort("chunker", "run_id").collect().rows()
     for protocol in protocols_of(task.name):
         if not is_kept(protocol):
             continue
         for part in asked:
             searched = _Searched(lake, part, protocol)
-            for run_id, chunker, is_random in runs:
-                _keep(lake, part, protocol, searched, run_id, chunker, is_random)
-        for run_id, _, _ in runs:
-            _keep_means(lake, asked, protocol, run_id)
+            for run in sorted(runs, key=lambda run: (run.chunker or "", run.run_id)):
+                _keep(searched, run)
+        for run in runs:
+            _keep_means(lake, asked, protocol, run.run_id)
 
 
 _CODE = (ledger_of_lines, ledger_means, load_files, files_of)
@@ -56,53 +53,45 @@ class _Searched:
     lake: Lake
     asked: ItemPart
     protocol: Protocol
-    _files: pl.DataFrame | None = None
-    _chunks: tuple[str, pl.DataFrame] | None = None
+    _chunks: tuple[str, pl.LazyFrame] | None = None
 
-    @property
+    @cached_property
     def gold(self) -> pl.DataFrame:
         return self.asked.gold_of(self.protocol.gold).select("item_id", "path", "line_start", "line_end")
 
+    @cached_property
     def files(self) -> pl.DataFrame:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
-        if self._files is None:
-            pools = self.asked.described.select("item_id", "pool_id")
-            named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-            held = load_files(self.lake, self.asked.benchmark, named.select("pool_id", "path").unique().lazy())
-            blobs = self.lake.scan("blobs").filter(pl.col("sha256").is_in(held["sha256"].unique().implode()))
-            n_lines = blobs.select("sha256", "n_lines").collect()
-            self._files = named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
-        return self._files
+        pools = self.asked.described.select("item_id", "pool_id")
+        named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
+        held = load_files(self.lake, self.asked.benchmark, named.select("pool_id", "path").unique().lazy())
+        n_lines = _of(self.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
+        return named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
-    def chunks(self, chunker: str | None) -> pl.DataFrame | None:
+    def chunks(self, chunker: str | None) -> pl.LazyFrame | None:
         """item_id, path, line_start, line_end of the chunks of those that are searched; None for no chunker."""
         if chunker is None:
             return None
         if self._chunks is None or self._chunks[0] != chunker:
-            files = self.files()
-            searched = files_of(self.lake, files["pool_id"], self.asked.files).select("pool_id", "path").collect()
-            cut = self.lake.scan("chunks", chunker=chunker).filter(
-                pl.col("sha256").is_in(files["sha256"].unique().implode()), pl.col("n_nws") > 0
-            )
-            held = files.join(searched, on=["pool_id", "path"], how="semi").select("item_id", "path", "sha256")
+            searched = files_of(self.lake, self.files["pool_id"], self.asked.files).select("pool_id", "path").collect()
+            held = self.files.join(searched, on=["pool_id", "path"], how="semi").select("item_id", "path", "sha256")
+            cut = _of(self.lake.scan("chunks", chunker=chunker), self.files).filter(pl.col("n_nws") > 0)
             spans = held.join(cut.select("sha256", "line_start", "line_end").collect(), on="sha256").drop("sha256")
-            self._chunks = (chunker, spans)
+            self._chunks = (chunker, spans.lazy())
         return self._chunks[1]
 
 
-def _keep(
-    lake: Lake,
-    asked: ItemPart,
-    protocol: Protocol,
-    searched: _Searched,
-    run_id: str,
-    chunker: str | None,
-    is_random: bool,
-) -> None:
-    of_run = {"benchmark": asked.benchmark, "run_id": run_id}
+def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
+    """The rows of some files' contents."""
+    return rows.filter(pl.col("sha256").is_in(files["sha256"].unique().implode()))
+
+
+def _keep(searched: _Searched, run: Run) -> None:
+    lake, asked, protocol = searched.lake, searched.asked, searched.protocol
+    of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
     scores = lake.part("scores", asked.part, protocol=protocol.name, **of_run)
     hits, answered = (lake.part(name, asked.part, **of_run) for name in ("hits", "run_items"))
-    cut = lake.part("chunkers", chunker) if chunker else None
+    cut = lake.part("chunkers", run.chunker) if run.chunker else None
     read = [scores, hits, answered, cut, asked]
     ledger = product_of(lake, "ledger", part=asked.part, inputs=read, code=_CODE, protocol=protocol.name, **of_run)
     if scores is None or ledger.is_current:
@@ -114,13 +103,11 @@ def _keep(
         "gold": searched.gold.lazy(),
     }
     if RELEVANCE[protocol.relevance].by_lines:
-        chunks = searched.chunks(chunker)
-        files = searched.files().select("item_id", "path", "n_lines").lazy()
-        cut_up = None if chunks is None else chunks.lazy()
-        found = ledger_of_lines(protocol, **given, files=files, chunks=cut_up, is_chance=is_random)
+        files, chunks = searched.files.select("item_id", "path", "n_lines").lazy(), searched.chunks(run.chunker)
+        found = ledger_of_lines(protocol, **given, files=files, chunks=chunks, is_chance=run.is_chance)
     else:
         found = ledger_of_candidates(protocol, **given)
-    frame = found.with_columns(run_id=pl.lit(run_id), protocol=pl.lit(protocol.name)).collect()
+    frame = found.with_columns(run_id=pl.lit(run.run_id), protocol=pl.lit(protocol.name)).collect()
     ledger.write(frame.select(*table("ledger").columns))
 
 

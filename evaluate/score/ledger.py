@@ -31,7 +31,7 @@ from lake.relevance import RELEVANCE, disjoint
 CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
 """The classes, in the order in which each takes of what is left."""
 
-_N_GOLD, _SPAN = pl.col("n_gold"), ["item_id", "path"]
+_SPAN = ["item_id", "path"]
 
 
 def is_kept(protocol: Protocol) -> bool:
@@ -97,29 +97,11 @@ def ledger_of_lines(
             .sum(),
         )
     )
-    counts = (
-        known.join(by_item, on="item_id", how="left")
-        .join(_answers(answered), on="item_id", how="left")
-        .join(kind, on="item_id", how="left")
-        .with_columns(pl.col("n_returned", "n_reachable", "n_in_named").fill_null(0).cast(pl.Float64))
-        # What a run returned can be reached, whatever its list of chunks says.
-        .with_columns(returned=pl.max_horizontal("n_returned", "found"))
-        .with_columns(reachable=pl.max_horizontal("n_reachable", "returned"))
-    )
-    past, is_ranking = pl.col("returned") - pl.col("found"), pl.col("is_ranking").fill_null(value=True)
-    left, is_silent = pl.col("reachable") - pl.col("returned"), pl.col("is_silent").fill_null(value=True)
-    other = pl.when(is_silent).then(0.0).otherwise(pl.min_horizontal("n_in_named", left))
-    return counts.select(
-        "item_id",
-        "n_gold",
-        "found",
-        past_budget=pl.when(is_ranking).then(past).otherwise(0.0),
-        seen=pl.when(is_ranking).then(0.0).otherwise(past),
-        unreachable=_N_GOLD - pl.col("reachable"),
-        no_answer=pl.when(is_silent).then(left).otherwise(0.0),
-        other_lines=other,
-        not_returned=pl.when(is_silent).then(0.0).otherwise(left - other),
-    )
+    sizes = pl.col("n_returned", "n_reachable", "n_in_named").fill_null(0).cast(pl.Float64)
+    counts = known.join(by_item, on="item_id", how="left").join(kind, on="item_id", how="left").with_columns(sizes)
+    # What a run returned can be reached, whatever its list of chunks says.
+    both = pl.max_horizontal("n_returned", "found")
+    return _classes(counts.with_columns(returned=both, reachable=pl.max_horizontal("n_reachable", both)), answered)
 
 
 def ledger_of_candidates(
@@ -143,28 +125,35 @@ def ledger_of_candidates(
     if "reachable" not in names:
         known = known.with_columns(reachable=pl.lit(1.0))
     returned = pl.max_horizontal("found", "correct")
-    known = known.with_columns(returned=returned, left=pl.max_horizontal("reachable", returned) - returned)
+    known = known.with_columns(returned=returned, reachable=pl.max_horizontal("reachable", returned))
     # Of complete lists nothing is left, and their hits need not be looked through.
-    open_ = known.filter(pl.col("left") > 0)
+    open_ = known.filter(pl.col("reachable") > pl.col("returned"))
     in_its_file = hits.join(open_, on="item_id", how="semi").join(gold, on=_SPAN, how="semi")
-    other = in_its_file.select("item_id", is_other=pl.lit(value=True)).unique()
-    is_silent, is_other = pl.col("is_silent").fill_null(value=True), pl.col("is_other").fill_null(value=False)
-    counts = known.join(_answers(answered), on="item_id", how="left").join(other, on="item_id", how="left")
-    return counts.select(
+    other = in_its_file.select("item_id", n_in_named=pl.lit(1.0)).unique()
+    counts = known.join(other, on="item_id", how="left").with_columns(pl.col("n_in_named").fill_null(0.0))
+    return _classes(counts.with_columns(n_gold=pl.lit(1.0), is_ranking=pl.lit(value=True)), answered)
+
+
+def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
+    """The classes of each item, from n_gold, found, returned, reachable, is_ranking and n_in_named.
+
+    That is how much of its gold that was not returned lies in files that were.
+    """
+    is_silent = answered.select("item_id", is_silent=pl.col("n_returned") == 0)
+    silent, is_ranking = pl.col("is_silent").fill_null(value=True), pl.col("is_ranking").fill_null(value=True)
+    past, left = pl.col("returned") - pl.col("found"), pl.col("reachable") - pl.col("returned")
+    other = pl.when(silent).then(0.0).otherwise(pl.min_horizontal("n_in_named", left))
+    return counts.join(is_silent, on="item_id", how="left").select(
         "item_id",
-        pl.lit(1.0).alias("n_gold"),
+        "n_gold",
         "found",
-        past_budget=pl.col("returned") - pl.col("found"),
-        seen=pl.lit(0.0),
-        unreachable=1 - pl.max_horizontal("reachable", "returned"),
-        no_answer=pl.when(is_silent).then("left").otherwise(0.0),
-        other_lines=pl.when(is_other & ~is_silent).then("left").otherwise(0.0),
-        not_returned=pl.when(is_other | is_silent).then(0.0).otherwise("left"),
+        past_budget=pl.when(is_ranking).then(past).otherwise(0.0),
+        seen=pl.when(is_ranking).then(0.0).otherwise(past),
+        unreachable=pl.col("n_gold") - pl.col("reachable"),
+        no_answer=pl.when(silent).then(left).otherwise(0.0),
+        other_lines=other,
+        not_returned=pl.when(silent).then(0.0).otherwise(left - other),
     )
-
-
-def _answers(answered: pl.LazyFrame) -> pl.LazyFrame:
-    return answered.select("item_id", is_silent=pl.col("n_returned") == 0)
 
 
 def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame) -> pl.LazyFrame:

@@ -11,6 +11,7 @@ from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError
 from lake.lines import LineAxis
 from lake.relevance import RELEVANCE, Evidence, Rule, disjoint
+from lake.searched import POOL
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Basis:
         items: item_id, pool_id, the columns that the protocol's `applies` names, for metrics of line sets
             `coverage.OWN_TEXT`, for those of completions target_text. Every item must have a score.
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
-        pool: pool_id, path, chunk_no, line_start, line_end: the chunks each pool holds under the run's chunker.
+        pool: The columns of POOL: the chunks each pool holds under the run's chunker. None where nobody knows how the
+            searched files were cut: what counts the relevant chunks of the pool has no value then.
         axis: The lines of the pools' files, for protocols that measure sets of lines.
         relevance: item_id, path, chunk_no, jaccard, identifier_overlap of every chunk of the items' pools under the
             run's chunker, for protocols that judge by similarity.
@@ -31,7 +33,7 @@ class Basis:
     protocol: Protocol
     items: pl.LazyFrame
     gold: pl.LazyFrame
-    pool: pl.LazyFrame
+    pool: pl.LazyFrame | None
     axis: LineAxis | None = None
     relevance: pl.LazyFrame | None = None
 
@@ -41,6 +43,11 @@ class Basis:
         return RELEVANCE[self.protocol.relevance]
 
     @property
+    def chunks(self) -> pl.LazyFrame:
+        """The pools' chunks, as far as they are known."""
+        return pl.LazyFrame(schema=POOL) if self.pool is None else self.pool
+
+    @property
     def applying(self) -> list[str]:
         """The item columns by which the protocol says what applies."""
         return list(dict.fromkeys(column for _, _, column, _ in self.protocol.applies))
@@ -48,7 +55,7 @@ class Basis:
     @cached_property
     def evidence(self) -> Evidence:
         """What relevance is judged by."""
-        return Evidence(self.items, self.rule.gold_of(self.gold), self.pool, self.relevance, self.protocol.threshold)
+        return Evidence(self.items, self.rule.gold_of(self.gold), self.chunks, self.relevance, self.protocol.threshold)
 
     @cached_property
     def lines(self) -> pl.LazyFrame:
@@ -102,7 +109,7 @@ class Basis:
 def list_lengths(hits: pl.LazyFrame, basis: Basis) -> pl.LazyFrame:
     """How long each item's list is, and how long it could be: item_id, n_returned, n_in_pool (null if not known)."""
     returned = hits.group_by("item_id").agg(n_returned=pl.len().cast(pl.Int64))
-    sizes = basis.pool.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
+    sizes = basis.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
     return (
         basis.items.select("item_id", "pool_id")
         .join(returned, on="item_id", how="left", maintain_order="left")
@@ -123,7 +130,7 @@ def files_returned(hits: pl.LazyFrame, basis: Basis) -> tuple[pl.LazyFrame, pl.L
 
 def judged_hits(hits: pl.LazyFrame, basis: Basis) -> tuple[pl.LazyFrame, pl.LazyFrame]:
     """All hits, and whether each is of a file that the item's pool holds; and the items."""
-    of_pool = basis.pool.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+    of_pool = basis.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
     placed = hits.join(basis.items.select("item_id", "pool_id"), on="item_id")
     judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
     return judged.with_columns(pl.col("is_judged").fill_null(value=False)), basis.items.select("item_id")

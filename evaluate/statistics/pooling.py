@@ -1,4 +1,4 @@
-"""How the scores of a protocol are pooled: over which slices, and what is made of a ratio of nothing."""
+"""How the scores of a protocol are pooled: over which slices, what a ratio of nothing is, and how near a bound."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from evaluate.metrics import metrics_of
+from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.means import SLICES, STRATA, Slice, aggregate
 from lake.catalog.protocol import Protocol
 
@@ -22,6 +22,11 @@ _OF_CONTEXTS = (
 
 _STRATA_OF_CONTEXTS = ("subset",)
 """Verified is a part of full: the two are never pooled."""
+
+
+_MEASURED = ["granularity", "metric", "k", "slice", "slice_value"]
+GREEDY = "line_f1"
+"""The one metric of line sets whose bound the oracle makes; it may miss other sets' best."""
 
 
 def pooled(
@@ -51,3 +56,22 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
     shares = {"precision": protocol.context.empty_prediction, "coverage": covered}
     names = {metric.name for metric, _ in metrics_of(protocol)}
     return {name: shares[what] for name in names if (what := name.rpartition("_")[2]) in shares}
+
+
+def with_share_of_oracle(aggregates: pl.LazyFrame, oracle: pl.LazyFrame) -> pl.LazyFrame:
+    """The aggregates of a run with `share_of_oracle`: macro over that of the oracle over the same chunks.
+
+    It is the fair comparison of ranked metrics across chunkers; null where the oracle's is 0 or null, and for metrics
+    that the oracle does not bound.
+    """
+    bounded = [
+        one.name
+        for one in metrics().values()
+        if (one.shape == "ranked" and one.direction == "higher") or one.name == GREEDY
+    ]
+    bound = oracle.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0).select(*_MEASURED, bound="macro")
+    return (
+        aggregates.join(bound, on=_MEASURED, how="left", maintain_order="left")
+        .with_columns(share_of_oracle=pl.col("macro") / pl.col("bound"))
+        .drop("bound")
+    )

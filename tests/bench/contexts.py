@@ -8,9 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.runs.context_runs import ContextRun, score_runs
+from evaluate.runs.context_runs import score_runs
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import Selection, asked_of
+from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
 from tests.bench import Bench, Row, Settings, Target
@@ -104,7 +105,7 @@ def score(folder: str, protocol: str) -> dict[str, object]:
     runs = lake.scan("runs", benchmark="contextbench").filter(pl.col("origin") == "imported").collect()["run_id"]
     asked = list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
     rules = next(one for one in (CONTEXTS, PUBLISHED) if one.name == protocol)
-    score_runs(lake, asked, [rules], [ContextRun(run_id) for run_id in runs.sort()])
+    score_runs(lake, asked, [rules], [Run(run_id) for run_id in runs.sort()])
     return {"runs": len(runs)}
 
 

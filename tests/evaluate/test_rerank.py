@@ -10,9 +10,9 @@ import pytest
 
 from evaluate.embedding.encoder import Encoder
 from evaluate.embedding.models import Model
-from evaluate.made_by import ranking_code
 from evaluate.retrievers import Floats, Pool, Queries
 from evaluate.retrievers.naming import retriever_named
+from evaluate.systems import ranking_code
 from evaluate.vectors import VectorStore
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake

@@ -88,9 +88,6 @@ def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes
         material: The items.
         pools: A run for each way to cut the pools: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
         sizes: run_id, item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
-
-    Returns:
-        run_id, item_id, granularity, metric, k, value, numerator.
     """
     ground = Ground.of(material, pools, rules_of(protocol))
     rows = rows_of(ground.seen.sort("case", "rank").with_columns(step="rank"), "case")
@@ -187,23 +184,14 @@ def _closed(
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
-    """Whether an order that begins with a chunk is an answer: where failed ones are left out, its first line must fit.
-
-    Args:
-        protocol: The rules.
-        n_nws: The non-whitespace characters of each chunk's first line.
-    """
+    """Whether orders that begin with a chunk are answers: where failed ones are left out, its first line must fit."""
     return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 
 
 def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
     """The chance that none of the special chunks is among the first k of an order, for every k up to N_RANKED_STEPS.
 
-    Args:
-        n: How many chunks there are.
-        n_first: How many of them an order may begin with.
-        special: How many are special.
-        special_first: How many of those an order may begin with.
+    Of n chunks an order may begin with n_first, and with special_first of the special ones.
     """
     missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
     chances = []

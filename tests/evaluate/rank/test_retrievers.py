@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from rank_bm25 import BM25Okapi
 
-from evaluate.made_by import ranking_code
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Floats, Pool, Queries, Retriever, Span, retrievers
+from evaluate.systems import ranking_code
 from lake import code
 from lake.text import words
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.made_by import ranking_code
 from evaluate.retrievers.composed import fused
 from evaluate.retrievers.naming import retriever_named
+from evaluate.systems import ranking_code
 from lake.errors import Exit, GoldspanError
 from tests.evaluate.hand_made import Contents, pool_of, queries_of, scores_of
 

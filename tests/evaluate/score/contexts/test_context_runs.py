@@ -11,15 +11,16 @@ import pytest
 
 from evaluate.metrics import metrics_of
 from evaluate.runs import context_runs as stage
-from evaluate.runs.context_runs import ContextRun, score_runs
+from evaluate.runs.context_runs import score_runs
 from evaluate.selection import ItemPart, Selection, asked_of
+from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
 from tests.bench._context_lake import write
 
 N_ITEMS, N_STEPS = 12, 5
 PROTOCOLS = (CONTEXTS, PUBLISHED)
-RUNS = [ContextRun(f"contextbench.issue--agent-{number:02}--00000000") for number in range(3)]
+RUNS = [Run(f"contextbench.issue--agent-{number:02}--00000000") for number in range(3)]
 SCORED = ("scores", "step_scores", "aggregates")
 
 
@@ -34,7 +35,7 @@ def asked(lake: Lake) -> list[ItemPart]:
     return list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
 
 
-def score(lake: Lake, runs: list[ContextRun] = RUNS, code: str = "as it is") -> None:
+def score(lake: Lake, runs: list[Run] = RUNS, code: str = "as it is") -> None:
     with patch("lake.make.code_digest", lambda *_: code):
         score_runs(lake, asked(lake), PROTOCOLS, runs)
 
@@ -91,12 +92,12 @@ def test_batches_give_the_scores_that_all_together_give(lake: Lake, monkeypatch:
 
 
 def test_a_run_that_has_nothing_on_the_items_has_no_scores(lake: Lake) -> None:
-    score(lake, [ContextRun("contextbench.issue--nobody--00000000")])
+    score(lake, [Run("contextbench.issue--nobody--00000000")])
     assert not any(lake.parts(name) for name in SCORED)
 
 
 def test_a_run_is_scored_under_its_one_protocol(lake: Lake) -> None:
-    score(lake, [ContextRun(RUNS[0].run_id, protocol=PUBLISHED.name)])
+    score(lake, [Run(RUNS[0].run_id, protocol=PUBLISHED.name)])
     assert {part.folders["protocol"] for part in lake.parts("scores")} == {PUBLISHED.name}
 
 
