@@ -44,35 +44,41 @@ class PoolCache:
     _pools: tuple[tuple[str, ...], ChunkedPools] | None = field(default=None, init=False)
     _axis: tuple[tuple[str, ...], LineAxis] | None = field(default=None, init=False)
 
-    def pools(self, lake: Lake, task: Task, chunker: str, asked: ItemPart) -> ChunkedPools:
+    def pools(self, chunker: str, asked: ItemPart) -> ChunkedPools:
         """The asked pools as a chunker cuts them."""
+        task = asked.task
         key = (chunker, task.pool_prefix, str(task.ranks_blank), asked.part, asked.fingerprint)
         if self._pools is None or self._pools[0] != key:
             self._pools = None
-            self._pools = (key, load_pools(lake, chunker, asked.pool_ids, asked.files, with_blank=task.ranks_blank))
+            with_blank = task.ranks_blank
+            self._pools = (key, load_pools(asked.lake, chunker, asked.pool_ids, asked.files, with_blank=with_blank))
         return self._pools[1]
 
-    def axis(self, lake: Lake, task: Task, asked: ItemPart) -> LineAxis:
+    def axis(self, asked: ItemPart) -> LineAxis:
         """The lines of the asked pools' files."""
-        key = (task.pool_prefix, asked.part, asked.fingerprint)
+        key = (asked.task.pool_prefix, asked.part, asked.fingerprint)
         if self._axis is None or self._axis[0] != key:
             self._axis = None
-            self._axis = (key, load_axis(lake, asked.pool_ids, asked.files))
+            self._axis = (key, load_axis(asked.lake, asked.pool_ids, asked.files))
         return self._axis[1]
 
 
+@dataclass(frozen=True)
 class Partition:
-    """One part of the items, as one task asks it.
+    """One part of the items, as one task asks it; and what was read before."""
 
-    Args:
-        lake: Where from and where to.
-        task: What is asked.
-        asked: The part.
-        cache: What was read before.
-    """
+    asked: ItemPart
+    cache: PoolCache
 
-    def __init__(self, lake: Lake, task: Task, asked: ItemPart, cache: PoolCache) -> None:
-        self.lake, self.task, self.asked, self.cache = lake, task, asked, cache
+    @property
+    def lake(self) -> Lake:
+        """Where from and where to."""
+        return self.asked.lake
+
+    @property
+    def task(self) -> Task:
+        """What is asked."""
+        return self.asked.task
 
     def run(self, runs: Sequence[PlannedRun]) -> None:
         """Rank and score the part for some runs over the chunks of one chunker, as far as it is not done."""
@@ -180,10 +186,10 @@ class Partition:
         return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
 
     def _pools(self, chunker: str) -> ChunkedPools:
-        return self.cache.pools(self.lake, self.task, chunker, self.asked)
+        return self.cache.pools(chunker, self.asked)
 
     def _axis(self) -> LineAxis:
-        return self.cache.axis(self.lake, self.task, self.asked)
+        return self.cache.axis(self.asked)
 
     def _scored_by(self, run: PlannedRun) -> list[Protocol]:
         """The protocols a ranking is scored by here; those of contexts score all runs together, afterwards."""

@@ -65,7 +65,7 @@ class Runner:
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
                 work = Work(lake, task, [asked], self.selection, self.patterns, self.label, Outcome(), chunkers)
-                part = Partition(lake, task, asked, self.cache)
+                part = Partition(asked, self.cache)
                 part.run([run for run in work.plan if run.chunker == job.chunker])
         return lake.tally
 
@@ -130,7 +130,7 @@ def evaluate(
         result.news += remove_stale(work)
         work.score()
         if work.has_items:
-            keep_ledgers(lake, work.task, work.asked, [*work.plan, *work.imported])
+            keep_ledgers(work.asked, [*work.plan, *work.imported])
         compare_task(lake, work.task)
     if not any(work.has_items for work in works):
         limits = selection.said()
@@ -153,7 +153,7 @@ def _jobs(works: Sequence[Work]) -> list[Job]:
     jobs: set[Job] = set()
     for work in works:
         for asked in work.asked:
-            part = Partition(work.lake, work.task, asked, PoolCache())
+            part = Partition(asked, PoolCache())
             for run in work.plan:
                 job = Job(asked.part, run.system.chunker)
                 if job not in jobs and not part.is_current(run):

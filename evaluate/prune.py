@@ -30,9 +30,6 @@ def remove_stale(work: Work) -> list[str]:
 
     A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection are
     kept until everything is asked again.
-
-    Args:
-        work: The task, over what was just asked.
     """
     lake, task, asked = work.lake, work.task, work.selection
     rows = work.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import polars as pl
 
@@ -21,18 +22,15 @@ from lake.text import counted
 SELECTABLE = ("subset", "split", "level", "context", "difficulty", "language", "repo", "source")
 """The columns of `items` that `--items` may pick by."""
 
-
 LONG_TEXTS = ("patch", "target_text")
 """The columns of `items` that hold whole texts: they are read part by part, when a part is ranked or scored."""
 
 
 @dataclass(frozen=True)
 class Selection:
-    """Which items are asked.
+    """Which items are asked: columns of `items` with the value that is asked, and how many of each part at most.
 
-    Attributes:
-        where: Columns of `items` with the value that is asked.
-        limit: At most so many items of each part, a seeded sample stratified by repository.
+    That is a seeded sample, stratified by repository.
     """
 
     where: tuple[tuple[str, str], ...] = ()
@@ -82,27 +80,28 @@ class ItemPart:
 
     Attributes:
         lake: Where it is read from.
-        benchmark: The benchmark.
+        task: Who asks.
         part: The part's name, in `items` and in every table made from it.
         described: The selected scorable items without their long texts; `pool_id` is the task's.
         fingerprint: What the part, its gold and its pools were made from.
         n_unscorable: How many selected items cannot be scored.
         n_blank: How many of those are not asked because their gold is nothing but white space.
         files: The parts of table `files` that hold their pools; None where only all of them surely do.
-        own_gold: The task's own gold rule, where it has one.
-        query: The task's query rule.
     """
 
     lake: Lake
-    benchmark: str
+    task: Task
     part: str
     described: pl.DataFrame
     fingerprint: str
     n_unscorable: int
     n_blank: int
     files: list[Part] | None
-    own_gold: str = ""
-    query: str = ""
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark."""
+        return self.task.benchmark
 
     @cached_property
     def items(self) -> pl.DataFrame:
@@ -118,10 +117,10 @@ class ItemPart:
         Raises:
             GoldspanError: The lake holds no query of one.
         """
-        texts = self._of_the_part("queries", query=self.query).select("item_id", "text")
+        texts = self._of_the_part("queries", query=self.task.query).select("item_id", "text")
         rows = self.described.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
-            message = f"the lake holds no query {self.query!r} of {counted(without, 'item')} of {self.part}"
+            message = f"the lake holds no query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
             raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
         return rows
 
@@ -129,7 +128,7 @@ class ItemPart:
     def gold(self) -> pl.DataFrame:
         """Their gold spans, under every rule."""
         items = self.described.lazy().select("item_id")
-        spans = self._scan("gold_spans", gold_part_of(self.part, self.own_gold))
+        spans = self._scan("gold_spans", gold_part_of(self.part, self.task.own_gold))
         return spans.join(items, on="item_id", how="semi", maintain_order="left").collect()
 
     @cached_property
@@ -139,7 +138,7 @@ class ItemPart:
 
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The gold spans under one rule, or under the task's own."""
-        return self.gold.filter(pl.col("gold") == (self.own_gold or rule))
+        return self.gold.filter(pl.col("gold") == (self.task.own_gold or rule))
 
     def snippets_of(self, rule: str) -> pl.DataFrame:
         """Where the text of each item's gold stands, whole: item_id, pool_id, path, of the items' own pools."""
@@ -155,13 +154,10 @@ class ItemPart:
         return self.lake.scan_part(name, part, benchmark=self.benchmark, **folders)
 
 
-@dataclass(frozen=True)
-class Edition:
-    """Which data of a benchmark a lake holds.
+class Edition(NamedTuple):
+    """Which data of a benchmark a lake holds: its label (`sample`, `mined`, …; empty for the published data).
 
-    Attributes:
-        label: `sample`, `mined`, …; empty for the published data.
-        limit: Where ingest took a sample only: of how many items.
+    Where ingest took a sample only, `limit` is of how many items.
     """
 
     label: str
@@ -215,9 +211,7 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
             selection.said(),
         )
         n_unscorable = items.height - scorable.height
-        yield ItemPart(
-            lake, task.benchmark, stored.name, scorable, stamp, n_unscorable, n_blank, files, task.own_gold, task.query
-        )
+        yield ItemPart(lake, task, stored.name, scorable, stamp, n_unscorable, n_blank, files)
 
 
 def _files_of_its_own(lake: Lake, task: Task, part: str, pool_ids: pl.Series) -> list[Part] | None:

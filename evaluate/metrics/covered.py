@@ -10,7 +10,7 @@ from lake.catalog.protocol import BUDGETS
 _N_GOLD = pl.col("n_gold")
 
 
-@metric("line_coverage", title="Line coverage", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
+@metric("line_coverage", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
 def line_coverage(k: int) -> Ratio:
     """Share of the gold lines that are returned before k non-whitespace characters are spent.
 
@@ -20,7 +20,7 @@ def line_coverage(k: int) -> Ratio:
     return Ratio(pl.col(size_at("n_both", "budget", k)), _N_GOLD)
 
 
-@metric("line_precision", title="Line precision", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
+@metric("line_precision", ks=BUDGETS, granularity="line", shape="covered", cut="budget")
 def line_precision(k: int) -> Ratio:
     """Share of the lines returned for k non-whitespace characters that are gold; 0 where nothing is returned."""
     return Ratio(pl.col(size_at("n_both", "budget", k)), pl.col(size_at("n_returned", "budget", k)))
@@ -35,7 +35,7 @@ def line_f1(k: int) -> Ratio:
     return Ratio(2 * pl.col(size_at("n_both", "budget", k)), _N_GOLD + pl.col(size_at("n_returned", "budget", k)))
 
 
-@metric("self_share", title="Self share", ks=(5, 10), direction="neither", shape="covered")
+@metric("self_share", ks=(5, 10), direction="neither", shape="covered")
 def self_share(k: int) -> Ratio:
     """Share of the lines of the first k results that lie in the query's own text: the prompt, found again."""
     return Ratio(pl.col(size_at("n_own", "results", k)), pl.col(size_at("n_returned", "results", k)))

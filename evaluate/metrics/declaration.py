@@ -61,13 +61,13 @@ class Metric:
 
     `k` 0 means the whole list. `is_absent_null`: an item without any relevant hit has no value, where others have 0.
     `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0. `is_of_steps`: it describes
-    the steps of a run, which protocols that average answers as ratios of sums average over items. `meaning` is its text
-    on the page: the function's docstring, unless it is given.
+    the steps of a run, which protocols that average answers as ratios of sums average over items. `title` is the name
+    in words and `meaning`, its text on the page, the function's docstring, unless they are given.
     """
 
     name: str = field(kw_only=False)
-    title: str
-    ks: tuple[int, ...]
+    title: str = ""
+    ks: tuple[int, ...] = (0,)
     meaning: str = ""
     granularity: str = "chunk"
     direction: Direction = "higher"
@@ -93,7 +93,8 @@ class Metric:
             message = f"metric {self.name!r} is declared twice"
             where = f"{_METRICS[self.name].at.__module__} and {at.__module__}"
             raise GoldspanError(message, where=where, hint="Give one of them another name.")
-        _METRICS[self.name] = replace(self, meaning=meaning, at=at)
+        title = self.title or self.name.capitalize().replace("_", " ")
+        _METRICS[self.name] = replace(self, title=title, meaning=meaning, at=at)
         return at
 
     @property

@@ -33,13 +33,13 @@ def ideal_dcg(k: int) -> pl.Expr:
     return pl.lit(ideal).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
 
 
-@metric("precision", title="Precision", ks=(5, 10), micro="equals macro")
+@metric("precision", ks=(5, 10), micro="equals macro")
 def precision(k: int) -> Ratio:
     """Share of the first k results that are relevant: hits / k, always over k, even when fewer were returned."""
     return Ratio(hits_within(k), pl.lit(k))
 
 
-@metric("recall", title="Recall", ks=(5, 10))
+@metric("recall", ks=(5, 10))
 def recall(k: int) -> Ratio:
     """Share of all relevant chunks of the pool that are among the first k results; 0 where the pool has none."""
     return Ratio(hits_within(k), pl.col("n_relevant"))
@@ -51,7 +51,7 @@ def hit(k: int) -> Ratio:
     return Ratio(within(k).any(), _ONE)
 
 
-@metric("accuracy", title="Accuracy", ks=(1, 3, 5), micro="equals macro")
+@metric("accuracy", ks=(1, 3, 5), micro="equals macro")
 def accuracy(k: int) -> Ratio:
     """Whether the right candidate is among the first k: 1 or 0."""
     return Ratio(within(k).any(), _ONE)
@@ -119,7 +119,7 @@ def non_gold_share(k: int) -> Ratio:
     return Ratio((within(k) & ~pl.col("is_gold")).sum(), hits_within(k))
 
 
-@metric("correct", title="Found at all", ks=(0,), granularity="item", micro="equals macro")
+@metric("correct", title="Found at all", granularity="item", micro="equals macro")
 def correct(k: int) -> Ratio:
     """Whether anything in the whole list is relevant: 1 or 0."""
     return Ratio(within(k).any(), _ONE)
@@ -128,7 +128,6 @@ def correct(k: int) -> Ratio:
 @metric(
     "found_rank",
     title="Rank of the first",
-    ks=(0,),
     granularity="item",
     direction="lower",
     micro="undefined",
@@ -139,7 +138,7 @@ def found_rank(k: int) -> Ratio:
     return Ratio(pl.col("rank").filter(within(k)).min(), _ONE)
 
 
-@metric("best_similarity", title="Best similarity", ks=(0,), granularity="item", micro="undefined")
+@metric("best_similarity", granularity="item", micro="undefined")
 def best_similarity(k: int) -> Ratio:
     """How like the gold the best result of the whole list is, as relevance is judged; 0 for none.
 

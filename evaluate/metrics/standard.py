@@ -24,19 +24,19 @@ def average_precision(k: int) -> Ratio:
     return Ratio(exact_sum((_NTH / pl.col("rank")).filter(within(k))), _N_RELEVANT)
 
 
-@metric("r_precision", title="R-precision", ks=(0,), micro="ratio of sums")
+@metric("r_precision", title="R-precision", micro="ratio of sums")
 def r_precision(k: int) -> Ratio:
     """Precision among the first R results, R being how many relevant chunks the pool has; 0 where it has none."""
     return Ratio((pl.col("rank") <= _N_RELEVANT).sum(), _N_RELEVANT)
 
 
-@metric("success", title="Success", ks=(1, 5, 10), micro="equals macro")
+@metric("success", ks=(1, 5, 10), micro="equals macro")
 def success(k: int) -> Ratio:
     """Whether any of the first k results is relevant, 1 or 0: the hit rate by the name trec_eval has for it."""
     return Ratio(within(k).any(), _ONE)
 
 
-@metric("f1", title="F1", ks=(5, 10))
+@metric("f1", ks=(5, 10))
 def f1(k: int) -> Ratio:
     """Harmonic mean of precision and recall at k: twice the relevant results over k and all relevant chunks."""
     return Ratio(2 * hits_within(k), _N_RELEVANT + k)
@@ -70,13 +70,13 @@ def rbp(k: int) -> Ratio:
     return Ratio(exact_sum(gain.filter(within(k))), _ONE)
 
 
-@metric("judged", title="Judged", ks=(5, 10), direction="neither", shape="listed")
+@metric("judged", ks=(5, 10), direction="neither", shape="listed")
 def judged(k: int) -> Ratio:
     """Share of the first k results whose relevance is known: those that are files of the searched pool."""
     return Ratio((within(k) & pl.col("is_judged")).sum(), hits_within(k))
 
 
-@metric("file_recall", title="File recall", ks=(1, 3, 5, 10), granularity="file", shape="filed")
+@metric("file_recall", ks=(1, 3, 5, 10), granularity="file", shape="filed")
 def file_recall(k: int) -> Ratio:
     """Share of the gold files that are among the first k different files of the list. Not defined for random."""
     return Ratio(hits_within(k), _N_RELEVANT)

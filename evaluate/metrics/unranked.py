@@ -9,21 +9,13 @@ from evaluate.metrics.declaration import Ratio, metric
 _ONE = pl.lit(1.0)
 
 
-@metric("reachable", title="Reachable", ks=(0,), granularity="item", micro="equals macro", shape="pooled")
+@metric("reachable", granularity="item", micro="equals macro", shape="pooled")
 def reachable(k: int) -> Ratio:
     """Whether any chunk of the pool is relevant: 1 or 0. Cutting alone decides; no ranking can do better."""
     return Ratio(pl.col("n_relevant") > 0, _ONE)
 
 
-@metric(
-    "boundary_similarity",
-    title="Boundary similarity",
-    ks=(0,),
-    granularity="item",
-    micro="undefined",
-    shape="pooled",
-    is_undefined_null=True,
-)
+@metric("boundary_similarity", granularity="item", micro="undefined", shape="pooled", is_undefined_null=True)
 def boundary_similarity(k: int) -> Ratio:
     """How like the gold snippet the best of its own chunks is: 1 where a chunker leaves it whole.
 
@@ -32,13 +24,13 @@ def boundary_similarity(k: int) -> Ratio:
     return Ratio(pl.col("boundary"), pl.col("boundary").is_not_null())
 
 
-@metric("em", title="Exact match", ks=(0,), granularity="completion", micro="equals macro", shape="completed")
+@metric("em", title="Exact match", granularity="completion", micro="equals macro", shape="completed")
 def em(k: int) -> Ratio:
     """Whether the completion says exactly the target's lines: stripped, without blanks, cut to as many."""
     return Ratio(pl.col("is_exact"), _ONE)
 
 
-@metric("es", title="Edit similarity", ks=(0,), granularity="completion", micro="undefined", shape="completed")
+@metric("es", title="Edit similarity", granularity="completion", micro="undefined", shape="completed")
 def es(k: int) -> Ratio:
     """One minus the edit distance over the longer length, of the same lines joined by newlines; 0 for no answer."""
     return Ratio(pl.col("similarity"), _ONE)

@@ -121,9 +121,9 @@ def _scores(
     requested, frames = metrics_of(rules), list[pl.DataFrame]()
     of_contexts = [one for one in requested if rules.context is not None and one[0].shape not in _OF_RESULTS]
     if of_contexts:
-        frames = scores_of(lake, asked, _with_metrics(rules, of_contexts), runs)
+        frames = scores_of(asked, _with_metrics(rules, of_contexts), runs)
     if of_results := [one for one in requested if one not in of_contexts]:
-        part, ranked = Partition(lake, task, asked, cache), replace(_with_metrics(rules, of_results), context=None)
+        part, ranked = Partition(asked, cache), replace(_with_metrics(rules, of_results), context=None)
         listed = [run for run in runs if rules.context is None or run.chunker is not None]
         frames += [part.scores(run, ranked) for run in listed]
     return [frame.select(*_COLUMNS) for frame in frames]

@@ -18,7 +18,7 @@ from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol
 from lake.make import Product, product_of
 from lake.naming import GOLD_RUN
-from lake.store import Lake, Part
+from lake.store import Part
 from lake.tables import table
 
 ITEMS_AT_ONCE = 200
@@ -28,44 +28,44 @@ ROWS_AT_ONCE = 3_000_000
 """About how many rows of hits are scored together, and of scores aggregated: what memory must hold."""
 
 
-def score_runs(lake: Lake, asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
+def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
     """Score some runs by rules of contexts on every part of the items and aggregate them, as far as it is not done."""
     by_chance, others = ([run for run in runs if run.is_chance == is_chance] for is_chance in (True, False))
     for part in asked:
-        _expect_part(lake, part, protocols, by_chance)
+        _expect_part(part, protocols, by_chance)
     for protocol in protocols:
         for part in asked:
-            todo = _to_do(lake, part, protocol, others)
-            for batch in _batches(lake, list(todo), "hits", [part]):
-                scored = _scored(lake, part, protocol, batch)
+            todo = _to_do(part, protocol, others)
+            for batch in _batches(list(todo), "hits", [part]):
+                scored = _scored(part, protocol, batch)
                 for run in batch:
                     _write(todo[run], protocol, *(rows.filter(run_id=run.run_id) for rows in scored))
-        aggregate_runs(lake, asked, protocol, runs)
+        aggregate_runs(asked, protocol, runs)
 
 
-def scores_of(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
+def scores_of(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
     """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
-    batches = _batches(lake, [run for run in runs if not run.is_chance], "hits", [asked])
+    batches = _batches([run for run in runs if not run.is_chance], "hits", [asked])
     chunkers = {run.run_id: run.chunker or "" for run in runs if run.is_chance}
-    expected = expected_contexts(lake, asked, [protocol], chunkers)[protocol.name]
-    return [*(_scored(lake, asked, protocol, batch).scores for batch in batches), expected]
+    expected = expected_contexts(asked, [protocol], chunkers)[protocol.name]
+    return [*(_scored(asked, protocol, batch).scores for batch in batches), expected]
 
 
-def aggregate_runs(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
+def aggregate_runs(asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
     """Aggregate what runs score under a protocol, as far as it is not done; those that bound others first."""
     mine = _scored_by(protocol, runs) if asked else []
     bounds = {run.chunker: run.run_id for run in mine if isinstance(run, PlannedRun) and run.protocol}
     first = [run for run in mine if run.run_id in bounds.values()]
     for wave, bounded_by in ((first, {}), ([run for run in mine if run not in first], bounds)):
-        for batch in _batches(lake, wave, "scores", asked, protocol=protocol.name):
-            _aggregate(lake, asked, protocol, batch, bounded_by)
+        for batch in _batches(wave, "scores", asked, protocol=protocol.name):
+            _aggregate(asked, protocol, batch, bounded_by)
 
 
-def _expect_part(lake: Lake, asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
+def _expect_part(asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
     """What stands for every order of its pool, under all protocols at once: they are scored for the same orders."""
-    todo = {protocol: products for protocol in protocols if (products := _to_do(lake, asked, protocol, runs))}
+    todo = {protocol: products for protocol in protocols if (products := _to_do(asked, protocol, runs))}
     chunkers = {run.run_id: run.chunker or "" for run in runs if any(run in products for products in todo.values())}
-    found = expected_contexts(lake, asked, list(todo), chunkers)
+    found = expected_contexts(asked, list(todo), chunkers)
     no_steps = pl.DataFrame(schema=table("step_scores").columns)
     for protocol, products in todo.items():
         for run, product in products.items():
@@ -77,8 +77,9 @@ def _scored_by(protocol: Protocol, runs: Sequence[Run]) -> list[Run]:
     return [run for run in runs if run.protocol in ("", protocol.name)]
 
 
-def _to_do(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> dict[Run, Product]:
+def _to_do(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> dict[Run, Product]:
     """The runs' scores on a part that are not current; runs that have nothing on that part have none."""
+    lake = asked.lake
     # All parts of the symbols have one fingerprint, that of the code that found them.
     symbols = {part.fingerprint: part for part in lake.parts("symbols", rules=rules_of(protocol).symbols)}
     gold_edits = lake.part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
@@ -102,25 +103,24 @@ def _to_do(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Sequence[Run])
     return todo
 
 
-def _scored(lake: Lake, asked: ItemPart, protocol: Protocol, batch: Sequence[Run]) -> Scored:
-    runs = load_runs(lake, asked, protocol, [run.run_id for run in batch])
+def _scored(asked: ItemPart, protocol: Protocol, batch: Sequence[Run]) -> Scored:
+    runs = load_runs(asked, protocol, [run.run_id for run in batch])
     found = []
     # Of no items there are scores too: none, in the right columns.
     for first in range(0, max(1, asked.described.height), ITEMS_AT_ONCE):
         items = asked.described.slice(first, ITEMS_AT_ONCE)
         some = runs.on(items)
-        material = load_material(lake, replace(asked, described=items), protocol, some)
+        material = load_material(replace(asked, described=items), protocol, some)
         found.append(score_contexts(protocol, material, some))
     return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
 
 
-def _batches(
-    lake: Lake, runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str
-) -> Iterator[list[Run]]:
+def _batches(runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
     """Runs that are gone through together, so many that memory holds what a table has of theirs on some parts."""
     batch, n_rows = list[Run](), 0
     for run in runs:
         of_run = {"run_id": run.run_id, **folders}
+        lake = asked[0].lake
         parts = [part for one in asked if (part := lake.part(name, one.part, benchmark=one.benchmark, **of_run))]
         n = lake.scan_parts(parts, name).select(pl.len()).collect().item()
         if batch and n_rows + n > ROWS_AT_ONCE:
@@ -142,12 +142,12 @@ def _write(product: Product, protocol: Protocol, scores: pl.DataFrame, steps: pl
 
 
 def _aggregate(
-    lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], bounds: Mapping[str | None, str]
+    asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], bounds: Mapping[str | None, str]
 ) -> None:
     """The aggregates of some runs; those of the runs that bound them (chunker → run) are there."""
     todo: dict[str, tuple[Product, Part | None]] = {}
     scored: list[Part] = []
-    benchmark = asked[0].benchmark
+    lake, benchmark = asked[0].lake, asked[0].benchmark
     for run in runs:
         folders = {"benchmark": benchmark, "protocol": protocol.name, "run_id": run.run_id}
         parts = [part for one in asked if (part := lake.part("scores", one.part, **folders))]

@@ -15,32 +15,23 @@ from evaluate.statistics.ledger_means import ledger_means
 from evaluate.systems import Run
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
-from lake.catalog.task import Task
 from lake.make import product_of
 from lake.relevance import RELEVANCE
 from lake.searched import files_of
-from lake.store import Lake
 from lake.tables import table
 
 
-def keep_ledgers(lake: Lake, task: Task, asked: Sequence[ItemPart], runs: Sequence[Run]) -> None:
-    """Make the ledgers of some runs of a task and their means, under every protocol that has such.
-
-    Args:
-        lake: Where from and where to.
-        task: Whose runs.
-        asked: The parts of the items.
-        runs: The runs, scored and aggregated.
-    """
-    for protocol in protocols_of(task.name):
+def keep_ledgers(asked: Sequence[ItemPart], runs: Sequence[Run]) -> None:
+    """Make the ledgers of some runs, scored and aggregated, and their means, under every protocol that has such."""
+    for protocol in protocols_of(asked[0].task.name):
         if not is_kept(protocol):
             continue
         for part in asked:
-            searched = _Searched(lake, part, protocol)
+            searched = _Searched(part, protocol)
             for run in sorted(runs, key=lambda run: (run.chunker or "", run.run_id)):
                 _keep(searched, run)
         for run in runs:
-            _keep_means(lake, asked, protocol, run.run_id)
+            _keep_means(asked, protocol, run.run_id)
 
 
 _CODE = (ledger_of_lines, ledger_means, load_files, files_of)
@@ -50,7 +41,6 @@ _CODE = (ledger_of_lines, ledger_means, load_files, files_of)
 class _Searched:
     """The gold files of a part of the items, and the chunks that the last chunker asked for cut them into."""
 
-    lake: Lake
     asked: ItemPart
     protocol: Protocol
     _chunks: tuple[str, pl.LazyFrame] | None = None
@@ -64,8 +54,8 @@ class _Searched:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
         pools = self.asked.described.select("item_id", "pool_id")
         named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-        held = load_files(self.lake, self.asked.benchmark, named.select("pool_id", "path").unique().lazy())
-        n_lines = _of(self.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
+        held = load_files(self.asked.lake, self.asked.benchmark, named.select("pool_id", "path").unique().lazy())
+        n_lines = _of(self.asked.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
         return named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
     def chunks(self, chunker: str | None) -> pl.LazyFrame | None:
@@ -73,9 +63,11 @@ class _Searched:
         if chunker is None:
             return None
         if self._chunks is None or self._chunks[0] != chunker:
-            searched = files_of(self.lake, self.files["pool_id"], self.asked.files).select("pool_id", "path").collect()
+            searched = (
+                files_of(self.asked.lake, self.files["pool_id"], self.asked.files).select("pool_id", "path").collect()
+            )
             held = self.files.join(searched, on=["pool_id", "path"], how="semi").select("item_id", "path", "sha256")
-            cut = _of(self.lake.scan("chunks", chunker=chunker), self.files).filter(pl.col("n_nws") > 0)
+            cut = _of(self.asked.lake.scan("chunks", chunker=chunker), self.files).filter(pl.col("n_nws") > 0)
             spans = held.join(cut.select("sha256", "line_start", "line_end").collect(), on="sha256").drop("sha256")
             self._chunks = (chunker, spans.lazy())
         return self._chunks[1]
@@ -87,7 +79,7 @@ def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
 
 
 def _keep(searched: _Searched, run: Run) -> None:
-    lake, asked, protocol = searched.lake, searched.asked, searched.protocol
+    asked, protocol, lake = searched.asked, searched.protocol, searched.asked.lake
     of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
     scores = lake.part("scores", asked.part, protocol=protocol.name, **of_run)
     hits, answered = (lake.part(name, asked.part, **of_run) for name in ("hits", "run_items"))
@@ -111,7 +103,8 @@ def _keep(searched: _Searched, run: Run) -> None:
     ledger.write(frame.select(*table("ledger").columns))
 
 
-def _keep_means(lake: Lake, asked: Sequence[ItemPart], protocol: Protocol, run_id: str) -> None:
+def _keep_means(asked: Sequence[ItemPart], protocol: Protocol, run_id: str) -> None:
+    lake = asked[0].lake
     folders = {"benchmark": asked[0].benchmark, "run_id": run_id, "protocol": protocol.name}
     parts = [part for one in asked if (part := lake.part("ledger", one.part, **folders)) is not None]
     pooled = lake.part("aggregates", "all", **folders)

@@ -154,12 +154,7 @@ class Work:
             yield pools.texts.text, rewritten(asked.queries, system.retriever.query_form)["text"].to_list()
 
     def conclude(self, run: PlannedRun, said: Mapping[str, str]) -> None:
-        """Write a run's own row, all its parts being there, and count its items.
-
-        Args:
-            run: The run.
-            said: What preparing it had to say.
-        """
+        """Write a run's own row, with what preparing it had to say, all its parts being there; and count its items."""
         n, n_failed = self._count(run, counts_ties=BASELINE not in run.system.retriever.tags)
         status = "complete" if self.selection.is_whole else "partial"
         if n_failed:
@@ -216,10 +211,10 @@ class Work:
             others = [run for run in self.imported if run.chunker is not None or not goes_by_chunks]
             for asked in self.asked:
                 for run in others:
-                    Partition(self.lake, self.task, asked, cache).score(run, protocol)
-            aggregate_runs(self.lake, self.asked, protocol, [*self.plan, *others])
+                    Partition(asked, cache).score(run, protocol)
+            aggregate_runs(self.asked, protocol, [*self.plan, *others])
         if self.takes_contexts and self.has_items:
             contexts = [protocol for protocol in self.protocols if protocol.context is not None]
-            score_runs(self.lake, self.asked, contexts, [*self.plan, *self.imported])
+            score_runs(self.asked, contexts, [*self.plan, *self.imported])
         for run in self.imported:
             self._count(run, counts_ties=False)

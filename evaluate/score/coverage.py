@@ -24,12 +24,7 @@ SIZES = ("n_returned", "n_both", "n_own")
 
 
 def line_sets(
-    *,
-    hits: pl.LazyFrame,
-    items: pl.LazyFrame,
-    gold: pl.LazyFrame,
-    axis: LineAxis,
-    cut_offs: Sequence[CutOff],
+    *, hits: pl.LazyFrame, items: pl.LazyFrame, gold: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]
 ) -> pl.LazyFrame:
     """How many lines each item has in its gold, returned, in both, and returned from the query's own text.
 

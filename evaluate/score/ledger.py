@@ -105,12 +105,7 @@ def ledger_of_lines(
 
 
 def ledger_of_candidates(
-    protocol: Protocol,
-    *,
-    scores: pl.LazyFrame,
-    answered: pl.LazyFrame,
-    hits: pl.LazyFrame,
-    gold: pl.LazyFrame,
+    protocol: Protocol, *, scores: pl.LazyFrame, answered: pl.LazyFrame, hits: pl.LazyFrame, gold: pl.LazyFrame
 ) -> pl.LazyFrame:
     """One row per item: item_id, n_gold (1) and the CLASSES; arguments as for :func:`ledger_of_lines`."""
     names = {"found": (protocol.primary.metric, protocol.primary.k), "correct": ("correct", 0)}

@@ -76,11 +76,11 @@ def label(metric: Metric, k: int) -> str:
     return f"{metric.name}@{k}"
 
 
-def lengthen(wide: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
+def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
     """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled."""
     # A frame per metric, one above the other, is by far the fastest, but every one of them would repeat the whole plan.
     found = wide.collect().lazy()
-    return pl.concat(found.select(_score(metric, k)) for metric, k in requested)
+    return pl.concat(found.select(*key, *_score(metric, k)) for metric, k in requested)
 
 
 def measure_run(basis: Basis, hits: pl.LazyFrame, completions: pl.LazyFrame | None = None) -> pl.LazyFrame:
@@ -172,7 +172,6 @@ def _score(metric: Metric, k: int) -> list[pl.Expr]:
     name = label(metric, k)
     sums = [pl.col(f"{name}/{part}") if metric.stores_sums else pl.lit(None, pl.Float64) for part in "nd"]
     return [
-        pl.col("item_id"),
         pl.lit(metric.granularity).alias("granularity"),
         pl.lit(metric.name).alias("metric"),
         pl.lit(k, pl.Int64).alias("k"),

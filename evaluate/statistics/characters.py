@@ -23,23 +23,18 @@ def characters_of(protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, l
     shown = rows.filter("is_primary", "is_headline").select("run_id", *_SLICE, "n_items").sort("run_id")
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
     declared = table("characters")
-    frames = [pl.DataFrame(schema=declared.columns)]
+    found: list[dict[str, object]] = []
     for run_id, slice_, value, n_items in shown.iter_rows():
         hits = lake.scan("hits", benchmark=protocol.name.partition("@")[0], run_id=run_id)
         of_slice = hits.join(in_slice(items.filter("scorable"), slice_, value), on="item_id", how="semi")
         read = _read(protocol, of_slice, ks)
         if read.is_empty():  # Completions, or nothing at all.
             continue
-        found = {name: read[name].sum() / n_items for name in read.columns}
+        mean = {name: read[name].sum() / n_items for name in read.columns}
         of_run = {"protocol": protocol.name, "slice": slice_, "slice_value": value, "run_id": run_id}
-        frames += [
-            pl.DataFrame(
-                [{**of_run, "k": k, "read": found[str(k)], "returned": found["returned"], "n_items": n_items}],
-                schema=declared.columns,
-            )
-            for k in ks
-        ]
-    return pl.concat(frames).sort(declared.key)
+        of_run |= {"returned": mean["returned"], "n_items": n_items}
+        found += [{**of_run, "k": k, "read": mean[str(k)]} for k in ks]
+    return pl.DataFrame(found, schema=declared.columns).sort(declared.key)
 
 
 def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:

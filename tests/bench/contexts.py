@@ -105,7 +105,7 @@ def score(folder: str, protocol: str) -> dict[str, object]:
     runs = lake.scan("runs", benchmark="contextbench").filter(pl.col("origin") == "imported").collect()["run_id"]
     asked = list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
     rules = next(one for one in (CONTEXTS, PUBLISHED) if one.name == protocol)
-    score_runs(lake, asked, [rules], [Run(run_id) for run_id in runs.sort()])
+    score_runs(asked, [rules], [Run(run_id) for run_id in runs.sort()])
     return {"runs": len(runs)}
 
 

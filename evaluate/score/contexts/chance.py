@@ -30,7 +30,6 @@ from lake.exact import exact_sum
 from lake.lines import LineAxis
 from lake.naming import DONE, RANKING
 from lake.searched import POOL, files_of
-from lake.store import Lake
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
@@ -43,28 +42,22 @@ _SUMS = ["value", "numerator", "denominator"]
 
 
 def expected_contexts(
-    lake: Lake, asked: ItemPart, protocols: Sequence[Protocol], chunkers: Mapping[str, str]
+    asked: ItemPart, protocols: Sequence[Protocol], chunkers: Mapping[str, str]
 ) -> dict[str, pl.DataFrame]:
     """The mean scores of all orders of each pool; where only drawing tells, of those that other benchmarks draw too.
 
-    Args:
-        lake: Where from.
-        asked: The items.
-        protocols: The rules.
-        chunkers: Run, which stands for all orders → who cut what is ordered.
-
-    Returns:
-        By protocol the columns of table `scores` but for `protocol` and its hash.
+    Of every run that stands for all orders it is known who cut what is ordered. By protocol there are the columns of
+    table `scores` but for `protocol` and its hash.
     """
     found = {protocol.name: [_nothing(*_SCORE, *_SUMS)] for protocol in protocols}
     for first in range(0, len(asked.pool_ids) if protocols and chunkers else 0, POOLS_AT_ONCE):
         pool_ids = asked.pool_ids[first : first + POOLS_AT_ONCE]
         some = replace(asked, described=asked.described.filter(pl.col("pool_id").is_in(pool_ids.implode())))
-        axis = load_axis(lake, pool_ids, asked.files)
-        pools = pl.concat([_chunks(lake, some, run_id, chunker) for run_id, chunker in chunkers.items()])
+        axis = load_axis(asked.lake, pool_ids, asked.files)
+        pools = pl.concat([_chunks(some, run_id, chunker) for run_id, chunker in chunkers.items()])
         orders = _orders(some, pools, axis, protocols, list(chunkers))
         for protocol in protocols:
-            material = load_material(lake, some, protocol, orders)
+            material = load_material(some, protocol, orders)
             drawn = score_contexts(protocol, material, orders, with_steps=False).scores
             exact = _closed(some, protocol, material, pools, axis, list(chunkers))
             found[protocol.name].append(_means(drawn.lazy(), exact.lazy()))
@@ -83,11 +76,8 @@ def has_closed_form(metric: Metric, k: int) -> bool:
 def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes: pl.DataFrame) -> pl.DataFrame:
     """The means of the metrics with a closed form, for every run and item with gold.
 
-    Args:
-        protocol: The metrics and rules.
-        material: The items.
-        pools: A run for each way to cut the pools: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
-        sizes: run_id, item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
+    The pools are a run for each way to cut them: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
+    Sizes are run_id, item_id, n (the pool's chunks) and n_first: those that an order may begin with and be an answer.
     """
     ground = Ground.of(material, pools, rules_of(protocol))
     rows = rows_of(ground.seen.sort("case", "rank").with_columns(step="rank"), "case")
@@ -115,10 +105,10 @@ def _nothing(*names: str) -> pl.DataFrame:
     return pl.DataFrame(schema={name: table("scores").columns[name] for name in names})
 
 
-def _chunks(lake: Lake, asked: ItemPart, run_id: str, chunker: str) -> pl.DataFrame:
+def _chunks(asked: ItemPart, run_id: str, chunker: str) -> pl.DataFrame:
     """run_id and the columns of POOL: what a run orders."""
-    files = files_of(lake, asked.pool_ids, asked.files).select("pool_id", "path", "sha256")
-    chunks = lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
+    files = files_of(asked.lake, asked.pool_ids, asked.files).select("pool_id", "path", "sha256")
+    chunks = asked.lake.scan("chunks", chunker=chunker).filter(pl.col("n_nws") > 0)
     return files.join(chunks, on="sha256").select(*POOL, run_id=pl.lit(run_id)).collect()
 
 

@@ -80,9 +80,10 @@ def rules_of(protocol: Protocol) -> ContextRules:
     return protocol.context
 
 
-def load_runs(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
+def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
     """What some runs answered to a part of the items."""
-    items, reading = asked.described.select("item_id").lazy(), _reading_of(protocol)
+    lake, reading = asked.lake, _reading_of(protocol)
+    items = asked.described.select("item_id").lazy()
 
     def rows(table: str) -> pl.LazyFrame:
         parts = [lake.part(table, asked.part, benchmark=asked.benchmark, run_id=name) for name in names]
@@ -99,9 +100,9 @@ def load_runs(lake: Lake, asked: ItemPart, protocol: Protocol, names: Sequence[s
     return Runs.of(names, answered, hits, edits)
 
 
-def load_material(lake: Lake, asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
+def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
-    of_items = asked.described.lazy().select("item_id", "pool_id")
+    lake, of_items = asked.lake, asked.described.lazy().select("item_id", "pool_id")
     patches = lake.scan_part("items", asked.part, benchmark=asked.benchmark).select(
         "item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0
     )

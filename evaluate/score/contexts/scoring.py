@@ -15,6 +15,7 @@ from evaluate.score.contexts.gathering import Gathered, gather
 from evaluate.score.contexts.ground import GRANULARITIES, Ground
 from evaluate.score.contexts.intervals import Integers
 from evaluate.score.contexts.material import Material, Runs, rules_of
+from evaluate.score.metric_values import label, lengthen, measure_sets
 from lake.catalog.protocol import ContextRules, Protocol
 from lake.tables import table
 
@@ -41,11 +42,11 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
     ground = Ground.of(material, runs, rules)
     gathered = gather(ground, *budgets)
-    wide = _wide(ground, gathered, depths).hstack(_edited(ground.cases, material, runs, rules))
+    wide = pl.concat([_wide(ground, gathered, depths), _edited(ground.cases, material, runs, rules)], how="horizontal")
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
     steps = _step_rows(ground.cases, gathered) if with_steps else pl.DataFrame()
-    return Scored(_scores(protocol, ground.cases, wide, gathered.answered), steps)
+    return Scored(_scores(protocol, wide.lazy()).collect(), steps)
 
 
 def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextRules) -> pl.DataFrame:
@@ -92,7 +93,9 @@ def _wide(ground: Ground, gathered: Gathered, depths: Sequence[int]) -> pl.DataF
     columns["n_gold"] = gathered.finals["line"].n_gold
     for cut_off, size in {size_at("", "budget", 0): gathered.finals["line"], **gathered.cut}.items():
         columns[f"n_returned{cut_off}"], columns[f"n_both{cut_off}"] = size.n_pred, size.n_hit
-    return pl.DataFrame(columns).with_columns(is_known=ground.cases["status"].is_not_null())
+    status, sizes = {"is_answered": gathered.answered}, pl.DataFrame(columns)
+    cases = ground.cases.select(*_CASE, "is_ranking", is_known=pl.col("status").is_not_null())
+    return pl.concat([cases, sizes, pl.DataFrame(status)], how="horizontal")
 
 
 def _after(n_steps: Integers, amount: Integers, k: int) -> Integers:
@@ -121,58 +124,47 @@ def _auc(gathered: Gathered, granularity: str, rules: ContextRules) -> Floats:
     return np.bincount(case, weights=share, minlength=len(n_steps)) / np.maximum(n_steps, 1)
 
 
-def _scores(
-    protocol: Protocol, cases: pl.DataFrame, wide: pl.DataFrame, answered: npt.NDArray[np.bool_]
-) -> pl.DataFrame:
-    rules, requested = rules_of(protocol), metrics_of(protocol)
-    sides = [side for metric, k in requested for side in (metric.at(k).numerator, metric.at(k).denominator)]
-    sums = wide.select(side.cast(pl.Float64).alias(str(place)) for place, side in enumerate(sides))
-    is_ranking, whose, frames = cases["is_ranking"].to_numpy(), cases.select(_CASE), list[pl.DataFrame]()
-    for place, (metric, k) in enumerate(requested):
-        numerator, denominator = (
-            np.broadcast_to(sums[str(2 * place + side)].to_numpy(), is_ranking.shape) for side in (0, 1)
-        )
-        with np.errstate(divide="ignore", invalid="ignore"):
-            value = np.where(denominator == 0, 0.0, numerator / denominator)
-        has_value = answered & (is_ranking if k and metric.cut == "results" else True)
-        value = np.where(has_value, _ruled(value, metric, k, wide, rules), np.nan)
-        counts = ~np.isnan(value) & metric.stores_sums
-        numbers = {
-            "value": value,
-            "numerator": np.where(counts, numerator, np.nan),
-            "denominator": np.where(counts, denominator, np.nan),
-        }
-        named = {"granularity": pl.lit(metric.granularity), "metric": pl.lit(metric.name), "k": pl.lit(k, pl.Int64)}
-        columns = {name: pl.Series(array).fill_nan(None) for name, array in numbers.items()}
-        frames.append(whose.with_columns(**named, **columns))
-    return pl.concat(frames)
+def _scores(protocol: Protocol, wide: pl.LazyFrame) -> pl.LazyFrame:
+    requested, rules = metrics_of(protocol), rules_of(protocol)
+    ruled = {label(metric, k): _ruled(metric, k, rules) for metric, k in requested}
+    measured = measure_sets(wide, requested).with_columns(**ruled)
+    # Sums are kept where there is a value.
+    sums = (pl.when(pl.col(name).is_not_null()).then(pl.col(f"{name}/n", f"{name}/d")) for name in ruled)
+    return lengthen(measured.with_columns(sums), requested, key=_CASE)
 
 
-def _ruled(value: Floats, metric: Metric, k: int, wide: pl.DataFrame, rules: ContextRules) -> Floats:
-    """Values with what the rules say of empty gold, empty predictions and what does not apply (NaN)."""
+def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:
+    """A value with what the rules say of empty gold, empty predictions and what does not apply (null)."""
     granularity, what = metric.granularity, metric.name.rpartition("_")[2]
+    value, n_gold = pl.col(label(metric, k)), pl.col(f"n_gold/{granularity}")
+    has_value = pl.col("is_answered")
+    if k and metric.cut == "results":
+        has_value &= pl.col("is_ranking")
     if what == "steps":
         # Nobody knows how many steps were taken for an item that a run passed over.
-        return np.where(wide["is_known"].to_numpy(), value, np.nan)
-    n_gold = wide[f"n_gold/{granularity}"].to_numpy()
-    if what == "redundancy":
-        nothing = np.nan if rules.no_steps == "nothing" else 0.0
-        return np.where(wide[f"n_seen/{granularity}"].to_numpy() <= 0, nothing, value)
-    if granularity == "editloc":
-        n_pred, n_hit = (wide[f"{size}/editloc@0"].to_numpy() for size in ("n_pred", "n_hit"))
-        if rules.edits == "gold context":
+        has_value &= pl.col("is_known")
+    elif what == "redundancy":
+        nothing = pl.lit(None if rules.no_steps == "nothing" else 0.0, pl.Float64)
+        value = pl.when(pl.col(f"n_seen/{granularity}") <= 0).then(nothing).otherwise(value)
+    elif granularity == "editloc":
+        has_value &= pl.col("has_edits")
+        if rules.edits == "gold patch":
+            has_value &= n_gold > 0
+        else:
             # Published: recall and precision are one number, the share of the edited lines inside the gold's ranges.
-            value = np.divide(n_hit, n_pred, out=np.zeros(len(n_pred)), where=n_pred > 0)
-            return np.where(wide["has_edits"].to_numpy(), value, np.nan)
-        return np.where(wide["has_edits"].to_numpy() & (n_gold > 0), value, np.nan)
-    if what == "precision":
-        is_line = granularity == "line"
-        returned = size_at("n_returned", metric.cut, k) if is_line else f"n_pred/{granularity}@{k}"
-        # Published sizes may be less than none, where ranges are reversed.
-        value = np.where(wide[returned].to_numpy() <= 0, rules.empty_prediction, value)
-    if rules.empty_gold == "no value":
-        return np.where(n_gold == 0, np.nan, value)
-    return np.where(n_gold == 0, 1.0, value) if what == "coverage" else value
+            n_hit, n_pred = (pl.col(f"{size}/editloc@0") for size in ("n_hit", "n_pred"))
+            value = pl.when(n_pred > 0).then(n_hit / n_pred).otherwise(0.0)
+    else:
+        if what == "precision":
+            is_line = granularity == "line"
+            returned = size_at("n_returned", metric.cut, k) if is_line else f"n_pred/{granularity}@{k}"
+            # Published sizes may be less than none, where ranges are reversed.
+            value = pl.when(pl.col(returned) <= 0).then(rules.empty_prediction).otherwise(value)
+        if rules.empty_gold == "no value":
+            has_value &= n_gold != 0
+        elif what == "coverage":
+            value = pl.when(n_gold == 0).then(1.0).otherwise(value)
+    return pl.when(has_value).then(value)
 
 
 def _step_rows(cases: pl.DataFrame, gathered: Gathered) -> pl.DataFrame:

@@ -37,7 +37,7 @@ def asked(lake: Lake) -> list[ItemPart]:
 
 def score(lake: Lake, runs: list[Run] = RUNS, code: str = "as it is") -> None:
     with patch("lake.make.code_digest", lambda *_: code):
-        score_runs(lake, asked(lake), PROTOCOLS, runs)
+        score_runs(asked(lake), PROTOCOLS, runs)
 
 
 def state(lake: Lake) -> dict[str, int]:
