@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -15,10 +16,9 @@ from lake.text import counted
 
 
 def run_costs(lake: Lake) -> pl.LazyFrame:
-    """One row per run that was made here, by run: what ranking cost.
+    """What ranking cost, a row per run that was made here: benchmark, run_id, seconds and bytes of the index in all.
 
-    The columns are benchmark, run_id, index_seconds and index_bytes (both in all; null where nobody knows), query_p50
-    and query_p95 (seconds; null where no query was answered), n_queries (that were timed) and hardware.
+    Those are null where nobody knows, query_p50 and query_p95 (seconds) where none of the n_queries was answered.
     """
     queries = pl.col("query_seconds").explode(empty_as_null=False)
     return (
@@ -61,13 +61,8 @@ def hardware() -> str:
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     processor = next(named, "") or platform.processor() or platform.machine()
     n_cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    memory = ""
+    with suppress(AttributeError, OSError, ValueError):  # Nobody says so there.
+        memory = f"{os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_PHYS_PAGES') / 2**30:.0f} GB, "
     where = f"{platform.system()} {platform.machine()}, Python {platform.python_version()}"
-    return f"{processor}, {counted(n_cores, 'core')}, {_memory()}{where}"
-
-
-def _memory() -> str:
-    try:
-        n_bytes = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # Nobody says so there.
-        return ""
-    return f"{n_bytes / 2**30:.0f} GB, "
+    return f"{processor}, {counted(n_cores, 'core')}, {memory}{where}"

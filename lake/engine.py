@@ -1,4 +1,4 @@
-"""Where the work is done: in this process, or in a pool of processes on this machine.
+"""Where the work is done: in this process, in a pool of processes on this machine, or by another stage.
 
 What is handed out is a pure function of what the lake holds and writes parts of its own, so it may run anywhere, in any
 order; the caller holds the lake's lock for all of it.
@@ -9,12 +9,15 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 from lake.errors import Exit, GoldspanError
@@ -26,6 +29,12 @@ THREADS = "POLARS_MAX_THREADS"
 
 MANY_JOBS = 8
 """From so many jobs on, starting processes is worth its seconds."""
+
+CHECKOUT = Path(__file__).resolve().parents[1]
+"""The folder that the commands are run in."""
+
+_DONE = {0, 5}
+"""5: done, though some rows are rejected or cannot be scored."""
 
 
 @dataclass(frozen=True)
@@ -103,3 +112,17 @@ def _threads_each(n_threads: int) -> Iterator[None]:
         del os.environ[THREADS]
         if before is not None:
             os.environ[THREADS] = before
+
+
+def run_stage(arguments: Sequence[str], lake: Path, say: Callable[[str], None]) -> None:
+    """Run `python -m <arguments> --lake <lake>` in the checkout; the arguments begin with the stage.
+
+    Raises:
+        GoldspanError: It ended in an error, with the last lines that it printed and its exit code.
+    """
+    say(f"python -m {' '.join(arguments)}")
+    command = [sys.executable, "-m", *arguments, "--lake", str(lake)]
+    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
+    if done.returncode not in _DONE:
+        message = f"python -m {arguments[0]} ended with {done.returncode}"
+        raise GoldspanError(message, where=" ".join(arguments), examples=done.stderr.strip().splitlines()[-3:])

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 MIB = 2**20
 
 MAX_VALUE_BYTES = 1_100 * MIB
-"""What the values of one pickle or JSON document may take in memory. RepoBench-R's pickles, the largest
-that are read whole, may have three times as much text, which is packed: 48,000 rows as long as those mined from real
-packages come to some 400 MB."""
+"""What the values of one pickle or JSON document may take in memory. RepoBench-R's pickles, the largest that are read
+whole, may have three times as much text, which is packed: 48,000 rows of real packages come to some 400 MB."""
 
 MAX_DOCUMENT_BYTES = 256 * MIB
 """A file, or an entry of an archive, that is read whole: JSON, a trajectory. Trajectories come to some tens of MB."""

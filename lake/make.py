@@ -44,12 +44,9 @@ def made_from(
 
 @dataclass(frozen=True)
 class Product:
-    """Parts that are made together, of the same inputs; mostly it is one.
+    """Parts that are made together, of the same inputs, and what they would be made from today; mostly it is one.
 
-    Attributes:
-        lake: Where they lie.
-        slots: What they are, in the order in which they are written: the last says that all are there.
-        fingerprint: What they would be made from today.
+    The slots are in the order in which they are written: the last says that all are there.
     """
 
     lake: Lake
@@ -115,11 +112,11 @@ def product_of(
     code: Sequence[Callable[..., object]] = (),
     **folders: str,
 ) -> Product:
-    """Parts of some tables that are made together, as they would be made now.
+    """Parts of some tables that are made together, as they would be made now; that of the last is written last.
 
     Args:
         lake: Where they lie.
-        tables: The tables; the part of the last is written last.
+        tables: The tables.
         part: What the parts are called.
         inputs: The parts and the like that are read; None for one that is not there.
         parameters: What else decides what the rows are.

@@ -13,7 +13,7 @@ import os
 import re
 import stat
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -124,6 +124,7 @@ def path_of(root: Path, declared: Table, part: str, folders: Mapping[str, str]) 
     Raises:
         GoldspanError: A name is too long for a file's, or is no text.
     """
+    _check_folders(declared, folders, missing=sorted(set(declared.folders) - set(folders)))
     inside = [f"{folder}={quoted(folders[folder])}" for folder in declared.folders]
     names = [declared.name, *inside, f"part-{quoted(part)}.parquet"]
     for name in names:
@@ -135,10 +136,18 @@ def path_of(root: Path, declared: Table, part: str, folders: Mapping[str, str]) 
 
 def parts_below(root: Path, declared: Table, folders: Mapping[str, str]) -> list[Part]:
     """The parts of a table, those of some values of its folders alone, sorted by path."""
+    _check_folders(declared, folders)
     # What is special in a pattern is quoted as in the folder's name, but for `*` and `?`.
     values = {name: quoted(value).replace("[", "[[]") for name, value in folders.items()}
     pattern = "/".join([*(f"{folder}={values.get(folder, '*')}" for folder in declared.folders), "part-*.parquet"])
     return [part_at(declared, path) for path in sorted((root / declared.name).glob(pattern))]
+
+
+def _check_folders(declared: Table, folders: Mapping[str, str], missing: Sequence[str] = ()) -> None:
+    unexpected = sorted(set(folders) - set(declared.folders))
+    if unexpected or missing:
+        message = f"{declared.name}: folders missing {missing or []}, unexpected {unexpected}"
+        raise GoldspanError(message, hint=f"Its folders are {list(declared.folders)}.")
 
 
 def quoted(value: str) -> str:
@@ -173,11 +182,6 @@ def put_digest(path: Path) -> None:
 
 def check_part(path: Path, place: str, table: str) -> str:
     """A part's fingerprint, after its bytes were compared with their digest: once per process, while it is the same.
-
-    Args:
-        path: The part.
-        place: Where in the lake that is.
-        table: Whose part it is to be.
 
     Raises:
         DamagedPartError: It does not fit its record, or has none.

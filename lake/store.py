@@ -63,13 +63,12 @@ class Lake:
     def parts(self, name: str, **folders: str) -> list[Part]:
         """The stored parts of a table, sorted by path."""
         declared = table(name)
-        self._check_folders(declared, folders, complete=False)
         return parts_below(self.root, declared, folders)
 
     def part(self, name: str, part: str, **folders: str) -> Part | None:
         """One part by its name, or None where it is not stored."""
         declared = table(name)
-        path = self._path(declared, part, folders)
+        path = path_of(self.root, declared, part, folders)
         return part_at(declared, path) if path.is_file() else None
 
     def is_current(self, name: str, part: str, fingerprint: str, **folders: str) -> bool:
@@ -92,7 +91,7 @@ class Lake:
             if folder in declared.columns and not (checked[folder] == value).all():
                 message = f"{name}: rows of another {folder} in the part of {value!r}"
                 raise GoldspanError(message, code=Exit.INVALID)
-        path = self._path(declared, part, folders)
+        path = path_of(self.root, declared, part, folders)
         written = part_at(declared, path)
         beside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
         try:
@@ -197,17 +196,6 @@ class Lake:
             frames = [_scan([path]).with_columns(**own) for path, own in zip(paths, literals, strict=True)]
             return pl.concat([frame.select(*declared.columns, *extra) for frame in frames])
         return _scan(paths, hive).select(*declared.columns, *extra)
-
-    def _path(self, declared: Table, part: str, folders: dict[str, str]) -> Path:
-        self._check_folders(declared, folders, complete=True)
-        return path_of(self.root, declared, part, folders)
-
-    def _check_folders(self, declared: Table, folders: dict[str, str], *, complete: bool) -> None:
-        unexpected = sorted(set(folders) - set(declared.folders))
-        missing = sorted(set(declared.folders) - set(folders)) if complete else []
-        if unexpected or missing:
-            message = f"{declared.name}: folders missing {missing}, unexpected {unexpected}"
-            raise GoldspanError(message, hint=f"Its folders are {list(declared.folders)}.")
 
     def _refused(self, error: OSError | pl.exceptions.PolarsError, path: Path) -> GoldspanError:
         free = shutil.disk_usage(self.root).free if self.root.exists() else 0

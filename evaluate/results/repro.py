@@ -13,7 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from evaluate.selection import edition
-from lake.commands import CHECKOUT, run_stage
+from lake.engine import CHECKOUT, run_stage
 from lake.errors import Exit, GoldspanError, lookup
 from lake.fingerprint import fingerprint
 from lake.naming import PROGRAMS

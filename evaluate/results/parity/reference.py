@@ -14,8 +14,8 @@ from typing import Literal, NamedTuple
 import polars as pl
 
 from evaluate.results import parity as package
-from lake.commands import run_stage
 from lake.declarations import discover
+from lake.engine import run_stage
 from lake.errors import unknown_name
 from lake.store import Lake
 from lake.tables import table
