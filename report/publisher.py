@@ -10,7 +10,7 @@ from lake.store import Lake
 from report.downloads import Stored
 from report.facts import Facts
 from report.items.licences import ItemText
-from report.leaderboard.board import Board, boards_of
+from report.leaderboard.board import Board, build_board
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,8 @@ class Material:
     @cached_property
     def boards(self) -> Mapping[str, Sequence[Board]]:
         """The leaderboards of every benchmark, the headline first."""
-        return boards_of(self.facts)
+        facts = self.facts
+        return {name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks}
 
     @property
     def every_board(self) -> list[Board]:

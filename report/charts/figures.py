@@ -15,8 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from report.render import markup, render
 from report.shown import visible
 
 STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
@@ -85,28 +86,29 @@ def files_of(figures: Iterable[Figure | None]) -> dict[str, bytes]:
 def alone(svg: str, title: str, population: str) -> str:
     """A picture of a page as one that needs no page: its own colours, its title and its population above it."""
     (width, height), opening = map(float, _SIZE.findall(svg)[0]), _OPENING.match(svg)
-    inner = svg[opening.end() if opening else 0 : svg.rindex("</svg>")]
     per_line = max(20, int((width - 2 * _MARGIN) / _CHARACTER))
-    said = [(line, "currentColor") for line in textwrap.wrap(visible(title), per_line)]
-    said += [(line, "var(--muted)") for line in textwrap.wrap(visible(population), per_line)]
     lines = [
-        f'<text x="{_MARGIN}" y="{_MARGIN + _LINE * (place + 1) - 4}" fill="{colour}">{escape(line)}</text>'
-        for place, (line, colour) in enumerate(said)
+        (line, colour)
+        for text, colour in ((title, "currentColor"), (population, "var(--muted)"))
+        for line in textwrap.wrap(visible(text), per_line)
     ]
     head = _MARGIN + _LINE * len(lines) + 8
-    wide, high = f"{width + _MARGIN:g}", f"{height + head + _MARGIN:g}"
-    drawn = (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{wide}" height="{high}" viewBox="0 0 {wide} {high}" '
-        f'font-family="{FONTS}" font-size="12"><title>{escape(visible(title))}</title>'
-        f'<rect width="{wide}" height="{high}" fill="var(--page)"/>{"".join(lines)}'
-        f'<g transform="translate({_MARGIN / 2:g},{head})">{inner}</g></svg>\n'
+    return drawn(
+        "figure.svg",
+        width=f"{width + _MARGIN:g}",
+        height=f"{height + head + _MARGIN:g}",
+        title=title,
+        lines=[(_MARGIN + _LINE * place - 4, line, colour) for place, (line, colour) in enumerate(lines, 1)],
+        margin=_MARGIN,
+        head=head,
+        inner=markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
     )
-    return in_light(drawn)
 
 
-def in_light(svg: str) -> str:
-    """A picture with colours of its own."""
-    return _USED.sub(lambda use: light_colours()[use[1]], svg.replace("currentColor", "var(--ink)"))
+def drawn(template: str, **values: object) -> str:
+    """A picture that needs no page, with colours of its own."""
+    svg = render(template, {**values, "fonts": FONTS}).replace("currentColor", "var(--ink)")
+    return _USED.sub(lambda use: light_colours()[use[1]], svg)
 
 
 @cache

@@ -27,7 +27,7 @@ MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
 
 Interval = tuple[float | None, float | None]
-"""The two ends of a 95 % interval, where there is one."""
+"""The ends of a 95 % interval, where there is one."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +126,6 @@ class Row:
         return f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
 
 
-def has(rows: Iterable[Row], name: str) -> bool:
-    """Whether any row's cell of the primary metric has a field."""
-    return any(getattr(row.head, name, None) is not None for row in rows)
-
-
 @dataclass(frozen=True)
 class Board:
     """The leaderboard of one protocol.
@@ -186,9 +181,9 @@ class Board:
         found = tuple(dict.fromkeys(column.granularity for column in self.columns))
         return found if len(found) >= MANY_GRANULARITIES else ()
 
-    def has(self, name: str) -> bool:
-        """Whether something of the primary metric's cells is known of any system that is compared."""
-        return has(self.rows, name)
+    def has(self, name: str, rows: Iterable[Row] | None = None) -> bool:
+        """Whether any cell of the primary metric, of those that are compared, has a field."""
+        return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
 
     @property
     def task(self) -> Declaration | None:
@@ -199,6 +194,12 @@ class Board:
     def where(self) -> dict[str, str]:
         """Its rows of a table that has them by protocol and slice."""
         return {"protocol": self.protocol.name, "slice": self.slice[0], "slice_value": self.slice[1]}
+
+    @cached_property
+    def by_slice(self) -> pl.DataFrame:
+        """The rows of `aggregates` that its runs have by the primary metric, over every slice."""
+        runs = pl.col("run_id").is_in([row.run.run_id for row in self.every])
+        return self.facts.aggregates.filter(runs, protocol=self.protocol.name, **self.primary.where)
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
@@ -245,16 +246,11 @@ class Board:
         rows = [row for row in self.rows if column.measure in row.cells]
         most = max((row.cells[column.measure].n for row in rows), default=0)
         systems = [row for row in rows if not row.run.baseline and row.cells[column.measure].n == most]
-        shown = (row.value(column, self.averaged(column, average)) for row in systems)
-        numbers = [value for value in shown if value is not None]
+        averaged = self.averaged(column, average)
+        numbers = [value for row in systems if (value := row.value(column, averaged)) is not None]
         if not numbers or column.better == "neither":
             return ""
         return score(min(numbers) if column.better == "lower" else max(numbers))
-
-
-def boards_of(facts: Facts) -> dict[str, list[Board]]:
-    """The leaderboards of every benchmark, the headline first."""
-    return {name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks}
 
 
 def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:

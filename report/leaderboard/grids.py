@@ -59,8 +59,8 @@ class Heat:
 
 def heats_of(board: Board) -> list[Heat]:
     """A table per slice with at least two values, the repositories first; of slices that are alike the first."""
-    of_board = pl.col("run_id").is_in([row.run.run_id for row in board.rows]) & (pl.col("slice") != WHOLE)
-    mine = board.facts.aggregates.filter(of_board, protocol=board.protocol.name, **board.primary.where)
+    is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
+    mine = board.by_slice.filter(is_compared, pl.col("slice") != WHOLE)
     tables: dict[object, Heat] = {}
     for name in sorted(mine["slice"].unique(), key=place_of):
         part = mine.filter(slice=name)

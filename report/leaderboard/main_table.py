@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from lake.text import group_name
-from report.leaderboard.board import Board, Row, has
+from report.leaderboard.board import Board, Row
 from report.parameters import WHOLE
 from report.shown import visible
 from report.slices import in_numbers_order, place_of, title_of
@@ -52,8 +52,8 @@ class MainTable:
         self.reach = _reach(systems, self.marks)
         self.above = _above(board, reference) if reference else {}
         self.read = {run_id: read for (run_id, cut), (read, _) in board.characters.items() if cut == k}
-        self.has_ranks = has(systems, "rank")
-        self.has_oracle = board.average == "macro" and has(systems, "share_of_oracle")
+        self.has_ranks = board.has("rank", systems)
+        self.has_oracle = board.average == "macro" and board.has("share_of_oracle", systems)
         self.has_read = any(row.run.run_id in self.read for row in systems)
         self.is_too_few = any(row.head and row.head.too_few for row in systems)
         self.split_groups = _split(systems)
@@ -135,13 +135,8 @@ class Controls:
 
 def slices_of(board: Board) -> list[dict[str, object]]:
     """The slices to choose from: each with its values, their items and the items that the primary metric applies to."""
-    in_board = pl.col("run_id").is_in([row.run.run_id for row in board.every])
-    asked = pl.col("n_items") - pl.col("n_not_applicable")
-    sizes = (
-        board.facts.aggregates.filter(in_board, protocol=board.protocol.name, **board.primary.where)
-        .group_by("slice", "slice_value")
-        .agg(pl.col("n_items").max(), asked=asked.max())
-    )
+    asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
+    sizes = board.by_slice.group_by("slice", "slice_value").agg(pl.col("n_items").max(), asked=asked)
     values: dict[str, dict[str, tuple[int, int]]] = {}
     for name, value, *of in sizes.iter_rows():
         values.setdefault(name, {})[value] = (of[0], of[1])

@@ -22,6 +22,9 @@ SENTENCES: Mapping[str, str] = {
 }
 """Verdict on a system against another → what is said of any two."""
 
+MOST_SYSTEMS = 20
+_MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
+
 COLUMNS = (
     "a", "b", "delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict",
     "exploratory", "n_items", "n_repos",
@@ -30,17 +33,9 @@ COLUMNS = (
 
 
 def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
-    """The pairs of some runs by a board's primary metric, over one value of its slice.
+    """The pairs of some runs by a board's primary metric, over one value of its slice: :data:`COLUMNS`, by `b` and `a`.
 
-    Of each pair `b` is the run that comes first, and everything is of it against `a`, the other.
-
-    Args:
-        board: Whose protocol and slice.
-        run_ids: The runs in order: what numbers them.
-        value: Of the slice.
-
-    Returns:
-        :data:`COLUMNS`, in the order of `b`, then of `a`.
+    Of each pair `b` is the run that comes first in what is given, and everything is of it against `a`, the other.
     """
     places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
     return (
@@ -52,11 +47,6 @@ def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
         .sort("b", "a")
         .collect()
     )
-
-
-MOST_SYSTEMS = 20
-
-_MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
 
 
 class Cell(NamedTuple):

@@ -16,6 +16,9 @@ from report.facts import Facts
 from report.leaderboard.board import Board, Row
 from report.shown import visible
 
+DIGITS = 2
+"""So many decimals a verdict has: intervals are far wider than the next would tell."""
+
 
 class Name(NamedTuple):
     """What a system is called in a table: by what it searches, and over which chunks."""
@@ -66,26 +69,15 @@ def keys_of(board: Board) -> Mapping[str, str]:
     }
 
 
-DIGITS = 2
-"""So many decimals: intervals are far wider than the next would tell."""
-
-_ROWS = {
-    "run_id": pl.String,
-    "system": pl.String,
-    "retriever": pl.String,
-    "number": pl.Float64,
-    "is_baseline": pl.Boolean,
-    "is_whole": pl.Boolean,
-}
-
-
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
+    texts, flags = ("run_id", "system", "retriever"), ("is_baseline", "is_whole")
+    schema = {**dict.fromkeys(texts, pl.String), "number": pl.Float64, **dict.fromkeys(flags, pl.Boolean)}
     lines = [
-        (row.run.run_id, row.run.system, row.run.retriever, row.number, row.run.baseline, row.comparable)
+        (*(getattr(row.run, name) for name in texts), row.number, row.run.baseline, row.comparable)
         for row in board.every
     ]
-    rows = pl.DataFrame(lines, _ROWS, orient="row")
+    rows = pl.DataFrame(lines, schema, orient="row")
     compared = board.facts.comparisons.lazy().filter(**board.where)
     return verdict_on(rows, reference_of(board.protocol.name, rows["system"]), compared)
 

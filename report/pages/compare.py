@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-import polars as pl
-
 from report.addresses import COMPARE, items_path, pairs_path
 from report.data_files import data_file, packed
 from report.facts import Facts
@@ -80,10 +78,10 @@ def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
     """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
     board, run_ids = outcomes.board, [row.run.run_id for row in outcomes.rows]
     here = {**board.where, "slice_value": value}
-    rows = facts.aggregates.filter(pl.col("run_id").is_in(run_ids), **here, **board.primary.where)
-    cells = dict(zip(rows["run_id"], cells_in(rows), strict=True))
+    rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     means = {
-        run_id: [cell.average(board.average), *cell.interval(board.average), cell.n] for run_id, cell in cells.items()
+        run_id: [cell.average(board.average), *cell.interval(board.average), cell.n]
+        for run_id, cell in zip(rows["run_id"], cells_in(rows), strict=True)
     }
     shares: dict[str, dict[str, float]] = {}
     for run_id, name, share in facts.ledger.filter(**here).select("run_id", "class", "micro").iter_rows():

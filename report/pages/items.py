@@ -47,19 +47,18 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
     shown = candidates_by_item if is_candidates else spans_by_item
     published, why_not = chosen(roster, items, classes, material.item_text)
     texts = with_shards(texts_by_item(lake, roster, items, gold, published))
-    has_text = texts.select("item_id", has_text=True)
     rows = with_shards(
         items.select(_SAID)
         .join(shown(lake, roster, items, gold), on="item", how="left", maintain_order="left")
         .join(_ledgers(classes.clear() if is_candidates else classes), on="item_id", how="left", maintain_order="left")
-        .join(has_text, on="item_id", how="left", maintain_order="left")
+        .join(texts.select("item_id", has_text=True), on="item_id", how="left", maintain_order="left")
         .drop("item")
     )
     folder, key = f"items/{slug(name)}", f"items/{name}"
     listed = listing(roster, items, classes)
     first = roster.runs.index(roster.usual[0]) if roster.usual else 0
     about = {
-        **_about(facts, name, roster),
+        **_about(facts, roster),
         "kind": "candidates" if is_candidates else "lines",
         "shards": bounds(rows),
         "items": items["scorable"].sum(),
@@ -75,7 +74,7 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
     }
     for run, text in class_texts(classes, items, len(roster.runs)).items():
         files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
-    benchmark = facts.benchmarks[name]
+    benchmark = roster.board.benchmark
     values = {
         "benchmark": benchmark,
         "board": roster.board,
@@ -90,25 +89,24 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
     return Page(items_path(name), f"{benchmark.title}, items", "items_of.html", values, said=said, files=files)
 
 
-def _about(facts: Facts, name: str, roster: Roster) -> dict[str, object]:
+def _about(facts: Facts, roster: Roster) -> dict[str, object]:
     """What the scripts know of the benchmark before they know its items."""
-    protocol = roster.board.protocol
-    path = facts.system_paths
+    board = roster.board
     runs = [
         {
             "key": run_key(run.run_id),
             "title": visible(full_name(facts, run)),
             "kind": run.kind,
-            "page": f"../{path[run.system]}",
+            "page": f"../{facts.system_paths[run.system]}",
             "steps": run.has_steps,
         }
         for run in roster.runs
     ]
     return {
-        "title": facts.benchmarks[name].title,
-        "protocol": protocol.name,
-        "metric": roster.board.primary.title,
-        "k": roster.board.primary.k,
+        "title": board.benchmark.title,
+        "protocol": board.protocol.name,
+        "metric": board.primary.title,
+        "k": board.primary.k,
         "budget": roster.budget,
         "depth": roster.depth,
         "runs": runs,

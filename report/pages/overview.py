@@ -32,19 +32,18 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
-    verdicts, forests = {}, {}
-    for board in known:
-        if board.every:
-            verdict = board_verdict(board)
-            verdicts[board.benchmark.name] = sentence(facts, verdict)
-            forests[board.benchmark.name] = _forest(board, verdict.reference)
+    verdicts = {board.benchmark.name: board_verdict(board) for board in known if board.every}
+    said = {name: sentence(facts, verdict) for name, verdict in verdicts.items()}
+    forests = {
+        name: _forest(board, verdicts[name].reference) for name, board in boards.items() if board and board.every
+    }
     cards = [
         {
             "benchmark": benchmark,
             "path": f"{slug(name)}.html",
             "n_systems": len({run.system for run in facts.runs_of(name) if not run.baseline}),
             "board": boards[name],
-            "verdict": verdicts.get(name, ""),
+            "verdict": said.get(name, ""),
             "forest": forests.get(name),
         }
         for name, benchmark in facts.benchmarks.items()
@@ -60,9 +59,9 @@ def _pages(material: Material) -> Iterator[Page]:
         "matrix": _matrix(facts, boards),
         "ledger_address": ledger_address,
     }
-    said = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in verdicts.items() if verdict)
+    every = " ".join(f"{facts.benchmarks[name].title}: {verdict}" for name, verdict in said.items())
     # The pictures of what reading more is worth are the leaderboards'.
-    yield Page(PATH, QUESTION, "overview.html", values, said=said, files=files_of(forests.values()))
+    yield Page(PATH, QUESTION, "overview.html", values, said=every, files=files_of(forests.values()))
 
 
 def _bars(board: Board) -> list[tuple[str, str, Sequence[Share]]]:

@@ -25,16 +25,7 @@ N_APART = 3
 
 @dataclass(frozen=True)
 class Number:
-    """A system's number over one slice of the items.
-
-    Attributes:
-        slice: What the slice's items are alike in, in words; empty for all of them.
-        value: Of which value.
-        number: The number.
-        interval: Its 95 % interval.
-        median: The median of the board's systems there, baselines left out.
-        n: Over how many items.
-    """
+    """A system's number over one value of a slice, in words (empty for all items), and the median of the systems."""
 
     slice: str
     value: str
@@ -95,20 +86,13 @@ class Part:
         return f"rank {head.rank}, may be {head.rank_low} to {head.rank_high}"
 
     @property
-    def above(self) -> list[Number]:
-        """The slices on which it is furthest above the median."""
-        return [one for one in self._apart[: -N_APART - 1 : -1] if (one.apart or 0.0) > 0]
-
-    @property
-    def below(self) -> list[Number]:
-        """Likewise below."""
-        return [one for one in self._apart[:N_APART] if (one.apart or 0.0) < 0]
-
-    @property
-    def _apart(self) -> list[Number]:
+    def furthest(self) -> tuple[list[Number], list[Number]]:
+        """The slices on which it is furthest above the median, and below."""
         whole = {one.n for one in self.numbers if not one.slice}
         named = [one for one in self.numbers if one.apart and one.n >= LEAST_ITEMS and one.n not in whole]
-        return sorted(named, key=lambda one: one.apart or 0.0)
+        ordered = sorted(named, key=lambda one: one.apart or 0.0)
+        above = [one for one in ordered[: -N_APART - 1 : -1] if (one.apart or 0.0) > 0]
+        return above, [one for one in ordered[:N_APART] if (one.apart or 0.0) < 0]
 
     @property
     def widest(self) -> float:
@@ -153,8 +137,7 @@ def _verdicts(board: Board) -> dict[tuple[str, str], str]:
 
 def _numbers(board: Board) -> Mapping[str, list[Number]]:
     """The primary number of every run over each slice, the whole first, beside the median of the board's systems."""
-    in_board = pl.col("run_id").is_in([row.run.run_id for row in board.every])
-    mine = board.facts.aggregates.filter(in_board, protocol=board.protocol.name, **board.primary.where)
+    mine = board.by_slice
     of_systems = mine.filter(pl.col("run_id").is_in([row.run.run_id for row in board.systems]))
     medians = of_systems.group_by("slice", "slice_value").agg(pl.col(board.average).median())
     median_of = {(name, value): median for name, value, median in medians.iter_rows()}

@@ -20,7 +20,7 @@ from report.items.licences import ItemText, permits
 from report.items.listing import classes_of
 from report.items.roster import Roster
 from report.items.texts import chosen, texts_by_item
-from report.leaderboard.board import boards_of
+from report.leaderboard.board import build_board
 from tests.report.item_lake import (
     AGENT,
     CANDIDATES,
@@ -69,7 +69,8 @@ def flat_lines(numbers: list[int], files: list[str]) -> Lines:
 
 def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    roster = Roster(boards_of(load(lake))[CONTEXTS][0])
+    facts = load(lake)
+    roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
     items = roster.items(lake)
     known = spans_by_item(lake, roster, items, roster.gold(lake, items))
     systems = [run.system for run in roster.runs]
@@ -150,7 +151,8 @@ def test_licences_are_permissive_by_name_alone() -> None:
 
 def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    roster = Roster(boards_of(load(lake))[CONTEXTS][0])
+    facts = load(lake)
+    roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
     items = roster.items(lake)
     classes = classes_of(lake, roster).collect()
     of = {which: chosen(roster, items, classes, which)[0] for which in ItemText}

@@ -69,7 +69,7 @@ def test_differences_are_to_the_median_of_the_systems_without_baselines(small: L
     assert abs(mine["all"].apart - (SYSTEMS[JACCARD][0] - median)) < 1e-12
     assert {name for name in mine if name in REPOS} == set(REPOS)
     # Two items are too few to name a difference.
-    assert (parts[JACCARD].above, parts[JACCARD].below) == ([], [])
+    assert parts[JACCARD].furthest == ([], [])
     middle = parts[WINDOWS].middle
     assert middle is not None
     assert middle.system == "fixed-nws-1500+bm25-okapi"
