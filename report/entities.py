@@ -1,4 +1,4 @@
-"""What there is in a lake, as a page knows it: declared things, benchmarks, protocols, runs."""
+"""What there is in a lake, as a page knows it: declared things, benchmarks, protocols, runs, what was submitted."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from typing import TypeVar
 from pydantic import BaseModel, ValidationError
 
 from lake.errors import Exit, GoldspanError
+from lake.store import Lake
 from report.charts.kinds import KINDS, ORACLE
 from report.parameters import BenchmarkParameters, ProtocolParameters
-from report.submitted import Submission
+
+REPORTED = "reported only, not ranked"
+
 
 COMPLETE = "complete"
 FAILED = "failed"
@@ -132,6 +135,17 @@ class Cost:
 
 
 @dataclass(frozen=True)
+class Submission:
+    """A row of `submissions`, and what came of it in words."""
+
+    run_id: str | None
+    kind: str
+    standing: str
+    reported: Mapping[str, float]
+    row: Mapping[str, object]
+
+
+@dataclass(frozen=True)
 class Run:
     """A system's answers to one task, and what they cost if it was run here."""
 
@@ -182,3 +196,16 @@ class Run:
         if self.origin == BUILT_IN or self.format in PROGRAMS:
             return "run here"
         return f"scored here from the submitted {'trajectories' if self.has_steps else 'ranking'}"
+
+
+def submissions(lake: Lake) -> tuple[Submission, ...]:
+    """Everything that was submitted, the newest first."""
+    rows = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False]).to_dicts()
+    standing = {"scored": "scored here", "reported": REPORTED, "older": "not scored"}
+    found = []
+    for row in rows:
+        words = standing.get(row["status"], row["status"])
+        why = "" if row["status"] in ("scored", "reported") else f": {row['why']}"
+        reported = {one["metric"]: one["value"] for one in row["reported"]}
+        found.append(Submission(row["run_id"], row["kind"], f"{words}{why}", reported, row))
+    return tuple(found)

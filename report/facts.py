@@ -14,13 +14,12 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables.declared import Declared
-from report.entities import Benchmark, Cost, Declaration, Protocol, Run
+from report.entities import Benchmark, Cost, Declaration, Protocol, Run, Submission, submissions
 from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
 from report.pools import ChunkCount, PoolOrder, chunk_counts, fallbacks, left_out, pool_orders
 from report.shown import slug
 from report.slices import Sizes, of_the_largest
 from report.steps import coverage_by_step
-from report.submitted import Submission, submissions
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -16,11 +15,9 @@ from report.shown import score
 
 
 class ChunkCount(NamedTuple):
-    """How many chunks a chunker makes of some files.
+    """How many chunks a chunker makes of some files, and their mean size, 0 without a chunk.
 
-    Attributes:
-        n: How many.
-        mean_size: Their non-whitespace characters in the mean, what several share counted once; 0 without a chunk.
+    The size is in non-whitespace characters; what several chunks share counts once.
     """
 
     n: int
@@ -61,8 +58,7 @@ def left_out(lake: Lake) -> Mapping[str, str]:
     return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}
 
 
-@dataclass(frozen=True)
-class PoolOrder:
+class PoolOrder(NamedTuple):
     """How often gold stands first among its candidates, and how often it would by chance."""
 
     first: float
@@ -92,11 +88,8 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], PoolOrder]:
         )
         .collect()
     )
-    return {
-        (benchmark, value): PoolOrder(first, _chance({one["n_candidates"]: one["count"] for one in sizes}))
-        for benchmark, value, first, sizes in found.sort("benchmark", "value").iter_rows()
-    }
-
-
-def _chance(n_items: Mapping[int, int]) -> float:
-    return sum(n / size for size, n in sorted(n_items.items())) / sum(n_items.values())
+    orders = {}
+    for benchmark, value, first, sizes in found.sort("benchmark", "value").iter_rows():
+        n_items = sorted((one["n_candidates"], one["count"]) for one in sizes)
+        orders[benchmark, value] = PoolOrder(first, sum(n / size for size, n in n_items) / sum(n for _, n in n_items))
+    return orders

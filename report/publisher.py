@@ -77,5 +77,5 @@ class Publisher:
     name: str
     order: int
     meaning: str
-    entries: Callable[[Facts], Sequence[Entry]]
     pages: Callable[[Material], Iterable[Page]]
+    entries: Callable[[Facts], Sequence[Entry]] = lambda _: ()

@@ -89,15 +89,9 @@ def _colours(kinds: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A system between what it costs, above 0, and what it is worth.
+    """A system between what it costs, above 0, and what it is worth; the spots of one system are joined.
 
-    Attributes:
-        cost: What it costs.
-        value: Its number.
-        kind: Which of the kinds it is drawn as.
-        system: Whose; the spots of one are joined.
-        label: Its name, which stands to the right; without one it is drawn faintly.
-        number: Its place on the frontier, from 1; None off it.
+    Its name stands to the right; without one it is drawn faintly. Its number is its place on the frontier, from 1.
     """
 
     cost: float

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+import vl_convert as vlc
 from markupsafe import Markup
 
 from report.render import markup, render
@@ -114,17 +115,12 @@ def drawn(template: str, **values: object) -> str:
 @cache
 def pdf_of(svg: str) -> bytes:
     """A picture that needs no page as PDF."""
-    # It takes a third of a second to load: only a build that draws waits for it.
-    import vl_convert as vlc
-
     return _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), vlc.svg_to_pdf(_plain(svg)))
 
 
 @cache
 def png_of(svg: str, scale: float = _SCALE) -> bytes:
     """A picture that needs no page as PNG."""
-    import vl_convert as vlc
-
     return vlc.svg_to_png(_plain(svg), scale=scale)
 
 

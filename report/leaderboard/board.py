@@ -71,15 +71,10 @@ def cells_in(rows: pl.DataFrame) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Row:
-    """One run's line.
+    """One run's line: its numbers, of which it is ranked by the primary one in the protocol's own average.
 
-    Attributes:
-        run: Whose.
-        cells: Its numbers.
-        primary: What it is ranked by.
-        own: How the protocol averages that.
-        n_asked: The items that the primary metric applies to: a mean over fewer is none of theirs.
-        n_items: The scorable items of the slice, the same for every run.
+    `n_items` are the scorable items of the slice, the same for every run; `n_asked` are those that the primary metric
+    applies to: a mean over fewer is none of theirs.
     """
 
     run: Run
@@ -128,17 +123,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Board:
-    """The leaderboard of one protocol.
+    """The leaderboard of one protocol over one value of a slice of the items.
 
-    Attributes:
-        facts: What it is made of.
-        benchmark: Its benchmark.
-        protocol: Its protocol.
-        slice: Over which items: the slice's name and value.
-        columns: The primary metric, which orders the table, and the others.
-        rows: Runs over the whole benchmark, best first.
-        unranked: Limited, partial and failed runs, and those whose mean is over fewer items.
-        n_items: The scorable items of the slice.
+    `rows` are runs over the whole benchmark, best first by the first of the columns; `unranked` are limited, partial
+    and failed runs, and those whose mean is over fewer than the slice's scorable items.
     """
 
     facts: Facts = field(repr=False, compare=False)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from lake.verdict import FACTORS, which_matters_more
-from report.charts.figures import Figure
 from report.charts.scores import grid_chart
 from report.leaderboard.board import Board, Row
 from report.leaderboard.pictures import figure_of
@@ -22,14 +20,9 @@ HEAT_STEPS = 8
 
 @dataclass(frozen=True)
 class Heat:
-    """The primary metric, averaged as the protocol does, over the values of one slice.
+    """The primary metric, averaged as the protocol does, over the values of one slice, each with its items.
 
-    Attributes:
-        slice: Which.
-        values: The values with the most items, each with how many it holds.
-        n_values: How many values there are.
-        n_items: The items of all of them.
-        rows: The systems with their numbers.
+    There may be more values than those with the most items, which are here; `n_items` is over all of them.
     """
 
     slice: str
@@ -109,7 +102,9 @@ class Choices:
         self.by_repository = _by_repository(effects.filter(pl.col("repo") != ""))
         self.left_out = whole["left_out"].to_list()[0]
         self.grid = [(one, other, self.means[one, other]) for one in self.chunkers for other in self.retrievers]
-        self.figure = _figure(board, self.grid)
+        title = f"{board.primary.title} of every chunker with every retriever"
+        picture = grid_chart(self.grid, ("Chunker", "Retriever"), title)
+        self.figure = figure_of(board, "choices", title, picture, ("chunker", "retriever", "mean"), self.grid)
 
     def shade(self, chunker: str, retriever: str) -> int:
         """The higher the darker, from the least of the grid to the greatest."""
@@ -122,12 +117,6 @@ def choices_of(board: Board) -> Choices | None:
     tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
     found = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
     return Choices(board, found) if found.filter(repo="")["mean"].count() else None
-
-
-def _figure(board: Board, numbers: Sequence[tuple[str, str, float]]) -> Figure:
-    title = f"{board.primary.title} of every chunker with every retriever"
-    picture = grid_chart(numbers, ("Chunker", "Retriever"), title)
-    return figure_of(board, "choices", title, picture, ("chunker", "retriever", "mean"), numbers)
 
 
 def _by_repository(rows: pl.DataFrame) -> list[tuple[str | int | float, ...]]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import polars as pl
@@ -57,13 +56,10 @@ class Cell(NamedTuple):
     address: str
 
 
-@dataclass(frozen=True)
-class Beats:
-    """Who beats whom.
+class Beats(NamedTuple):
+    """Each of the first MOST_SYSTEMS and the baselines, best first, with a cell per system from the second on.
 
-    Attributes:
-        lines: Each system, best first, with its cells: one per system from the second on, None where it is not ahead.
-        n_systems: How many systems the board has; the first MOST_SYSTEMS are here.
+    There is none where a system is not ahead. `n_systems` is how many the board has.
     """
 
     lines: Sequence[tuple[Row, Sequence[Cell | None]]]

@@ -35,14 +35,10 @@ NUMBER = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class Steps:
-    """How the systems' trajectories gather the gold.
+    """How the systems' trajectories gather the gold: a picture of the best, and a table with some of the steps.
 
-    Attributes:
-        granularity: What is counted.
-        figure: The best systems' curves.
-        at: The steps that the table has.
-        rows: Each system, its coverage at every step, and over how many items.
-        without: Systems of the board that have no such steps: chance is a mean over many orders.
+    Each row has its coverage at every step, and over how many items that is. Some systems of the board are without such
+    steps: chance is a mean over many orders.
     """
 
     granularity: str

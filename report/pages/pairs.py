@@ -87,6 +87,5 @@ PAIRS = Publisher(
     name="pairs",
     order=61,
     meaning="Every two systems of a benchmark with difference, interval and verdict, read without scripts.",
-    entries=lambda _: [],
     pages=_pages,
 )

@@ -6,27 +6,13 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from report.entities import Benchmark
+from report.entities import REPORTED, Benchmark
 from report.publisher import Entry, Material, Page, Publisher
-from report.submitted import REPORTED
 
 PATH = "submit.html"
 CHECKOUT = Path(__file__).parents[2]
 RECIPES = {"publish": ".github/workflows/publish.yml", "gate": "site/recipes/gate.yml"}
 """Files that are shown as they are."""
-
-DOCUMENTS = {
-    "path#L10-L20": "lines 10 to 20 of a file of the item's pool, from 1, both included",
-    "path": "a whole file",
-    "path::Qualified.name": "a definition in a file",
-    "cand:3": "the fourth of RepoBench-R's candidates",
-}
-BADGES = {
-    "run here": "this project ran the system and scored what it returned",
-    "scored here from the submitted ranking": "others ran it; what it returned is scored here as any other",
-    REPORTED: "numbers that its authors give without a ranking: they are in the table below and on no leaderboard",
-}
-
 
 EXAMPLE = "lake/submissions/my-retriever/2026-01-31"
 MAKE_RUN = """import sys
@@ -64,8 +50,7 @@ def _pages(material: Material) -> Iterator[Page]:
         "files": _example(next(iter(facts.benchmarks.values()))),
         "folder": EXAMPLE,
         "formats": facts.formats,
-        "documents": DOCUMENTS,
-        "badges": BADGES,
+        "reported": REPORTED,
         "submissions": facts.submissions,
         "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},
     }

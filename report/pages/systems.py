@@ -59,6 +59,5 @@ SYSTEMS = Publisher(
     name="systems",
     order=90,
     meaning="A page per system: what it is, its numbers by slice, where the gold went, its items, how it was made.",
-    entries=lambda _: [],
     pages=_pages,
 )
