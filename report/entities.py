@@ -14,8 +14,6 @@ from report.charts.kinds import KINDS, ORACLE
 from report.parameters import BenchmarkParameters, ProtocolParameters
 
 REPORTED = "reported only, not ranked"
-
-
 COMPLETE = "complete"
 FAILED = "failed"
 IMPORTED = "imported"
