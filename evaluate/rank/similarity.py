@@ -60,7 +60,7 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
     chunk, owner = pairs["place"].to_numpy(), pairs["owner"].to_numpy()
     snippet = golden["gold_place"].fill_null(0).to_numpy()
     words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, KEYWORDS)
-    n_words, n_names = _sizes(words), _sizes(names)
+    n_words, n_names = np.diff(words.indptr), np.diff(names.indptr)
     n_both = _shared(words, chunk, owner, snippet)
     return pairs.select("item_id", "path", "chunk_no").with_columns(
         jaccard=_ratio(n_both, n_words[chunk] + n_words[snippet][owner] - n_both),
@@ -79,10 +79,6 @@ def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> csr
     matrix.sum_duplicates()
     matrix.data[:] = 1
     return matrix
-
-
-def _sizes(sets: csr_array) -> Integers:
-    return np.diff(sets.indptr).astype(np.int64)
 
 
 def _shared(sets: csr_array, chunk: Integers, owner: Integers, snippet: Integers) -> Integers:

@@ -37,7 +37,7 @@ def parts_of(word: str) -> tuple[str, ...]:
 def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
     """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; where it is negative, 0.25 × the mean idf of all words.
 
-    So many words are held by 0, 1, … documents.
+    `n_words` is how many words 0, 1, … documents hold.
     """
     holding = np.arange(n_documents + 1)
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 
 import polars as pl
@@ -81,7 +81,8 @@ def _prepared(side: Side, material: Material, place: int) -> str:
     missing = asked - set(store.n_cut(side.maker)["key"])
     if missing:
         title = f"embedding {len(missing):,} texts by {Path(side.model.name).name}"
-        slabs = _slabs((texts[place] for texts in material.texts()), missing)
+        texts = _once((texts[place] for texts in material.texts()), set(missing))
+        slabs = iter(lambda: dict(islice(texts, SLAB)), {})
         embedded = chain.from_iterable(side.embed(store, slab) for slab in slabs)
         for _ in material.track(embedded, title, total=-(-len(missing) // BATCH)):
             pass
@@ -89,18 +90,12 @@ def _prepared(side: Side, material: Material, place: int) -> str:
     return f"{n_cut:,} of {len(asked):,}"
 
 
-def _slabs(texts: Iterator[Sequence[str]], missing: set[str]) -> Iterator[dict[str, str]]:
-    """The missing texts by their keys, so many at a time; each once."""
-    slab: dict[str, str] = {}
+def _once(texts: Iterator[Sequence[str]], missing: set[str]) -> Iterator[tuple[str, str]]:
+    """The missing texts with their keys, each once."""
     for text in chain.from_iterable(texts):
         if (key := key_of(text)) in missing:
             missing.discard(key)
-            slab[key] = text
-        if len(slab) == SLAB:
-            yield slab
-            slab = {}
-    if slab:
-        yield slab
+            yield key, text
 
 
 def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "") -> Retriever:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import multiprocessing
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,36 +20,32 @@ WORTH_PROCESSES = 100_000_000
 """From so many characters to compare on, starting processes is worth its seconds."""
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Pairs of a query and a text by their numbers, equal texts together, to be compared in one process.
-
-    Another process finds the tokenizer, which is a function of a module; `place` is where the ratios belong.
-    """
+class Job(NamedTuple):
+    """Queries and texts by their numbers, and pairs of these, equal texts together; `place` is where those belong."""
 
     place: Integers
     queries: dict[int, str]
     texts: dict[int, str]
     query: Sequence[int]
     text: Sequence[int]
-    tokens: Tokenizer
 
-    def ratios(self) -> tuple[Integers, Floats]:
-        """The ratio of each pair, with the place it belongs to.
 
-        It is `difflib.SequenceMatcher(None, query, text).ratio()`: in that order, which matters, and taking tokens
-        that are frequent in a long text for junk, as is its default. What it works out of a text is used for all of
-        the text's queries.
-        """
-        asked = {number: self.tokens(query) for number, query in self.queries.items()}
-        found, matcher, now = [], SequenceMatcher[str](None), -1
-        for query, text in zip(self.query, self.text, strict=True):
-            if text != now:
-                matcher.set_seq2(self.tokens(self.texts[text]))
-                now = text
-            matcher.set_seq1(asked[query])
-            found.append(matcher.ratio())
-        return self.place, np.array(found, dtype=np.float64)
+def compared(tokens: Tokenizer, job: Job) -> tuple[Integers, Floats]:
+    """The ratio of each pair, with the place it belongs to.
+
+    It is `difflib.SequenceMatcher(None, query, text).ratio()`: in that order, which matters, and taking tokens that are
+    frequent in a long text for junk, as is its default. What it works out of a text is used for all of the text's
+    queries.
+    """
+    asked = {number: tokens(query) for number, query in job.queries.items()}
+    found, matcher, now = [], SequenceMatcher[str](None), -1
+    for query, text in zip(job.query, job.text, strict=True):
+        if text != now:
+            matcher.set_seq2(tokens(job.texts[text]))
+            now = text
+        matcher.set_seq1(asked[query])
+        found.append(matcher.ratio())
+    return job.place, np.array(found, dtype=np.float64)
 
 
 def ratios(
@@ -61,7 +57,7 @@ def ratios(
     *,
     n_processes: int | None = None,
 ) -> Floats:
-    """The ratio of each pair of a query and a text, as rows of these.
+    """The ratio of each pair of a query and a text, as rows of these; the tokenizer is a function of a module.
 
     Without a number of processes it is one per core where there is much to do, and this is not one of several itself.
     """
@@ -76,9 +72,9 @@ def ratios(
     for place in np.split(order, np.unique(edges)):
         asked, held = query[place].tolist(), text[place].tolist()
         some = {row: queries[row] for row in asked}, {row: texts[row] for row in held}
-        jobs.append(Comparison(place, *some, asked, held, tokens))
+        jobs.append(Job(place, *some, asked, held))
     found = np.zeros(len(order))
-    for place, values in Engine(n_processes).map(Comparison.ratios, jobs):
+    for place, values in Engine(n_processes).map(partial(compared, tokens), jobs):
         found[place] = values
     return found
 
