@@ -138,42 +138,21 @@ def relevance_rows(
         gold: item_id, pool_id, path: the file that is the gold snippet, whole.
         files: The parts of table `files` that hold the snippets, where they are known.
     """
-    named = (
-        gold.lazy()
-        .join(files_of(lake, gold["pool_id"], files), on=["pool_id", "path"])
-        .select("item_id", "sha256")
-        .collect()
-    )
-    snippets = contents_of(lake, named["sha256"]).with_columns(
-        text_id=pl.int_range(len(pools.texts), len(pools.texts) + pl.len(), dtype=pl.Int64)
-    )
+    files_of_gold = files_of(lake, gold["pool_id"], files)
+    named = gold.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
+    snippets = contents_of(lake, named["sha256"]).with_row_index("text_id", len(pools.texts))
+    golden = named.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
+    every = pl.concat([pl.Series("text", list(pools.texts.text), dtype=pl.String), snippets["text"]])
+    texts = every.to_frame().with_row_index("text_id").cast({"text_id": pl.Int64})
     asked = items.select("item_id", "pool_id", "own").join(pools.chunks, on="pool_id", maintain_order="left_right")
-    asked = asked.filter(pl.col("path").ne_missing(pl.col("own")))
-    texts = pl.concat([_numbered(pools.texts), snippets.select("text_id", "text")])
-    golden = named.join(snippets, on="sha256").select("item_id", "text_id")
+    asked = asked.filter(pl.col("path").ne_missing(pl.col("own"))).rename({"text": "text_id"})
     # Pools that items share are measured one by one: theirs are many chunks for many items.
     are_shared = items["pool_id"].n_unique() < items.height
     measured = [
-        similarities(
-            chunks.select("item_id", "path", "chunk_no", text_id="text"),
-            texts.filter(pl.col("text_id").is_in(_ids_in(chunks, golden))) if are_shared else texts,
-            golden.join(chunks, on="item_id", how="semi") if are_shared else golden,
-        )
+        similarities(chunks.select("item_id", "path", "chunk_no", "text_id"), texts, golden)
         for chunks in (asked.partition_by("pool_id", maintain_order=True) if are_shared else [asked])
     ]
     return pl.concat(measured).with_columns(chunker=pl.lit(pools.chunker))
-
-
-def _ids_in(chunks: pl.DataFrame, golden: pl.DataFrame) -> pl.Series:
-    """The texts that the chunks of one pool are, and the gold of its items."""
-    gold = golden.join(chunks, on="item_id", how="semi")["text_id"]
-    return pl.concat([chunks["text"].unique(), gold]).unique().implode()
-
-
-def _numbered(texts: Texts) -> pl.DataFrame:
-    return pl.DataFrame(
-        {"text_id": np.arange(len(texts)), "text": texts.text}, {"text_id": pl.Int64, "text": pl.String}
-    )
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineAxis:

@@ -37,7 +37,7 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
 
     Args:
         chunks: item_id, path, chunk_no, text_id: one row per item and chunk of its pool.
-        texts: text_id, text: every text that chunks and gold name, each once.
+        texts: text_id, text: every text that chunks and gold name, each once, and any others.
         gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of an item without are left out.
 
     Returns:
@@ -46,6 +46,8 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
     Raises:
         GoldspanError: A text is named and not given.
     """
+    gold = gold.join(chunks, on="item_id", how="semi", maintain_order="left")
+    texts = texts.filter(pl.col("text_id").is_in(pl.concat([chunks["text_id"], gold["text_id"]]).unique().implode()))
     place = texts.select("text_id", place=pl.int_range(pl.len(), dtype=pl.Int64))
     golden = gold.join(place, on="text_id", how="left", maintain_order="left").select(
         "item_id", owner=pl.int_range(pl.len(), dtype=pl.Int64), gold_place="place"

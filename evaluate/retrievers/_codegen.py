@@ -23,16 +23,10 @@ FOLDER = "GOLDSPAN_CODEGEN_TOKENIZER"
 
 def missing() -> str:
     """What has to be installed or given before the tokenizer can be loaded, or an empty string."""
+    given = f"{FOLDER}=FOLDER, a folder with the {FILE} of {MODEL}"
     if find_spec("tokenizers") is None:
-        return (
-            "First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give "
-            f"{FOLDER}=FOLDER, a folder with the {FILE} of {MODEL}."
-        )
-    if tokenizer_file() is None:
-        return (
-            f"Give {FOLDER}=FOLDER, a folder with the {FILE} of {MODEL}, or fetch it once: hf download {MODEL} {FILE}"
-        )
-    return ""
+        return f"First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give {given}."
+    return "" if tokenizer_file() else f"Give {given}, or fetch it once: hf download {MODEL} {FILE}"
 
 
 def tokenizer_file() -> Path | None:
