@@ -9,7 +9,6 @@ the headline slice. Only these have an adjusted p; every other row is explorator
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
@@ -67,18 +66,18 @@ def compare_runs(
         items: Rows of table `items`.
         scores: Run → its rows of table `scores`.
     """
-    groups = (
-        rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS).filter(pl.col("run_id").list.len() > 1)
-    )
-    groups = groups.sort(*MEASURE, *SLICE).with_row_index("group")
+    groups = rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
+    groups = groups.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
+    groups, declared = groups.with_columns(group=pl.int_range(pl.len())), table("comparisons")
+    if groups.is_empty():
+        return pl.DataFrame(schema=declared.columns)
     grid = ScoreMatrix(protocol, rows, items, scores)
     # All that polars does is done once: the groups are many and small.
-    frames = [_pairs(protocol, group, grid) for group in groups.iter_rows(named=True)]
-    found = pl.concat([pl.DataFrame(schema=_RAW), *frames]).filter(pl.col("n_items") > 0)
+    found = pl.concat([_pairs(protocol, group, grid) for group in groups.iter_rows(named=True)])
     counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
-    declared = table("comparisons")
     return (
-        found.join(groups.drop("run_id", *_FLAGS), on="group")
+        found.filter(pl.col("n_items") > 0)
+        .join(groups.drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
         .with_columns(verdict=verdict_of())
         .select(*declared.columns)
@@ -114,23 +113,11 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -
             "is_expected": expected[first] | expected[second],
             "n_items": found.n_items,
             "n_repos": found.n_repos,
-        },
-        schema=_RAW,
+        }
     )
 
 
 _FLAGS = ("in_family", "is_expected")
-_RAW = {
-    "group": pl.UInt32,
-    **dict.fromkeys(("run_a", "run_b"), pl.String),
-    "sign": pl.Int8,
-    **dict.fromkeys(("delta", "low", "high", "smallest_detectable"), pl.Float64),
-    "equivalent": pl.Boolean,
-    **dict.fromkeys(("p", "p_adjusted"), pl.Float64),
-    **dict.fromkeys(("wins", "ties", "losses"), pl.Int64),
-    **dict.fromkeys(("exploratory", "is_expected"), pl.Boolean),
-    **dict.fromkeys(("n_items", "n_repos"), pl.Int64),
-}
 
 
 def uncertainty(found: Differences) -> dict[str, Floats | Flags]:
@@ -169,14 +156,6 @@ def verdict_of() -> pl.Expr:
     )
 
 
-@dataclass(frozen=True)
-class _Numbers:
-    """The values of one metric: a row per run, a column per item."""
-
-    place: Integers
-    arrays: Mapping[str, Floats]
-
-
 class ScoreMatrix:
     """The scores that some comparisons need, as matrices; items are numbered by repository, then by id."""
 
@@ -195,7 +174,8 @@ class ScoreMatrix:
             for key in wanted.select(SLICE).unique().iter_rows()
         }
         measures = wanted.select(MEASURE).unique().sort(MEASURE).with_row_index("measure")
-        self._numbers = {}
+        # Of each measure the place of every item that any of its slices holds, and matrices of runs by such places.
+        self._numbers: dict[int, tuple[Integers, dict[str, Floats]]] = {}
         for *key, number in measures.select(*MEASURE, "measure").iter_rows():
             slices = wanted.filter(*(pl.col(name) == one for name, one in zip(MEASURE, key, strict=True)))
             held = np.unique(np.concatenate([self._items[one] for one in slices.select(SLICE).iter_rows()]))
@@ -205,7 +185,7 @@ class ScoreMatrix:
             sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
             shape = (len(scores), len(held))
             arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
-            self._numbers[number] = _Numbers(place, arrays)
+            self._numbers[number] = (place, arrays)
         self._measure = {tuple(key): number for number, *key in measures.iter_rows()}
         for run_id, frame in scores.items():
             self._fill(run_id, frame, measures, numbered.select("item", "item_id"))
@@ -219,17 +199,17 @@ class ScoreMatrix:
             .collect()
         )
         for (measure,), mine in rows.partition_by("measure", as_dict=True).items():
-            numbers = self._numbers[measure]
-            place = numbers.place[mine["item"].to_numpy()]
-            for name, array in numbers.arrays.items():
+            places, arrays = self._numbers[measure]
+            place = places[mine["item"].to_numpy()]
+            for name, array in arrays.items():
                 array[self._run[run_id], place[place >= 0]] = mine[name].to_numpy()[place >= 0]
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric in its slice."""
-        numbers = self._numbers[self._measure[tuple(key[name] for name in MEASURE)]]
+        places, of_measure = self._numbers[self._measure[tuple(key[name] for name in MEASURE)]]
         items = self._items[tuple(key[name] for name in SLICE)]
         runs = [self._run[str(run_id)] for run_id in np.array(key["run_id"])]
-        arrays = {name: array[np.ix_(runs, numbers.place[items])] for name, array in numbers.arrays.items()}
+        arrays = {name: array[np.ix_(runs, places[items])] for name, array in of_measure.items()}
         _, repo = np.unique(self._repo[items], return_inverse=True)
         return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)
 
