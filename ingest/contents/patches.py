@@ -31,13 +31,7 @@ _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 class EditedLine(NamedTuple):
-    """A line of the old file that a patch edits.
-
-    Attributes:
-        path: The old file, as the patch names it.
-        line: From 0.
-        kind: `deleted`, or `before-insertion` for the line that a pure insertion follows.
-    """
+    """A line, from 0, of the old file as the patch names it: deleted, or the one that a pure insertion follows."""
 
     path: str
     line: int
@@ -46,12 +40,7 @@ class EditedLine(NamedTuple):
 
 @dataclass
 class Edited:
-    """What a reading finds in a patch.
-
-    Attributes:
-        lines: Sorted, each line of a file once.
-        notes: What is wrong with the patch, in sentences that name the patch's own line; empty where all is well.
-    """
+    """Sorted lines, each once, and what is wrong with the patch, in sentences that name the patch's own line."""
 
     lines: list[EditedLine]
     notes: list[str] = field(default_factory=list)

@@ -108,13 +108,7 @@ def _searched(lake: Lake, pool: Part) -> Iterator[Normalised]:
 
 @dataclass(frozen=True)
 class Normalised:
-    """A file's words with single spaces between them, and the line each stands in.
-
-    Attributes:
-        path: The file.
-        text: The words.
-        line: The line of each word, from 0.
-    """
+    """A file's words with single spaces between them, and the line each stands in, from 0."""
 
     path: str
     text: str

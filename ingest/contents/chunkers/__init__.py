@@ -67,11 +67,9 @@ class Chunker:
 
     Attributes:
         name: What it is called; whole numbers in it stand in angle brackets: `fixed-nws-<n>`.
-        title: A few words for tables.
         meaning: What it does, in a sentence that reads well on a page.
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
         version: For pages; what is cut again, the code decides.
-        source: Where the rule comes from.
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.
         library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.

@@ -9,7 +9,7 @@ from tree_sitter import Node
 
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.contents.chunkers._tree import Piece, is_annotation, open_piece, parse
-from ingest.contents.chunkers.lines import cumulative, pack
+from ingest.contents.chunkers.lines import cumulative, fixed_nws
 from ingest.contents.syntax_trees import GRAMMARS
 
 MAX_CLASS = 1500
@@ -58,7 +58,7 @@ def definition(document: Document) -> Cut:
         return Cut([])
     root = parse(document)
     if isinstance(root, str):
-        return Cut(pack(before, 0, n_lines, MAX_CLASS), root)
+        return fixed_nws(document, MAX_CLASS, root)
     starts = {0}
     annotated_from: int | None = None
     left = list(reversed(open_piece(Piece(0, n_lines, (root,)), before, once=True)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -17,24 +16,19 @@ def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
     return [0, *totals]
 
 
-def pack(before: Sequence[int], start: int, end: int, n: int) -> list[LineRange]:
-    """Lines `[start, end)` packed greedily into ranges of at most `n` characters; a longer line is its own range."""
-    ranges = []
-    while start < end:
-        full = bisect_right(before, before[start] + n, start + 1, end + 1) - 1
-        stop = max(full, start + 1)
-        ranges.append((start, stop))
-        start = stop
-    return ranges
-
-
 def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
     """Packs lines greedily until one more would exceed `n` non-whitespace characters (UTF-16 units above U+0020).
 
     A partition of the file: blank lines weigh nothing and so end the chunk before them. A single line over `n` is a
     chunk of its own. An empty file has no chunk.
     """
-    return Cut(pack(cumulative(document.n_nws), 0, len(document.lines), n), why)
+    before, start = cumulative(document.n_nws), 0
+    ranges: list[LineRange] = []
+    while start < len(document.lines):
+        end = max(bisect_right(before, before[start] + n) - 1, start + 1)
+        ranges.append((start, end))
+        start = end
+    return Cut(ranges, why)
 
 
 def whole_file(document: Document) -> Cut:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from ingest.contents.chunkers import Chunker, Cut, Document, LineRange
 from ingest.contents.chunkers._tree import BODIES, Piece, open_piece, parse
-from ingest.contents.chunkers.lines import cumulative, pack
+from ingest.contents.chunkers.lines import cumulative, fixed_nws, whole_file
 from ingest.contents.syntax_trees import GRAMMARS
 
 
@@ -26,10 +26,10 @@ def syntax(document: Document, n: int) -> Cut:
     """
     n_lines, before = len(document.lines), cumulative(document.n_nws)
     if before[-1] <= n:
-        return Cut([(0, n_lines)] if n_lines else [])
+        return whole_file(document)
     root = parse(document)
     if isinstance(root, str):
-        return Cut(pack(before, 0, n_lines, n), root)
+        return fixed_nws(document, n, root)
     pieces = _split(Piece(0, n_lines, (root,)), before, n)
     return Cut(_merge(_joined(pieces, before, n), before, n_lines, n))
 

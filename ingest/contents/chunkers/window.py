@@ -12,14 +12,9 @@ def window(document: Document, size: int, step: int) -> Cut:
     partition: neighbours overlap where `step` is smaller than `size`.
     """
     n_lines = len(document.lines)
-    ranges: list[tuple[int, int]] = []
-    for middle in range(0, n_lines, step):
-        start = max(0, middle - size // 2)
-        end = min(n_lines, middle - size // 2 + size)
-        # Both ends only ever grow, so equal windows are neighbours.
-        if not ranges or ranges[-1] != (start, end):
-            ranges.append((start, end))
-    return Cut(ranges)
+    firsts = [middle - size // 2 for middle in range(0, n_lines, step)]
+    # Both ends only ever grow, so equal windows are neighbours.
+    return Cut(list(dict.fromkeys((max(0, first), min(n_lines, first + size)) for first in firsts)))
 
 
 def _check(size: int, step: int) -> str:
