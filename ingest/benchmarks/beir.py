@@ -76,13 +76,6 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(files, [])
 
 
-def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The three data sets of a declaration."""
-    del subset, rejects  # a declaration has one; whatever is wrong is wrong with a row
-    trees = [source.tree(name) for name in PLACES]
-    return RawFiles([entry for tree in trees if tree is not None for entry in tree.entries], [])
-
-
 def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
     """The judged queries as items, the documents judged relevant as their gold, all documents as the one pool."""
     pool_id = f"{collection.name}/corpus"
@@ -218,7 +211,7 @@ def benchmark_of(collection: Collection) -> Benchmark:
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(in_one_part, partial(read, collection)),
-        shape=Shape(PLACES, FIELDS, find_own),
+        shape=Shape(PLACES, FIELDS),
         is_one_subset=True,
         is_collection=True,
         place=collection.place,

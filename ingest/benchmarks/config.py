@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, cr
 
 from ingest.benchmarks.config_faults import RULES, SEALED, Fault, faults_of_keys, faults_of_rules, refused, shown
 from ingest.benchmarks.config_places import lies_in, located
-from ingest.benchmarks.declaration import Benchmark, Shape
+from ingest.benchmarks.declaration import Benchmark, Shape, find_places
 from ingest.benchmarks.fields import Fields, check
 from ingest.sources.configured import ConfiguredSource
 from ingest.sources.datasets import hub_rows
@@ -173,7 +173,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         citation=benchmark.citation if keys.citation is None else keys.citation,
         subsets=(subset,),
         default_subsets=(subset,),
-        find=shape.find,
+        find=shape.find or partial(find_places, shape.places),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
         has_excerpts=is_own,

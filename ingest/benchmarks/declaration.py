@@ -140,6 +140,16 @@ class Place:
     is_optional: bool = False
 
 
+def find_places(places: Mapping[str, Place], source: Source, subset: str, rejects: Rejects) -> RawFiles:
+    """What lies in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
+    del subset
+    trees = {name: source.tree(name) or Tree(name, []) for name in places}
+    pools = [trees[name] for name, place in places.items() if place.is_tree]
+    for tree in pools:
+        reject_refused(tree, rejects)
+    return RawFiles([one for name in places if not places[name].is_tree for one in trees[name].entries], pools)
+
+
 @dataclass(frozen=True)
 class Shape:
     """What a declaration (`--config`) says of data in a benchmark's manner.
@@ -147,13 +157,13 @@ class Shape:
     Attributes:
         places: Key below `data` → what lies there.
         fields: Key below `fields` → where upstream's rows have it.
-        find: As the benchmark's own, of a source whose trees are called as `places` are.
+        find: As the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
         subsets: What the data may be stored as; all of the benchmark's without any.
     """
 
     places: Mapping[str, Place]
     fields: Fields
-    find: Callable[[Source, str, Rejects], RawFiles]
+    find: Callable[[Source, str, Rejects], RawFiles] | None = None
     subsets: tuple[str, ...] = ()
 
 

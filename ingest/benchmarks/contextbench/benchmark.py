@@ -70,14 +70,6 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(rows, [beside], source.own_repositories if isinstance(source, Cloning) else None)
 
 
-def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The rows of a declaration, and the repositories' files beside them."""
-    del subset  # a declaration has one
-    rows, beside = source.tree("rows"), source.tree("repo_files") or Tree("repo_files", [])
-    reject_refused(beside, rejects)
-    return RawFiles(rows.entries if rows else [], [beside])
-
-
 def at_hand(source: Source) -> list[str]:
     """The one subset that is read from a source on this machine when none is named."""
     tree = source.tree(".")
@@ -263,7 +255,6 @@ CONTEXTBENCH = Benchmark(
     shape=Shape(
         places={"rows": Place("data/full.parquet"), "repo_files": Place("repo_files", is_tree=True, is_optional=True)},
         fields=FIELDS,
-        find=find_own,
         subsets=(FULL, VERIFIED),
     ),
     at_hand=at_hand,

@@ -17,6 +17,7 @@ from ingest.benchmarks.declaration import (
     RawFiles,
     Reading,
     Shape,
+    find_places,
     query_rows,
     reject_refused,
     table_rows,
@@ -34,6 +35,7 @@ from lake.text import is_blank, split_lines
 
 NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 SUBSETS = tuple(f"{name}/{split}" for name in NAMES for split in SPLITS)
+PLACES = {"rows": Place("data/python_cff.gz")}
 ROWS_AT_ONCE = 4_000
 """Rows of one part: what a kill can cost."""
 CHARACTERS_AT_ONCE = 80 * MIB
@@ -62,9 +64,8 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The data set of a declaration, which is of the subset, whatever it is called."""
-    del rejects  # whatever is wrong is wrong with a row
-    rows = source.tree("rows")
-    return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in rows.entries] if rows else [], [])
+    found = find_places(PLACES, source, subset, rejects)
+    return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in found.tasks], [])
 
 
 def at_hand(source: Source) -> list[str]:
@@ -205,7 +206,7 @@ REPOBENCH_R = Benchmark(
     },
     find=find,
     parts=parts,
-    shape=Shape({"rows": Place("data/python_cff.gz")}, FIELDS, find_own),
+    shape=Shape(PLACES, FIELDS, find_own),
     at_hand=at_hand,
     repository_pools="repobench-r/repository",
     place=2,

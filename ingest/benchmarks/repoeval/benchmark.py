@@ -16,6 +16,7 @@ from ingest.benchmarks.declaration import (
     RawFiles,
     Reading,
     Shape,
+    find_places,
     in_one_part,
     query_rows,
     reject_refused,
@@ -24,7 +25,7 @@ from ingest.benchmarks.declaration import (
 from ingest.benchmarks.fields import Fields
 from ingest.benchmarks.repoeval.pools import hard_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import FIELDS, Task, read_tasks
-from ingest.sources.tree import Entry, Source, Tree
+from ingest.sources.tree import Source, Tree
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_POOL_BYTES, MAX_SOURCE_BYTES
 from lake.rejects import Rejects
@@ -75,6 +76,13 @@ GOLD_RULES: Mapping[str, GoldRule] = {
 }
 
 
+PLACES = {
+    "tasks": Place("datasets/function_level_completion_2k_context_codex.test.jsonl"),
+    "repositories": Place("repositories/function_level", is_tree=True),
+}
+"""What a declaration names."""
+
+
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task files and repositories of a subset.
 
@@ -96,25 +104,19 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     pools = source.tree(f"repositories/{folder}", f"repositories/{level}", f"repositories/{level}_level")
     if pools is None:
         raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
-    return raw_files(tasks, datasets, pools, rejects)
+    for tree in (datasets, pools):
+        reject_refused(tree, rejects)
+    return RawFiles(tasks, [_searched(pools, rejects)])
 
 
 def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The task file and the repositories of a declaration."""
-    del subset  # a declaration has one
-    tasks, repositories = source.tree("tasks"), source.tree("repositories")
-    if tasks is None or repositories is None:
-        raise _missing(source, what="a task file with its repositories")
-    return raw_files(tasks.entries, tasks, repositories, rejects)
+    raw = find_places(PLACES, source, subset, rejects)
+    return RawFiles(raw.tasks, [_searched(raw.pools[0], rejects)])
 
 
-def raw_files(tasks: Sequence[Entry], datasets: Tree, pools: Tree, rejects: Rejects) -> RawFiles:
-    """Some task files and what of the repositories is searched; what either tree refused is rejected.
-
-    So are source files beyond the limits, before anything of them is read.
-    """
-    for tree in (datasets, pools):
-        reject_refused(tree, rejects)
+def _searched(pools: Tree, rejects: Rejects) -> Tree:
+    """What of the repositories is searched; source files beyond the limits are rejected before any is read."""
     python, total = [], 0
     for entry in pools.entries:
         if not _searchable(entry.path):
@@ -129,7 +131,7 @@ def raw_files(tasks: Sequence[Entry], datasets: Tree, pools: Tree, rejects: Reje
             total += entry.size
         else:
             rejects.add(pools.location, f"entry {entry.path}", reason)
-    return RawFiles(tasks, [Tree(pools.location, python)])
+    return Tree(pools.location, python)
 
 
 def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
@@ -249,10 +251,7 @@ REPOEVAL = Benchmark(
     find=find,
     parts=partial(in_one_part, read),
     shape=Shape(
-        places={
-            "tasks": Place("datasets/function_level_completion_2k_context_codex.test.jsonl"),
-            "repositories": Place("repositories/function_level", is_tree=True),
-        },
+        places=PLACES,
         fields=FIELDS,
         find=find_own,
     ),
