@@ -126,17 +126,13 @@ class Names:
             declarator = declarator.child_by_field_name("declarator") or _first(declarator)
         return self._written(declarator) if declarator is not None else []
 
-    def of_receiver(self, node: Node) -> list[str]:
-        """A Go method's, under its receiver's type."""
-        return self._innermost(node.child_by_field_name("receiver")) + self.plain(node)
-
-    def of_impl(self, node: Node) -> list[str]:
-        """The type that Rust's `impl` is of, without references, paths and arguments."""
-        return self._innermost(node.child_by_field_name("type"))
-
-    def of_alias(self, node: Node) -> list[str]:
-        """Python's `type X[T] = …`."""
-        return self._innermost(node.child_by_field_name("left"))
+    def within(self, node: Node, field: str) -> list[str]:
+        """The one name inside references, paths and arguments: `Foo` of `&'a m::Foo<T>`."""
+        inner = node.child_by_field_name(field)
+        while inner is not None and inner.type not in _NAMES:
+            inside = "name" if inner.type == "scoped_type_identifier" else "type"
+            inner = inner.child_by_field_name(inside) or _first(inner)
+        return [text_of(inner, self.data)] if inner is not None else []
 
     def first_child(self, node: Node) -> list[str]:
         """Kotlin's grammar has no word for names."""
@@ -144,10 +140,6 @@ class Names:
         if named is None:
             return ["Companion"] if node.type == "companion_object" else []
         return [text_of(named, self.data)]
-
-    def destructor(self, node: Node) -> list[str]:
-        """C#'s, which is named as its class."""
-        return [f"~{name}" for name in self.plain(node)]
 
     def _written(self, named: Node) -> list[str]:
         """The parts of a name as it is written, without the arguments of generic types."""
@@ -177,30 +169,21 @@ class Names:
             return name.strip("\"'")
         return _BEFORE_MARK.sub("", name)
 
-    def _innermost(self, node: Node | None) -> list[str]:
-        """The one name inside references, paths and arguments: `Foo` of `&'a m::Foo<T>`."""
-        while node is not None and node.type not in _NAMES:
-            field = "name" if node.type == "scoped_type_identifier" else "type"
-            node = node.child_by_field_name(field) or _first(node)
-        return [text_of(node, self.data)] if node is not None else []
-
 
 def _first(node: Node) -> Node | None:
     return next((child for child in node.named_children if child.type not in _NO_NAMES), None)
 
 
+_KOTLIN = ("function_declaration", "class_declaration", "object_declaration", "companion_object", "type_alias")
 _SPECIAL: dict[tuple[str, str], Callable[[Names, Node], list[str]]] = {
-    ("go", "method_declaration"): Names.of_receiver,
-    ("rust", "impl_item"): Names.of_impl,
-    ("python", "type_alias_statement"): Names.of_alias,
-    ("csharp", "destructor_declaration"): Names.destructor,
-    ("c", "function_definition"): Names.declared,
-    ("c", "type_definition"): Names.declared,
-    ("cpp", "function_definition"): Names.declared,
-    ("cpp", "type_definition"): Names.declared,
-    ("kotlin", "function_declaration"): Names.first_child,
-    ("kotlin", "class_declaration"): Names.first_child,
-    ("kotlin", "object_declaration"): Names.first_child,
-    ("kotlin", "companion_object"): Names.first_child,
-    ("kotlin", "type_alias"): Names.first_child,
+    # A method's own name stands under its receiver's type.
+    ("go", "method_declaration"): lambda names, node: names.within(node, "receiver") + names.plain(node),
+    # The type that an `impl` is of.
+    ("rust", "impl_item"): lambda names, node: names.within(node, "type"),
+    # `type X[T] = …`.
+    ("python", "type_alias_statement"): lambda names, node: names.within(node, "left"),
+    # Named as its class.
+    ("csharp", "destructor_declaration"): lambda names, node: [f"~{name}" for name in names.plain(node)],
+    **{(grammar, f"{kind}_definition"): Names.declared for grammar in ("c", "cpp") for kind in ("function", "type")},
+    **{("kotlin", kind): Names.first_child for kind in _KOTLIN},
 }
