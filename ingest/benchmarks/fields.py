@@ -103,14 +103,10 @@ def read_rows(
     keys: Sequence[str] = (),
     excerpt: Callable[[JsonObject], str] = excerpt_of,
 ) -> Iterator[tuple[str, T]]:
-    """Where each of a data set's rows stands and what is read of it; a row of which nothing can be read is rejected.
+    """Where each of a data set's rows stands and what is read of it; one for which that fails is rejected.
 
-    Args:
-        entry: The data set.
-        rejects: Where that goes.
-        read: `read(position, row)`, which raises `FieldError`.
-        keys: As of `dataset_rows`.
-        excerpt: What of such a row is kept.
+    `read(position, row)` fails with a `FieldError`; `keys` are as of `dataset_rows`; `excerpt` tells what of a rejected
+    row is kept.
     """
     for position, row in dataset_rows(entry, rejects, keys):
         try:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from typing import TypeVar
 
 J = TypeVar("J")
 R = TypeVar("R")
 
 
-class Workers:
-    """A number of processes on this machine, started when there is work and again where one died.
+class Workers(AbstractContextManager["Workers"]):
+    """A number of processes on this machine, started when there is work and again where one died; they end with it.
 
     Args:
         n_processes: How many; the machine's cores where it is None.
@@ -73,12 +73,5 @@ class Workers:
             self._pool[1].shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
-
-@contextmanager
-def workers(n_processes: int | None = None) -> Iterator[Workers]:
-    """Processes that end with the block."""
-    started = Workers(n_processes)
-    try:
-        yield started
-    finally:
-        started.stop()
+    def __exit__(self, *_: object) -> None:
+        self.stop()

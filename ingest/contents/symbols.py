@@ -16,7 +16,7 @@ from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunks import CRASHED, CutsAhead, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of, symbol_rows
 from ingest.contents.new_contents import NewContents, n_refused, searched_files
-from ingest.contents.processes import Workers, workers
+from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.make import Product, Slot, made_from, put
 from lake.outcome import Outcome
@@ -70,7 +70,7 @@ def cut_symbols(
         put(lake, "symbol_rules", rules, row)
     if len(new):
         say(f"symbols: parsing {counted(len(new), 'file')}")
-    with workers(n_processes) as pool:
+    with Workers(n_processes) as pool:
         for n_done, contents, made in new.batches(CONTENTS_AT_ONCE):
             made.write(*_found(contents, pool, ahead))
             if n_done < len(new):

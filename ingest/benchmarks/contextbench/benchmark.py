@@ -203,8 +203,7 @@ def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str])
     if not keys:
         message = "the selection has neither a column original_inst_id nor instance_id"
         raise GoldspanError(message, where=selection.path, examples=frame.columns, code=Exit.INVALID)
-    named = {one.item_id for one in instances}
-    named |= {one.upstream_id for one in instances if one.upstream_id}
+    named = {name for one in instances for name in one.ids}
     n_absent = sum(not named.intersection(row) for row in frame.select(keys).iter_rows())
     notes.append(f"{n_absent:,} of the {frame.height:,} selected instances are not among the rows at hand")
     chosen = {name for key in keys for name in frame[key] if name is not None}
