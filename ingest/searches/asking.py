@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
+import shutil
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import polars as pl
 
 from ingest.json_command import CrashError, JsonCommand, NoAnswerError, NonsenseError, Request, Started
 from ingest.runs.formats.answers import parsed
 from ingest.runs.items import ItemPart
-from ingest.searches.pool_folders import pool_folders
-from ingest.searches.search import Search
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -28,6 +27,9 @@ _TIME_OUTS = 2
 
 _IN_VAIN = 10
 """After so many pools without any answer at all there will be none."""
+
+_AT_ONCE_BYTES = 64_000_000
+"""So much text of pools is held at a time; a larger pool is held by itself."""
 
 _WAIT_AT_THE_END = 2
 """Seconds that a program has for what it writes when it knows that it is asked no more."""
@@ -72,10 +74,10 @@ def items_of(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
 
 
 def ask(
-    lake: Lake, task: Task, items: pl.DataFrame, search: Search, answers: Path, *,
-    track: Track, say: Callable[[str], None],
+    lake: Lake, task: Task, items: pl.DataFrame, command: JsonCommand, answers: Path, *,
+    what: str, track: Track, say: Callable[[str], None],
 ) -> Asked:  # fmt: skip
-    """Put every item of a task, as :func:`items_of` gives them, to a program, and write a line for each, in order.
+    """Put every item of a task, as :func:`items_of` gives them, to a program called `what`, and write a line for each, in order.
 
     `track` shows how many of the pools are done, and `say` is told of every pool with items that were not answered.
 
@@ -87,12 +89,12 @@ def ask(
     counts = items.group_by("pool_id", maintain_order=True).len()
     first = counts.select("pool_id", pl.col("len").cum_sum() - pl.col("len"), n="len")
     place = {pool_id: (start, n) for pool_id, start, n in first.iter_rows()}
-    with closing(Conversation(search.command)) as talk, answers.open("w", encoding="utf-8") as out:
+    with closing(Conversation(command)) as talk, answers.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, len(place)):
             rows = items.slice(*place[pool_id])
             requests = _requests(task, folder, rows)
             failed: list[str] = []
-            for answer in _answers(talk, search.what, requests, asked):
+            for answer in _answers(talk, what, requests, asked):
                 if (error := parsed(answer).error) is not None:
                     failed.append(error)
                 print(json.dumps(answer), file=out)
@@ -105,7 +107,7 @@ def ask(
     if not asked.n_answered:
         hint = "A line in, a line out; what is for people goes to standard error. README: A program of your own."
         message = f"the program answered none of {counted(items.height, 'item')}"
-        raise GoldspanError(message, where=search.what, examples=asked.failures, hint=hint)
+        raise GoldspanError(message, where=what, examples=asked.failures, hint=hint)
     return asked
 
 
@@ -200,3 +202,50 @@ class Conversation:
         """End the command."""
         if self._program is not None:
             self._program.close(_WAIT_AT_THE_END)
+
+
+def pool_folders(
+    lake: Lake, benchmark: str, root: Path, pool_ids: pl.Series, unwritten: list[str]
+) -> Iterator[tuple[str, Path]]:
+    """Every pool with a folder of its files below some root, deleted when the next one is taken; the pools sorted.
+
+    Files whose path is none that can be written here go into `unwritten`, such as `pool: ../a.py`.
+    """
+    for number, (pool_id, files) in enumerate(_pools(lake, benchmark, pool_ids)):
+        folder = root / f"pool-{number}"
+        folder.mkdir()
+        unwritten += [f"{pool_id}: {path}" for path, text in files.iter_rows() if not written(folder, path, text)]
+        try:
+            yield pool_id, folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _pools(lake: Lake, benchmark: str, pool_ids: pl.Series) -> Iterator[tuple[str, pl.DataFrame]]:
+    """Every pool with path and text of its files, read several pools at a time."""
+    wanted = pool_ids.unique().to_frame("pool_id").lazy()
+    files = lake.scan("files", benchmark=benchmark).select("pool_id", "path", "sha256")
+    blobs = lake.scan("blobs")
+    sized = files.join(wanted, on="pool_id", how="semi").join(blobs.select("sha256", "n_bytes"), on="sha256")
+    of_pool = sized.group_by("pool_id").agg(n_bytes=pl.col("n_bytes").sum()).sort("pool_id")
+    batch = pl.col("n_bytes").cum_sum() // _AT_ONCE_BYTES
+    for (_,), pools in of_pool.with_columns(batch=batch).collect().group_by("batch", maintain_order=True):
+        some = files.join(pools.lazy(), on="pool_id", how="semi")
+        texts = blobs.select("sha256", "text").join(some, on="sha256", how="semi")
+        found = some.join(texts, on="sha256").select("pool_id", "path", "text").sort("pool_id", "path").collect()
+        for (pool_id,), rows in found.group_by("pool_id", maintain_order=True):
+            yield str(pool_id), rows.select("path", "text")
+
+
+def written(folder: Path, path: str, text: str) -> bool:
+    """Write a file below a folder, unless its path leads out of it or is none."""
+    parts = PurePosixPath(path).parts
+    if not parts or path.startswith("/") or ".." in parts:
+        return False
+    try:
+        file = folder.joinpath(*parts)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(text.encode())
+    except (OSError, ValueError):
+        return False
+    return True

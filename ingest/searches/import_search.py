@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
+import subprocess
+import sys
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
+from ingest.json_command import JsonCommand
 from ingest.runs.find_trajectories import Found, found_in
 from ingest.runs.formats.answers import ANSWERS
 from ingest.runs.import_outcome import Imported, Made, Wanted
@@ -16,28 +21,91 @@ from ingest.runs.importing import Import
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import item_parts, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
+from ingest.searches import function_program, ripgrep_program
 from ingest.searches.asking import Asked, Track, ask, items_of
-from ingest.searches.search import Search
 from lake.costs import hardware
-from lake.errors import GoldspanError
-from lake.fingerprint import fingerprint
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.make import made_from
 from lake.rejects import Rejects
 from lake.sampling import stratified
 from lake.store import Lake
 from lake.text import counted
 
+RIPGREP = "ripgrep"
+_FUNCTION = re.compile(r"(?P<module>[^\W\d]\w*(?:\.[^\W\d]\w*)*):[^\W\d]\w*")
+
+
+def is_ripgrep(what: str) -> bool:
+    """Whether it is ripgrep that is meant, which is called rg where it is installed."""
+    return what.strip() in {RIPGREP, "rg"}
+
 
 @dataclass(frozen=True)
-class Asking:
-    """A program, at most how many items of each part it is asked, and whether again though its answers are there."""
+class Search:
+    """A program that answers items.
 
-    search: Search
+    Attributes:
+        what: As it was written.
+        kind: The run's format.
+        files: Path → sha256 of the files that it was made of, as far as the command names them.
+        versions: Program → version, where it is known.
+        limit: At most so many items of each part are asked.
+        again: Whether it is asked again though its answers are there.
+    """
+
+    what: str
+    kind: Literal["command", "function", "ripgrep"]
+    command: JsonCommand
+    files: Mapping[str, str]
+    versions: Mapping[str, str]
     limit: int | None = None
     again: bool = False
 
+    @classmethod
+    def of(cls, what: str, seconds: float, limit: int | None, *, again: bool) -> Search:
+        """The program that is meant, which is on this machine; nothing is started."""
+        if is_ripgrep(what):
+            command = _python(ripgrep_program.__file__, seconds)
+            return cls(RIPGREP, "ripgrep", command, {}, {RIPGREP: _ripgrep()}, limit, again)
+        if found := _FUNCTION.fullmatch(what.strip()):
+            path = Path(*found["module"].split("."))
+            files = [one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()]
+            command = _python(function_program.__file__, seconds, what.strip())
+            return cls(what.strip(), "function", command, _digests(files), {}, limit, again)
+        command = JsonCommand.of(what, seconds=seconds)
+        return cls(what, "command", command, _digests(command.files), {}, limit, again)
+
+    @property
+    def fingerprint(self) -> str:
+        """What its answers depend on, as far as it is known."""
+        ours: Mapping[str, Sequence[Callable[..., object]]] = {
+            "ripgrep": [ripgrep_program.main], "function": [function_program.main], "command": []
+        }  # fmt: skip
+        told = [self.what, self.kind, dict(self.files), dict(self.versions)]
+        return made_from(parameters=told, code=ours[self.kind])
+
+
+def _python(script: str, seconds: float, *arguments: str) -> JsonCommand:
+    return JsonCommand((sys.executable, script, *arguments), seconds)
+
+
+def _digests(files: list[Path]) -> dict[str, str]:
+    return {file.as_posix(): sha256_of_file(file) for file in files}
+
+
+def _ripgrep() -> str:
+    """The version of ripgrep; a `GoldspanError` where it is not on this machine."""
+    if shutil.which("rg") is None:
+        message = "--search ripgrep runs the program rg, which is not on this machine"
+        hint = "Install it: apt-get install ripgrep (Debian, Ubuntu), brew install ripgrep (macOS)."
+        raise GoldspanError(message, hint=hint, code=Exit.MISSING)
+    said = subprocess.run(["rg", "--version"], capture_output=True, text=True, check=False).stdout
+    return said.split("\n", 1)[0].removeprefix("ripgrep ").split(" ")[0]
+
 
 def import_search(
-    lake: Lake, wanted: Wanted, asking: Asking, *, write: bool, track: Track, say: Callable[[str], None]
+    lake: Lake, wanted: Wanted, search: Search, *, write: bool, track: Track, say: Callable[[str], None]
 ) -> Imported:
     """Ask a program every item and, if `write` says so, store what it answers as a run, under the caller's lock.
 
@@ -51,10 +119,9 @@ def import_search(
     chunker = known_chunker(lake, wanted.chunker)
     task = task_named(wanted.benchmark, wanted.task, "ranking")
     parts = item_parts(lake, wanted.benchmark, task)
-    if (limit := asking.limit) is not None:
+    if (limit := search.limit) is not None:
         # As `evaluate --limit` draws them, so that both ask the same.
         parts = [replace(one, items=stratified(one.items, limit)) for one in parts]
-    search = asking.search
     stamp = fingerprint(search.fingerprint, wanted.system, task.name, chunker, limit)
     told = {"search": search.what, "files": dict(search.files)}
     made = Made(search.kind, search.what, told, search.versions, limit)
@@ -62,7 +129,7 @@ def import_search(
     before = _answers_of(lake, wanted.benchmark, run_id_of(task.name, wanted.system, stamp))
     found = Found(ANSWERS, [], sha256=before)
     kept = Import(lake, wanted, InputFile(wanted.file), found, task, parts, stamp, chunker, made)
-    if before and not asking.again and (stood := kept.stands()) is not None:
+    if before and not search.again and (stood := kept.stands()) is not None:
         stood.notes.append(f"`{search.what}` and the files it names are what they were; --again asks it again")
         return stood
     items = items_of(lake, task, parts)
@@ -70,7 +137,7 @@ def import_search(
     folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
     answers = InputFile(folder / "answers.jsonl")
     try:
-        asked = ask(lake, task, items, search, answers.path, track=track, say=say)
+        asked = ask(lake, task, items, search.command, answers.path, what=search.what, track=track, say=say)
     except BaseException:
         shutil.rmtree(folder)
         raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from ingest.sources.jsonl import JsonObject, Lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
@@ -23,10 +24,9 @@ def dataset_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> It
         rejects: Where that goes.
         keys: The columns that are read of Parquet, all without any; and those of a table without a line of names.
     """
-    read = {"parquet": _parquet, "tsv": _table}.get(entry.path.lower().rpartition(".")[2], _json)
     n = 0
     try:
-        for position, row in read(entry, rejects, keys):
+        for position, row in _rows(entry, rejects, keys):
             n += 1
             if n > MAX_ROWS:
                 rejects.add(entry.path, position, f"of one file {MAX_ROWS:,} rows are read; split it")
@@ -36,23 +36,21 @@ def dataset_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> It
         rejects.add(entry.path, f"after row {n}" if n else "the whole file", str(error))
 
 
-def _json(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
-    del keys
-    yield from ((f"line {number}", row) for number, row in json_lines(entry, rejects))
+def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
+    path = entry.path.lower()
+    if path.endswith(".tsv"):
+        yield from _table(entry, rejects, keys)
+    elif path.endswith(".parquet"):
+        with entry.open() as file:
+            frames = read_batches(file, partial(_chosen, keys), max_bytes=4 * MAX_COLUMN_BYTES)
+            rows = (row for frame in frames for row in frame.iter_rows(named=True))
+            yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
+    else:
+        yield from ((f"line {number}", row) for number, row in json_lines(entry, rejects))
 
 
-def _parquet(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:
-    del rejects
-    number = 0
-
-    def choose(names: Sequence[str]) -> list[str]:
-        return [name for name in names if name in keys or not keys]
-
-    with entry.open() as file:
-        for frame in read_batches(file, choose, max_bytes=4 * MAX_COLUMN_BYTES):
-            for row in frame.iter_rows(named=True):
-                number += 1
-                yield f"row {number}", row
+def _chosen(keys: Sequence[str], names: Sequence[str]) -> list[str]:
+    return [name for name in names if name in keys or not keys]
 
 
 def _table(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple[str, JsonObject]]:

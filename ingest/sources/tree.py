@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -78,12 +77,6 @@ class Tree:
     location: str
     entries: Sequence[Entry]
     refused: Sequence[Refused] = ()
-
-    def get(self, path: str) -> Entry | None:
-        """The entry of that path, if there is one."""
-        at = bisect_left(self.entries, path, key=lambda entry: entry.path)
-        found = self.entries[at] if at < len(self.entries) else None
-        return found if found is not None and found.path == path else None
 
 
 @dataclass(frozen=True)

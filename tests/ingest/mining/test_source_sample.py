@@ -198,8 +198,8 @@ def test_the_sample_is_the_same_in_every_process_and_on_every_machine() -> None:
 
 
 def test_files_are_the_installed_ones_byte_for_byte(source: SampleSource) -> None:
-    entry = _tree(source, "repositories/function_level").get("function_level/pallets_click/click/core.py")
-    assert entry is not None
+    entries = {entry.path: entry for entry in _tree(source, "repositories/function_level").entries}
+    entry = entries["function_level/pallets_click/click/core.py"]
     data = Path(str(importlib.metadata.distribution("click").locate_file("click/core.py"))).read_bytes()
     assert (entry.read(), entry.size) == (data, len(data))
 

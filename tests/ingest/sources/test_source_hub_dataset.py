@@ -16,8 +16,7 @@ import pytest
 
 from ingest.open_source import open_source
 from ingest.sources.download import UnreachableError
-from ingest.sources.hub import open_hub
-from ingest.sources.hub_dataset import DATASETS, Dataset, DatasetSource, open_dataset
+from ingest.sources.hub import DATASETS, Dataset, DatasetSource, open_hub
 from ingest.sources.huggingface import HuggingFace
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
@@ -64,16 +63,14 @@ def hub() -> FakeHub:
 
 
 def _source(hub: FakeHub, cache: Path, progress: Progress | None = None, commit: str = "") -> DatasetSource:
-    datasets = {"repobench-r": Dataset(NAME, DATASETS["repobench-r"].files, commit)}
-    return open_dataset("repobench-r", cache, progress=progress, datasets=datasets, hub=hub)
+    dataset = Dataset(NAME, DATASETS["repobench-r"].files, commit)
+    return DatasetSource("repobench-r", dataset, cache, hub, progress)
 
 
 def _read(source: DatasetSource, name: str = "python_cff.gz") -> bytes:
     tree = source.tree("data")
     assert tree is not None
-    entry = tree.get(name)
-    assert entry is not None
-    return entry.read()
+    return {entry.path: entry for entry in tree.entries}[name].read()
 
 
 def test_the_branch_is_resolved_once_and_later_runs_keep_to_its_commit(hub: FakeHub, tmp_path: Path) -> None:
@@ -200,7 +197,7 @@ source = open_source("hub", "repobench-r", cache=Path(sys.argv[1]), progress=tol
 try:
     print(source.revision)
     print([entry.size for entry in source.tree("data").entries])
-    print(source.tree("data").get(sys.argv[2]).read())
+    print({entry.path: entry for entry in source.tree("data").entries}[sys.argv[2]].read())
 except GoldspanError as error:
     print(error)
     sys.exit(error.code)

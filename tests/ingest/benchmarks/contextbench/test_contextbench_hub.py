@@ -10,7 +10,7 @@ import pytest
 
 from ingest.pipeline import ingest
 from ingest.sources.download import UnreachableError
-from ingest.sources.hub_dataset import DATASETS, DatasetSource, open_dataset
+from ingest.sources.hub import DATASETS, DatasetSource
 from ingest.sources.huggingface import HuggingFace
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
@@ -47,7 +47,7 @@ class Hub(HuggingFace):
 
 def source(tmp_path: Path, files: Mapping[str, bytes], *, is_there: bool = True) -> DatasetSource:
     """The dataset with these files."""
-    return open_dataset("contextbench", tmp_path / "cache", hub=Hub(files, is_there=is_there))
+    return DatasetSource("contextbench", DATASETS["contextbench"], tmp_path / "cache", Hub(files, is_there=is_there))
 
 
 def read(tmp_path: Path, opened: DatasetSource, subset: str = "full") -> Outcome:
@@ -81,9 +81,9 @@ def test_every_parquet_file_is_read_and_repositories_are_fetched(tmp_path: Path)
 
 
 def test_a_pinned_commit_is_asked_what_it_holds(tmp_path: Path) -> None:
-    pinned = {"contextbench": replace(DATASETS["contextbench"], commit=REVISION)}
+    pinned = replace(DATASETS["contextbench"], commit=REVISION)
     hub = Hub({"data/train.parquet": b"x", "notes.txt": b"y"})
-    tree = open_dataset("contextbench", tmp_path, datasets=pinned, hub=hub).tree("repo_files", ".")
+    tree = DatasetSource("contextbench", pinned, tmp_path, hub).tree("repo_files", ".")
     assert tree is not None
     assert [(entry.path, entry.size, entry.read()) for entry in tree.entries] == [("data/train.parquet", 1, b"x")]
 
