@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ingest.benchmarks.config import Configured, read_config
 from ingest.benchmarks.declaration import HUB, Benchmark
-from ingest.sources.configured import ConfiguredSource
+from ingest.sources.datasets import ConfiguredSource
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import GITHUB
 from ingest.sources.tree import Progress, Source

@@ -14,8 +14,7 @@ from ingest.json_command import PATIENCE
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
 from ingest.runs.registry import AUTO
-from ingest.searches.import_search import Asking, import_search
-from ingest.searches.search import RIPGREP, Search, is_ripgrep
+from ingest.searches.import_search import RIPGREP, Search, import_search, is_ripgrep
 from ingest.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.submissions.importing import check_submission, import_submissions
 from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption, setting
@@ -103,7 +102,7 @@ def submissions(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
-def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool) -> Asking | None:
+def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool) -> Search | None:
     """The program that is asked; None where a file is read.
 
     Raises:
@@ -116,10 +115,10 @@ def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *
     if file is not None and limit is not None:
         message = "--limit is of what a program is asked; of a file everything is read"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    return Asking(Search.of(search, timeout), limit, again) if search else None
+    return Search.of(search, timeout, limit, again=again) if search else None
 
 
-def _imported(lake: Lake, wanted: Wanted, asking: Asking | None, console: Console, *, write: bool) -> Imported:
+def _imported(lake: Lake, wanted: Wanted, asking: Search | None, console: Console, *, write: bool) -> Imported:
     if asking is None:
         return import_run(lake, wanted, write=write, say=console.say)
     track = partial(console.track, title="pools searched")

@@ -15,8 +15,7 @@ from ingest.benchmarks.config_faults import RULES, SEALED, Fault, faults_of_keys
 from ingest.benchmarks.config_places import lies_in, located
 from ingest.benchmarks.declaration import Benchmark, Shape, find_places
 from ingest.benchmarks.fields import Fields, check
-from ingest.sources.configured import ConfiguredSource
-from ingest.sources.datasets import hub_rows
+from ingest.sources.datasets import ConfiguredSource, hub_rows
 from ingest.sources.strict_yaml import Place as PlaceInYaml
 from ingest.sources.strict_yaml import read_yaml
 from ingest.sources.tree import Source

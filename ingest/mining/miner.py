@@ -9,23 +9,47 @@ ContextBench's instances want issues and their fixes, which files at one commit 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal, TypeVar
 
-from ingest.mining.choice import Language, Level, Recipe, Setting, Task, choose
-from ingest.mining.imports import python_usages
-from ingest.mining.java import java_usages
-from ingest.mining.syntax import is_own_code, lines_of
+from ingest.mining.imports import java_usages, python_usages
+from ingest.mining.syntax import Language, is_own_code, lines_of
 from ingest.mining.targets import Target, function_targets, line_targets
-from ingest.mining.usage import LEVELS, Row, Usage
+from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting, Task, Usage
 from ingest.mining.usage import Level as Difficulty
 from lake.text import regex_tokens
+
+Level = Literal["function", "line"]
+COMPLETIONS: tuple[Level, ...] = ("function", "line")
 
 _TARGETS: Mapping[Level, Callable[[list[str]], list[Target]]] = {"function": function_targets, "line": line_targets}
 _USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = {
     "java": java_usages,
     "python": python_usages,
 }
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What is mined from one repository.
+
+    Attributes:
+        repository: What the tasks call it: `pallets/click`.
+        completions: What is to be completed: bodies of documented functions, lines; of Python alone.
+        next_lines: Which use of an imported definition is asked for.
+        limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.
+        seed: Another seed, another choice.
+        split: Where the next lines stand.
+    """
+
+    repository: str
+    language: Language = "python"
+    completions: tuple[Level, ...] = COMPLETIONS
+    next_lines: tuple[Setting, ...] = SETTINGS
+    limit: int = 30
+    seed: str = ""
+    split: Literal["test", "train"] = "test"
 
 
 @dataclass(frozen=True)
@@ -52,6 +76,18 @@ class Completion(Task):
         path = [folder, *self.place[0].split("/")]
         first = {"task_id": task, "ground_truth": answer, "fpath_tuple": path, "context_start_lineno": start}
         return {"prompt": prompt, "metadata": {**first, **last}}
+
+
+T = TypeVar("T", bound=Task)
+
+
+def choose(tasks: Iterable[T], recipe: Recipe) -> list[T]:
+    """At most as many tasks as a recipe says, no answer twice, in the order of the files."""
+    chosen: dict[str, T] = {}
+    for task in sorted(tasks, key=lambda task: task.order(recipe.seed)):
+        if len(chosen) < recipe.limit:
+            chosen.setdefault(task.answer.strip(), task)
+    return sorted(chosen.values(), key=lambda task: task.place)
 
 
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:

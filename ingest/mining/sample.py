@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
 
-from ingest.mining.choice import COMPLETIONS, SETTINGS, Language, Level, Recipe, Setting
-from ingest.mining.miner import Completion, folder_of, mine_completions, mine_next_lines
+from ingest.mining.miner import COMPLETIONS, Completion, Level, Recipe, folder_of, mine_completions, mine_next_lines
 from ingest.mining.packages import Package, read_package
-from ingest.mining.usage import LEVELS, Row
+from ingest.mining.syntax import Language
+from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
 from ingest.mining.usage import Level as Difficulty
 from ingest.sources.folder import read_folder
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from functools import cache
+from typing import Literal
 
 from tree_sitter import Node, Parser, Query, QueryCursor
 from tree_sitter_language_pack import get_language
 
-from ingest.mining.choice import Language
 from lake.text import split_lines
+
+Language = Literal["java", "python"]
 
 _OUTSIDE = re.compile(r"(^|/)(tests?|testing|benchmarks?|conftest\.py|test_[^/]*|[^/]*_test\.py)(/|$)")
 

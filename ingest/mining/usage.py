@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +11,12 @@ from typing import Literal, TypedDict
 
 from tree_sitter import Node
 
-from ingest.mining.choice import Setting, Task
 from ingest.mining.syntax import text_of
 
+Setting = Literal["cff", "cfr"]
+"""Cross-file-first: the gold's first use in its file; cross-file-random: a later one."""
 Level = Literal["easy", "hard"]
+SETTINGS: tuple[Setting, ...] = ("cff", "cfr")
 LEVELS: tuple[Level, ...] = ("easy", "hard")
 
 MIN_CANDIDATES, MIN_HARD = 5, 10
@@ -34,6 +37,26 @@ class Row(TypedDict):
     code: str
     next_line: str
     gold_snippet_index: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task that may be taken.
+
+    Attributes:
+        identity: What tells it from others and stays when code around it moves.
+        place: Where it is asked: path and line.
+        answer: What is asked for; of one repository no answer is taken twice.
+    """
+
+    identity: tuple[str, ...]
+    place: tuple[str, int]
+    answer: str
+
+    def order(self, seed: str) -> tuple[str, str, int]:
+        """What tasks are ordered by before the first are taken: a hash, then the place."""
+        identity = "\0".join((*([seed] if seed else []), *self.identity))
+        return hashlib.sha256(identity.encode()).hexdigest(), *self.place
 
 
 @dataclass(frozen=True)

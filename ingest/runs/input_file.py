@@ -14,8 +14,7 @@ from typing import IO, ClassVar
 import polars as pl
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-from ingest.sources.disk import entry_on_disk
-from ingest.sources.tree import UnreadableEntryError
+from ingest.sources.tree import UnreadableEntryError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAGIC_BYTES, TooMuchUnpackedError, packing, unpacked
 

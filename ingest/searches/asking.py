@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
@@ -40,25 +40,102 @@ Track = Callable[[Iterable[tuple[str, Path]], int], Iterable[tuple[str, Path]]]
 
 @dataclass
 class Asked:
-    """What came of asking.
+    """A program that is asked one thing after the other, and what came of it.
 
     Attributes:
+        what: The program as it was written.
         n_answered: Items that were answered.
         failures: Pools with items that were not, a sentence each.
         first_seconds: What the first answer in each pool took, where the pool had others.
         query_seconds: What the others took.
-        n_silences: Time-outs before the program ever answered.
         together: Whether a pool's items are sent together, to a program that keeps silent until there are no more.
         unwritten: Files that could not be written out to be searched.
     """
 
+    what: str
+    command: JsonCommand
     n_answered: int = 0
     failures: list[str] = field(default_factory=list)
     first_seconds: list[float] = field(default_factory=list)
     query_seconds: list[float] = field(default_factory=list)
-    n_silences: int = 0
     together: bool = False
     unwritten: list[str] = field(default_factory=list)
+    _has_answered: bool = False
+    _n_silences: int = 0
+    _program: Started | None = None
+
+    def answers(self, requests: Sequence[Request]) -> list[Request]:
+        """An answer, or why there is none, for every item of a pool."""
+        if self.together:
+            return self._all_at_once(requests)
+        found: list[Request] = []
+        given_up, time_outs = "", 0
+        for request in requests:
+            if given_up:
+                found.append({"id": request["id"], "error": given_up})
+                continue
+            try:
+                answer, seconds = self._ask(request)
+            except NonsenseError as error:
+                raise self._no_answer(request, str(error)) from error
+            except CrashError as error:
+                given_up = f"not asked, after a crash in its pool: {error}"
+                found.append({"id": request["id"], "error": str(error)})
+            except NoAnswerError as error:
+                time_outs += 1
+                self._n_silences += not self._has_answered
+                if self._n_silences == _TIME_OUTS and not self._has_answered:
+                    # It may be one that answers when it has read everything.
+                    self.together = True
+                    return self._all_at_once(requests)
+                given_up = f"not asked, after {time_outs} time-outs in its pool" if time_outs == _TIME_OUTS else ""
+                found.append({"id": request["id"], "error": str(error)})
+            else:
+                is_first = not found and len(requests) > 1
+                (self.first_seconds if is_first else self.query_seconds).append(seconds)
+                found.append(self._checked(request, answer))
+        return found
+
+    def close(self) -> None:
+        """End the program."""
+        if self._program is not None:
+            self._program.close(_WAIT_AT_THE_END)
+
+    def _ask(self, request: Request) -> tuple[Request, float]:
+        """The answer of the program, started where it does not run, and how many seconds it took from the sending."""
+        program = self._program = self._program or Started(self.command)
+        asked = time.perf_counter()
+        program.send([request])
+        try:
+            answer = program.answer({str(request["id"])})
+        except NoAnswerError:
+            self._program = None
+            raise
+        self._has_answered = True
+        return answer, time.perf_counter() - asked
+
+    def _all_at_once(self, requests: Sequence[Request]) -> list[Request]:
+        """The answers of a program that is sent all items and told that there are no more; nothing is timed."""
+        said, error = self.command.run(requests)
+        given = [(request, said.get(str(request["id"]))) for request in requests]
+        return [
+            {"id": request["id"], "error": error} if answer is None else self._checked(request, answer)
+            for request, answer in given
+        ]
+
+    def _checked(self, request: Request, answer: Request) -> Request:
+        """An answer whose paths do not say where the pool's files lay; an error where it is none."""
+        if problem := parsed(answer).problem:
+            raise self._no_answer(request, problem)
+        if isinstance(results := answer.get("results"), list):
+            for result in results:
+                result["path"] = result["path"].removeprefix(f"{request['files']}/")
+        return answer
+
+    def _no_answer(self, request: Request, why: str) -> GoldspanError:
+        message = f"the answer to item {request['id']}: {why}"
+        hint = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
+        return GoldspanError(message, where=self.what, hint=hint, code=Exit.INVALID)
 
 
 def items_of(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
@@ -77,24 +154,23 @@ def ask(
     lake: Lake, task: Task, items: pl.DataFrame, command: JsonCommand, answers: Path, *,
     what: str, track: Track, say: Callable[[str], None],
 ) -> Asked:  # fmt: skip
-    """Put every item of a task, as :func:`items_of` gives them, to a program called `what`, and write a line for each, in order.
+    """Put every item of a task, as :func:`items_of` gives them, to a program, and write a line for each, in order.
 
     `track` shows how many of the pools are done, and `say` is told of every pool with items that were not answered.
 
     Raises:
         GoldspanError: The program wrote what is no answer, or answered nothing at all.
     """
-    asked = Asked()
+    asked = Asked(what, command)
     folders = pool_folders(lake, task.benchmark, answers.parent, items["pool_id"], asked.unwritten)
     counts = items.group_by("pool_id", maintain_order=True).len()
     first = counts.select("pool_id", pl.col("len").cum_sum() - pl.col("len"), n="len")
     place = {pool_id: (start, n) for pool_id, start, n in first.iter_rows()}
-    with closing(Conversation(command)) as talk, answers.open("w", encoding="utf-8") as out:
+    with closing(asked), answers.open("w", encoding="utf-8") as out:
         for pool_id, folder in track(folders, len(place)):
             rows = items.slice(*place[pool_id])
-            requests = _requests(task, folder, rows)
             failed: list[str] = []
-            for answer in _answers(talk, what, requests, asked):
+            for answer in asked.answers(_requests(task, folder, rows)):
                 if (error := parsed(answer).error) is not None:
                     failed.append(error)
                 print(json.dumps(answer), file=out)
@@ -111,97 +187,10 @@ def ask(
     return asked
 
 
-def _requests(task: Task, folder: Path, rows: pl.DataFrame) -> list[Mapping[str, object]]:
+def _requests(task: Task, folder: Path, rows: pl.DataFrame) -> list[Request]:
     asked = rows.select(id="item_id", query="text", pool="pool_id", without="target_path")
     asked = asked if task.without_own_file else asked.drop("without")
     return [{**row, "files": str(folder), "k": task.depth or RESULTS} for row in asked.iter_rows(named=True)]
-
-
-def _answers(
-    talk: Conversation, what: str, requests: Sequence[Mapping[str, object]], asked: Asked
-) -> list[Mapping[str, object]]:
-    """An answer, or why there is none, for every item of a pool, asked one after the other."""
-    if asked.together:
-        return _all_at_once(talk, what, requests)
-    found: list[Mapping[str, object]] = []
-    given_up, time_outs = "", 0
-    for request in requests:
-        if given_up:
-            found.append({"id": request["id"], "error": given_up})
-            continue
-        try:
-            answer, seconds = talk.ask(request)
-        except NonsenseError as error:
-            raise _no_answer(what, request, str(error)) from error
-        except CrashError as error:
-            given_up = f"not asked, after a crash in its pool: {error}"
-            found.append({"id": request["id"], "error": str(error)})
-        except NoAnswerError as error:
-            time_outs += 1
-            asked.n_silences += not talk.has_answered
-            if asked.n_silences == _TIME_OUTS and not talk.has_answered:
-                # It may be one that answers when it has read everything.
-                asked.together = True
-                return _all_at_once(talk, what, requests)
-            given_up = f"not asked, after {time_outs} time-outs in its pool" if time_outs == _TIME_OUTS else ""
-            found.append({"id": request["id"], "error": str(error)})
-        else:
-            is_first = not found and len(requests) > 1
-            (asked.first_seconds if is_first else asked.query_seconds).append(seconds)
-            found.append(_checked(what, request, answer))
-    return found
-
-
-def _all_at_once(talk: Conversation, what: str, requests: Sequence[Mapping[str, object]]) -> list[Mapping[str, object]]:
-    """The same of a program that is sent all of a pool's items and told that there are no more; nothing is timed."""
-    said, error = talk.command.run(requests)
-    given = [(request, said.get(str(request["id"]))) for request in requests]
-    return [
-        {"id": request["id"], "error": error} if answer is None else _checked(what, request, answer)
-        for request, answer in given
-    ]
-
-
-def _checked(what: str, request: Mapping[str, object], answer: Mapping[str, object]) -> Mapping[str, object]:
-    """An answer whose paths do not say where the pool's files lay; an error where it is none."""
-    if problem := parsed(answer).problem:
-        raise _no_answer(what, request, problem)
-    if isinstance(results := answer.get("results"), list):
-        for result in results:
-            result["path"] = result["path"].removeprefix(f"{request['files']}/")
-    return answer
-
-
-def _no_answer(what: str, request: Mapping[str, object], why: str) -> GoldspanError:
-    message = f"the answer to item {request['id']}: {why}"
-    hint = 'An answer is {"id": …, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}, on one line.'
-    return GoldspanError(message, where=what, hint=hint, code=Exit.INVALID)
-
-
-class Conversation:
-    """A command that is asked one thing after the other, started when it is first asked and again after it failed."""
-
-    def __init__(self, command: JsonCommand) -> None:
-        self.command, self.has_answered = command, False
-        self._program: Started | None = None
-
-    def ask(self, request: Request) -> tuple[Mapping[str, object], float]:
-        """The answer to a request, and how many seconds it took from the sending of it; else a `NoAnswerError`."""
-        program = self._program = self._program or Started(self.command)
-        asked = time.perf_counter()
-        program.send([request])
-        try:
-            answer = program.answer({str(request["id"])})
-        except NoAnswerError:
-            self._program = None
-            raise
-        self.has_answered = True
-        return answer, time.perf_counter() - asked
-
-    def close(self) -> None:
-        """End the command."""
-        if self._program is not None:
-            self._program.close(_WAIT_AT_THE_END)
 
 
 def pool_folders(

@@ -8,7 +8,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -65,33 +66,27 @@ class Search:
     @classmethod
     def of(cls, what: str, seconds: float, limit: int | None, *, again: bool) -> Search:
         """The program that is meant, which is on this machine; nothing is started."""
+        what = what.strip()
         if is_ripgrep(what):
-            command = _python(ripgrep_program.__file__, seconds)
+            command = JsonCommand((sys.executable, ripgrep_program.__file__), seconds)
             return cls(RIPGREP, "ripgrep", command, {}, {RIPGREP: _ripgrep()}, limit, again)
-        if found := _FUNCTION.fullmatch(what.strip()):
-            path = Path(*found["module"].split("."))
+        kind: Literal["command", "function"] = "command"
+        if found := _FUNCTION.fullmatch(what):
+            path, kind = Path(*found["module"].split(".")), "function"
             files = [one for one in (path.with_suffix(".py"), path / "__init__.py") if one.is_file()]
-            command = _python(function_program.__file__, seconds, what.strip())
-            return cls(what.strip(), "function", command, _digests(files), {}, limit, again)
-        command = JsonCommand.of(what, seconds=seconds)
-        return cls(what, "command", command, _digests(command.files), {}, limit, again)
+            command = JsonCommand((sys.executable, function_program.__file__, what), seconds)
+        else:
+            command = JsonCommand.of(what, seconds=seconds)
+            files = command.files
+        digests = {file.as_posix(): sha256_of_file(file) for file in files}
+        return cls(what, kind, command, digests, {}, limit, again)
 
     @property
     def fingerprint(self) -> str:
         """What its answers depend on, as far as it is known."""
-        ours: Mapping[str, Sequence[Callable[..., object]]] = {
-            "ripgrep": [ripgrep_program.main], "function": [function_program.main], "command": []
-        }  # fmt: skip
+        ours: Mapping[str, Callable[..., object]] = {"ripgrep": ripgrep_program.main, "function": function_program.main}
         told = [self.what, self.kind, dict(self.files), dict(self.versions)]
-        return made_from(parameters=told, code=ours[self.kind])
-
-
-def _python(script: str, seconds: float, *arguments: str) -> JsonCommand:
-    return JsonCommand((sys.executable, script, *arguments), seconds)
-
-
-def _digests(files: list[Path]) -> dict[str, str]:
-    return {file.as_posix(): sha256_of_file(file) for file in files}
+        return made_from(parameters=told, code=[ours[self.kind]] if self.kind in ours else [])
 
 
 def _ripgrep() -> str:
@@ -134,25 +129,22 @@ def import_search(
         return stood
     items = items_of(lake, task, parts)
     say(f"{search.what}: {counted(items.height, 'item')} of {task.name}")
-    folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
-    answers = InputFile(folder / "answers.jsonl")
-    try:
+    with ExitStack() as stack:
+        folder = Path(tempfile.mkdtemp(prefix="goldspan-"))
+        stack.callback(shutil.rmtree, folder)
+        answers = InputFile(folder / "answers.jsonl")
         asked = ask(lake, task, items, search.command, answers.path, what=search.what, track=track, say=say)
-    except BaseException:
-        shutil.rmtree(folder)
-        raise
-    rejects = Rejects()
-    found = found_in(answers, ANSWERS.name, rejects)
-    job = replace(kept, input_file=answers, found=found, made=replace(made, cost=_cost(asked)))
-    try:
-        done = job.run(rejects, write=write)
-    except GoldspanError as error:
-        if error.where != str(answers.path):
-            shutil.rmtree(folder)
-            raise
-        hint = f"{error.hint} The answers are kept there; `python -m ingest run` imports them once mended."
-        raise answers.wrong(error.what, examples=error.examples, hint=hint.strip()) from error
-    shutil.rmtree(folder)
+        rejects = Rejects()
+        found = found_in(answers, ANSWERS.name, rejects)
+        job = replace(kept, input_file=answers, found=found, made=replace(made, cost=_cost(asked)))
+        try:
+            done = job.run(rejects, write=write)
+        except GoldspanError as error:
+            if error.where != str(answers.path):
+                raise
+            stack.pop_all()
+            hint = f"{error.hint} The answers are kept there; `python -m ingest run` imports them once mended."
+            raise answers.wrong(error.what, examples=error.examples, hint=hint.strip()) from error
     done.notes += _notes(asked)
     return done
 

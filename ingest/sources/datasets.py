@@ -14,7 +14,7 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -22,7 +22,9 @@ from typing import IO, TYPE_CHECKING
 
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
+from ingest.sources.archive import open_archive
+from ingest.sources.folder import read_folder
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableEntryError, entry_on_disk
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS, MAX_STREAMED_BYTES, MIB
@@ -64,6 +66,34 @@ def hub_rows(keys: Mapping[str, object]) -> HubRows:
 def is_saved(folder: Path) -> bool:
     """Whether a folder is one that `save_to_disk` made."""
     return (folder / _STATE).is_file()
+
+
+@dataclass(frozen=True)
+class ConfiguredSource(Source):
+    """Places by name, those among `trees` a folder or a zip of files, the others data sets; see `Source`."""
+
+    name: str
+    label: str
+    revision: str
+    places: Mapping[str, Path | HubRows]
+    trees: frozenset[str]
+    licences: Mapping[str, str] = field(default_factory=dict)
+
+    def find(self, path: str) -> Tree | None:
+        """A place that is declared, called by its own name: folders above it are nobody's business."""
+        place = self.places.get(path)
+        if place is None:
+            return None
+        if isinstance(place, HubRows):
+            entry = entry_of_hub(place)
+        elif path in self.trees:
+            location = place.resolve().name
+            return read_folder(place, location) if place.is_dir() else open_archive(place, location)
+        elif is_saved(place):
+            entry = entry_of_saved(place)
+        else:
+            entry = entry_on_disk(place, place.name, place.name, place.stat().st_size)
+        return Tree(entry.path, [entry])
 
 
 def entry_of_saved(folder: Path) -> Entry:

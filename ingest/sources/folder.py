@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from ingest.sources.archive import is_junk, open_archive
-from ingest.sources.disk import entry_on_disk, too_large
-from ingest.sources.tree import Entry, Recorded, Refused, Source, Tree
+from ingest.sources.tree import Entry, Recorded, Refused, Source, Tree, entry_on_disk, too_large
 from lake.errors import Exit, GoldspanError
 from lake.limits import MAX_DEPTH, MAX_FILES
 from lake.text import listed

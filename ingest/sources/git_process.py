@@ -48,8 +48,6 @@ _ENVIRONMENT = {
     "GIT_CONFIG_SYSTEM": os.devnull,
     "GIT_NAMESPACE": "",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_PROTOCOL_FROM_USER": "0",
-    "GIT_SSH_COMMAND": "ssh -o BatchMode=yes",
     "GIT_TEMPLATE_DIR": "",
     "GIT_TERMINAL_PROMPT": "0",
     # What git says is understood by its English words.

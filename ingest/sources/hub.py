@@ -12,10 +12,8 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from ingest.sources.archive import open_archive
-from ingest.sources.disk import entry_on_disk
-from ingest.sources.download import Remote, UnreachableError, fetch
-from ingest.sources.huggingface import HuggingFace
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree, unusable
+from ingest.sources.download import HuggingFace, Remote, UnreachableError, fetch
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Progress, Source, Tree, entry_on_disk, unusable
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of_file
 from lake.text import listed

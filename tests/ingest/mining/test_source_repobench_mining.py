@@ -9,12 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from ingest.mining.choice import SETTINGS, Recipe, Setting
-from ingest.mining.imports import python_usages
-from ingest.mining.java import java_usages
-from ingest.mining.miner import mine_next_lines
+from ingest.mining.imports import java_usages, python_usages
+from ingest.mining.miner import Recipe, mine_next_lines
 from ingest.mining.sample import OWN, of_folder
-from ingest.mining.usage import Usage
+from ingest.mining.usage import SETTINGS, Setting, Usage
 
 LIBRARY = "\n\n".join(f"def {name}():\n    return {n}" for n, name in enumerate("abcdefghij"))
 IMPORTS = "from .lib import a, b, c, d, e\n"

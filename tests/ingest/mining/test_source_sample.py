@@ -16,7 +16,7 @@ from typing import TypedDict
 import pytest
 
 from ingest.mining import sample
-from ingest.mining.choice import Recipe
+from ingest.mining.miner import Recipe
 from ingest.mining.packages import read_package
 from ingest.mining.sample import CONTEXTS, PACKAGES, SampleSource, of_package, open_sample, repoeval_folders
 from ingest.mining.syntax import is_own_code

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.mining.choice import Recipe
-from ingest.mining.miner import mine_completions, prompt_before
+from ingest.mining.miner import Recipe, mine_completions, prompt_before
 from ingest.mining.syntax import is_own_code, lines_of
 from ingest.mining.targets import function_targets, line_targets
 from lake.text import regex_tokens, split_lines

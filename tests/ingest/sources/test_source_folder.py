@@ -314,8 +314,7 @@ def test_the_real_repoeval_data_is_read() -> None:
     assert datasets is not None
     assert code is not None
     assert not [*datasets.refused, *code.refused]
-    rows = datasets.get("function_level_completion_2k_context_codex.test.jsonl")
-    assert rows is not None
+    rows = {entry.path: entry for entry in datasets.entries}["function_level_completion_2k_context_codex.test.jsonl"]
     assert rows.read().count(b"\r\n") == 455
     files = [entry for entry in code.entries if entry.path.endswith(".py")]
     assert len(files) == 441

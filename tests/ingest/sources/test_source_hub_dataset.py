@@ -15,9 +15,8 @@ from pathlib import Path
 import pytest
 
 from ingest.open_source import open_source
-from ingest.sources.download import UnreachableError
+from ingest.sources.download import HuggingFace, UnreachableError
 from ingest.sources.hub import DATASETS, Dataset, DatasetSource, open_hub
-from ingest.sources.huggingface import HuggingFace
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
 

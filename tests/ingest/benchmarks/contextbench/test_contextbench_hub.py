@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from ingest.pipeline import ingest
-from ingest.sources.download import UnreachableError
+from ingest.sources.download import HuggingFace, UnreachableError
 from ingest.sources.hub import DATASETS, DatasetSource
-from ingest.sources.huggingface import HuggingFace
 from ingest.sources.tree import Progress
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
