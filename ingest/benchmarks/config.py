@@ -179,7 +179,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     )
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == shape.fields else f"fields-{fingerprint(fields)[:8]}"
-    return Configured(own, ConfiguredSource(str(file), keys.label, revision, places, trees))
+    return Configured(own, ConfiguredSource(places, trees, name=str(file), label=keys.label, pinned=revision))
 
 
 def _benchmark(

@@ -28,7 +28,7 @@ author, so that each commit has the same id wherever it is made."""
 class ContextBenchSample(FolderSource):
     """The sample, and the cache its repositories are made in and fetched to; see `Source` for the other attributes."""
 
-    cache: Path = Path()
+    cache: Path
 
     @cached_property
     def own_repositories(self) -> Repositories:
@@ -48,7 +48,8 @@ def contextbench_sample(cache: Path) -> ContextBenchSample:
     """ContextBench's sample, its repositories made in a cache when they are asked for."""
     files = sorted(file for file in ROOT.rglob("*") if file.is_file())
     revision = fingerprint([(file.relative_to(ROOT), sha256_of_file(file)) for file in files])[:16]
-    return ContextBenchSample("sample", "sample", ROOT, revision, dict.fromkeys(_streams(), OWN_LICENCE), cache)
+    licences = dict.fromkeys(_streams(), OWN_LICENCE)
+    return ContextBenchSample(ROOT, cache, name="sample", label="sample", pinned=revision, licences=licences)
 
 
 def _streams() -> dict[str, Path]:

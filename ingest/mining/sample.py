@@ -88,10 +88,6 @@ class SampleSource(Source):
     """A benchmark's layout over what is mined: folder → files; its revision is the packages it is cut from."""
 
     folders: Mapping[str, Sequence[Entry]]
-    revision: str
-    licences: Mapping[str, str]
-    name: str = "sample"
-    label: str = "sample"
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`."""
@@ -109,10 +105,12 @@ def open_sample(benchmark: str) -> SampleSource:
     mined = [of_package(package, recipe) for package, recipe in packages]
     if benchmark == "repoeval":
         licences = {folder_of(one.recipe.repository): one.licence for one in mined}
-        return SampleSource(repoeval_folders(mined), revision, licences)
-    mined += map(of_folder, OWN)
-    licences = {one.recipe.repository: one.licence for one in mined}
-    return SampleSource(repobench_folders(mined), revision, licences)
+        folders = repoeval_folders(mined)
+    else:
+        mined += map(of_folder, OWN)
+        licences = {one.recipe.repository: one.licence for one in mined}
+        folders = repobench_folders(mined)
+    return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
 
 
 def of_package(package: Package, recipe: Recipe) -> Mined:

@@ -14,7 +14,7 @@ import struct
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -72,12 +72,8 @@ def is_saved(folder: Path) -> bool:
 class ConfiguredSource(Source):
     """Places by name, those among `trees` a folder or a zip of files, the others data sets; see `Source`."""
 
-    name: str
-    label: str
-    revision: str
     places: Mapping[str, Path | HubRows]
     trees: frozenset[str]
-    licences: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, path: str) -> Tree | None:
         """A place that is declared, called by its own name: folders above it are nobody's business."""

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from ingest.sources.archive import is_junk, open_archive
@@ -18,13 +18,9 @@ _ENDINGS = frozenset({".zip", ".gz", ".zst", ".json", ".jsonl", ".traj"})
 
 @dataclass(frozen=True)
 class FolderSource(Source):
-    """A benchmark's own folder, `root`; see `Source` for what the other attributes say."""
+    """A benchmark's own folder, `root`; see `Source`."""
 
-    name: str
-    label: str
     root: Path
-    revision: str = ""
-    licences: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`: `<path>/`, else `<path>.zip`.
@@ -78,9 +74,9 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         what = f"SOURCE={folder} holds more than one folder of {benchmark}: {listed([item.name for item in own])}"
         raise GoldspanError(what, hint=f"Give the one that is meant: SOURCE={own[0]}", code=Exit.USAGE)
     if own:
-        return FolderSource(str(folder), _label(own[0].name, benchmark) or "", own[0])
+        return FolderSource(own[0], name=str(folder), label=_label(own[0].name, benchmark) or "")
     if is_own:
-        return FolderSource(str(folder), next(filter(None, labels), ""), folder)
+        return FolderSource(folder, name=str(folder), label=next(filter(None, labels), ""))
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
     here = f", here or there {looked}" if looked else ""
     empty = f"; {listed([item.name for item in named])} holds none of these" if named else ""

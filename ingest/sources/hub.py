@@ -65,11 +65,7 @@ class HubSource(Source):
 
     pin: Pin
     cache: Path
-    revision: str
     progress: Progress | None = None
-    name: str = "hub"
-    label: str = ""
-    licences: Mapping[str, str] = field(default_factory=dict)
 
     def find(self, path: str) -> Tree | None:
         """As of `Source`, downloaded where the cache does not hold it, and refused where it is not the pinned file."""
@@ -95,6 +91,7 @@ class HubSource(Source):
         return GoldspanError(what, where=remote.url, hint="\n  ".join(lines), code=Exit.MISSING)
 
 
+HUB = "hub"
 BRANCH = "main"
 
 
@@ -159,9 +156,6 @@ class DatasetSource(Source):
     cache: Path
     hub: HuggingFace = field(default_factory=HuggingFace)
     progress: Progress | None = None
-    licences: Mapping[str, str] = field(default_factory=dict)
-    name: str = "hub"
-    label: str = ""
 
     @property
     def revision(self) -> str:
@@ -278,9 +272,9 @@ def open_hub(
         pins: What is pinned in git; another one for tests.
     """
     if (pin := pins.get(benchmark)) is not None:
-        return HubSource(pin, cache, f"{pin.repository}@{pin.commit}", progress)
+        return HubSource(pin, cache, progress, name=HUB, pinned=f"{pin.repository}@{pin.commit}")
     if benchmark in DATASETS:
-        return DatasetSource(benchmark, DATASETS[benchmark], cache, progress=progress)
+        return DatasetSource(benchmark, DATASETS[benchmark], cache, progress=progress, name=HUB)
     hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
     what = f"{benchmark} cannot be fetched from its publisher yet"
     raise GoldspanError(what, hint=hint, code=Exit.MISSING)

@@ -40,10 +40,7 @@ def is_searched(path: str, data: bytes) -> bool:
 
 
 class Repository(Protocol):
-    """A repository at a commit, and what its files come from, as a person would name it."""
-
-    @property
-    def where(self) -> str: ...  # noqa: D102
+    """A repository at a commit."""
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """Its regular files, in any order; with `only`, those of them that have such a path.
@@ -86,26 +83,16 @@ class RepositoryParquet:
         try:
             with self.entry.open() as file:
                 for frame in read_batches(file, _columns, max_bytes=MAX_REPOSITORY_BYTES, at_once=BATCH_BYTES):
-                    yield self._checked(frame)
+                    if wrong := _wrong(frame.schema):
+                        reason = f"{self.where} is not path, blob_sha, content: {', '.join(wrong)}"
+                        raise RepositoryError(reason)
+                    known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
+                    yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
         except UnreadableEntryError as error:
             raise RepositoryError(error.what) from error
         except UnreadableParquetError as error:
             reason = f"{self.where}: {error}"
             raise RepositoryError(reason) from error
-
-    def _checked(self, frame: pl.DataFrame) -> pl.DataFrame:
-        found = frame.schema
-        wanted = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
-        lacking = [name for name in ("path", "content") if name not in found]
-        wrong = [
-            f"{name} is {found[name]}" for name, kinds in wanted.items() if name in found and found[name] not in kinds
-        ]
-        if lacking or wrong:
-            what = [*(f"it has no column {name}" for name in lacking), *wrong]
-            reason = f"{self.where} is not path, blob_sha, content: {', '.join(what)}"
-            raise RepositoryError(reason)
-        blob_id = pl.col("blob_sha").cast(pl.String) if "blob_sha" in found else pl.lit(None, pl.String)
-        return frame.select("path", blob_id.alias("blob_sha"), pl.col("content").cast(pl.Binary))
 
 
 @dataclass(frozen=True)
@@ -145,7 +132,7 @@ class RepositoryFiles:
         named = {entry.path.rsplit("/", 1)[-1]: entry for entry in entries if entry.path.endswith(".parquet")}
         return cls({name: RepositoryParquet(entry, location) for name, entry in named.items()})
 
-    def find(self, ids: Sequence[str], repo: str, commit: str) -> Repository | None:
+    def find(self, ids: Sequence[str], repo: str, commit: str) -> RepositoryParquet | None:
         """The first there is of a repository at a commit, by the ids of its instances or by its own name."""
         names = [*ids, f"{repo.replace('/', '__')}@{commit}"]
         return next((self.by_name[f"{name}.parquet"] for name in names if f"{name}.parquet" in self.by_name), None)
@@ -154,8 +141,17 @@ class RepositoryFiles:
 _OTHER_CONTENT = "its content is not what blob_sha says"
 
 
+_KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
+"""Column → what it may hold; a file without `blob_sha` is one that does not know."""
+
+
 def _columns(names: Sequence[str]) -> list[str]:
-    return [name for name in names if name in ("path", "content", "blob_sha")]
+    return [name for name in names if name in _KINDS]
+
+
+def _wrong(schema: Mapping[str, pl.DataType]) -> list[str]:
+    lacking = [f"it has no column {name}" for name in ("path", "content") if name not in schema]
+    return lacking + [f"{name} is {kind}" for name, kind in schema.items() if kind not in _KINDS[name]]
 
 
 def _why_not(path: str | None, blob_id: str | None, data: bytes | None) -> str | None:

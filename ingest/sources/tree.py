@@ -6,7 +6,7 @@ import io
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
@@ -93,26 +93,26 @@ class Recorded:
     path: Path
 
 
+@dataclass(frozen=True, kw_only=True)
 class Source:
     """A benchmark's raw files in upstream layout, wherever they are.
 
     Attributes:
         name: `sample`, `hub`, or the folder as the user gave it.
         label: Shown wherever the numbers are: `sample`, `mined`, …; empty for the published data itself.
-        revision: What exactly this is: package pins, a commit, or an empty string for a folder.
+        pinned: Its revision, where that is known beforehand.
         licences: What applies to the content: repository → licence, where known.
     """
 
-    if TYPE_CHECKING:  # Read-only, as one source asks for its revision when it is wanted.
+    name: str
+    label: str = ""
+    pinned: str = ""
+    licences: Mapping[str, str] = field(default_factory=dict)
 
-        @property
-        def name(self) -> str: ...  # noqa: D102
-        @property
-        def label(self) -> str: ...  # noqa: D102
-        @property
-        def revision(self) -> str: ...  # noqa: D102
-        @property
-        def licences(self) -> Mapping[str, str]: ...  # noqa: D102
+    @property
+    def revision(self) -> str:
+        """What exactly this is: package pins, a commit, or an empty string for a folder."""
+        return self.pinned
 
     def find(self, path: str) -> Tree | None:
         """A folder of the layout, taken as a folder `<path>/` or an archive `<path>.zip`; None where there is none."""

@@ -49,7 +49,7 @@ class Trees:
 
     def find(self, one: Instance) -> Repository | None:
         """The repository that an instance searches, at its commit."""
-        found = self.beside.find(self.ids[one.pool_id], one.repo, one.commit)
+        found: Repository | None = self.beside.find(self.ids[one.pool_id], one.repo, one.commit)
         if found is None and self.repositories is not None:
             return ClonedRepository(self.repositories, one.repo, one.commit)
         return found

@@ -63,7 +63,7 @@ def hub() -> FakeHub:
 
 def _source(hub: FakeHub, cache: Path, progress: Progress | None = None, commit: str = "") -> DatasetSource:
     dataset = Dataset(NAME, DATASETS["repobench-r"].files, commit)
-    return DatasetSource("repobench-r", dataset, cache, hub, progress)
+    return DatasetSource("repobench-r", dataset, cache, hub, progress, name="hub")
 
 
 def _read(source: DatasetSource, name: str = "python_cff.gz") -> bytes:

@@ -46,7 +46,9 @@ class Hub(HuggingFace):
 
 def source(tmp_path: Path, files: Mapping[str, bytes], *, is_there: bool = True) -> DatasetSource:
     """The dataset with these files."""
-    return DatasetSource("contextbench", DATASETS["contextbench"], tmp_path / "cache", Hub(files, is_there=is_there))
+    return DatasetSource(
+        "contextbench", DATASETS["contextbench"], tmp_path / "cache", Hub(files, is_there=is_there), name="hub"
+    )
 
 
 def read(tmp_path: Path, opened: DatasetSource, subset: str = "full") -> Outcome:
@@ -82,7 +84,7 @@ def test_every_parquet_file_is_read_and_repositories_are_fetched(tmp_path: Path)
 def test_a_pinned_commit_is_asked_what_it_holds(tmp_path: Path) -> None:
     pinned = replace(DATASETS["contextbench"], commit=REVISION)
     hub = Hub({"data/train.parquet": b"x", "notes.txt": b"y"})
-    tree = DatasetSource("contextbench", pinned, tmp_path, hub).tree("repo_files", ".")
+    tree = DatasetSource("contextbench", pinned, tmp_path, hub, name="hub").tree("repo_files", ".")
     assert tree is not None
     assert [(entry.path, entry.size, entry.read()) for entry in tree.entries] == [("data/train.parquet", 1, b"x")]
 

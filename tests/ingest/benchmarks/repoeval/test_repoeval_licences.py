@@ -36,6 +36,6 @@ def test_a_lake_tells_the_licence_of_published_repositories(lake_folder: Path, l
     lake = Lake(lake_folder)
     repo = lake.read("items")["repo"].sort()[0]
     known = replace(REPOEVAL, repository_licences={repo: "MIT"})
-    _declare(lake, known, FolderSource("somewhere", label, lake_folder), None)
+    _declare(lake, known, FolderSource(lake_folder, name="somewhere", label=label), None)
     (row,) = lake.read("benchmarks").to_dicts()
     assert {one["repo"]: one["licence"] for one in row["licences"]}[repo] == licence
