@@ -28,10 +28,8 @@ from lake.limits import MAX_LINE_BYTES, parsed_json
 
 PATIENCE = 60.0
 """Seconds that a command may be silent while it owes answers."""
-
 MAX_VAIN = 5
 """So many requests may go wrong before any is answered; then the others are not tried."""
-
 _COMPLAINT, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
 """Lines of standard error that are kept; of these so many are shown, with so many characters."""
 

@@ -20,7 +20,6 @@ from lake.fingerprint import fingerprint, sha256_of
 from lake.make import made_from
 
 DATA = Path(__file__).parent / "data"
-"""Code and rows of our own, as plain files."""
 
 PACKAGES: dict[str, Recipe] = {
     "attrs": Recipe("python-attrs/attrs", split="train"),
@@ -46,7 +45,6 @@ OWN = (
 """What is mined from `data/java/<repository>`."""
 
 OWN_LICENCE = "MIT"
-"""As all of this project."""
 
 CONTEXTS: Mapping[str, int] = {"1k": 667, "2k": 1333, "4k": 2667}
 """How many `regex` tokens a prompt has at most. RepoCoder allows 1,000, 2,000 or 4,000 of Codex's tokens; three of

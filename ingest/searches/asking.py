@@ -24,13 +24,10 @@ RESULTS = 100
 """So many results are asked for where a task keeps all."""
 _TIME_OUTS = 2
 """After so many time-outs the rest of a pool is not asked; of a program that never answered, all items together."""
-
 _IN_VAIN = 10
 """After so many pools without any answer at all there will be none."""
-
 _AT_ONCE_BYTES = 64_000_000
 """So much text of pools is held at a time; a larger pool is held by itself."""
-
 _WAIT_AT_THE_END = 2
 """Seconds that a program has for what it writes when it knows that it is asked no more."""
 
@@ -163,12 +160,10 @@ def ask(
     """
     asked = Asked(what, command)
     folders = pool_folders(lake, task.benchmark, answers.parent, items["pool_id"], asked.unwritten)
-    counts = items.group_by("pool_id", maintain_order=True).len()
-    first = counts.select("pool_id", pl.col("len").cum_sum() - pl.col("len"), n="len")
-    place = {pool_id: (start, n) for pool_id, start, n in first.iter_rows()}
+    by_pool = items.partition_by("pool_id", as_dict=True)
     with closing(asked), answers.open("w", encoding="utf-8") as out:
-        for pool_id, folder in track(folders, len(place)):
-            rows = items.slice(*place[pool_id])
+        for pool_id, folder in track(folders, len(by_pool)):
+            rows = by_pool[pool_id,]
             failed: list[str] = []
             for answer in asked.answers(_requests(task, folder, rows)):
                 if (error := parsed(answer).error) is not None:

@@ -52,19 +52,16 @@ class Pool:
         done = subprocess.run([*_RG, *patterns, "./"], cwd=self.folder, capture_output=True, check=False)
         if done.returncode > 1:
             raise RuntimeError(done.stderr.decode(errors="replace"))
-        windows: dict[str, list[tuple[int, int, set[bytes]]]] = {}
+        windows: list[tuple[str, int, int, set[bytes]]] = []
         for path, line, names in sorted(_hits(done.stdout)):
             start, end = max(1, line - AROUND), min(self.n_lines.get(path, 0), line + AROUND)
-            of_file = windows.setdefault(path, [])
-            if of_file and start <= of_file[-1][1] + 1:
-                first, _, before = of_file[-1]
-                of_file[-1] = (first, end, before | set(names))
-            else:
-                of_file.append((start, end, set(names)))
+            before: set[bytes] = set()
+            if windows and windows[-1][0] == path and start <= windows[-1][2] + 1:
+                _, start, _, before = windows.pop()
+            windows.append((path, start, end, before.union(names)))
         scored = [
             (path, start, end, math.fsum(idf.get(name, 0) for name in names))
-            for path, found in windows.items()
-            for start, end, names in found
+            for path, start, end, names in windows
             if path != without
         ]
         return sorted(scored, key=lambda window: (-window[3], window[:3]))[:k]
@@ -73,8 +70,7 @@ class Pool:
 def _hits(output: bytes) -> list[tuple[str, int, list[bytes]]]:
     """Path, line and the identifiers in it."""
     hits = []
-    for line in output.splitlines():
-        event = json.loads(line)
+    for event in map(json.loads, output.splitlines()):
         if event["type"] == "match":
             data = event["data"]
             names = [one["match"]["text"].encode() for one in data["submatches"]]

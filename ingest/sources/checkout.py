@@ -14,10 +14,7 @@ from lake.rejects import Rejects
 
 MAX_BLOB_BYTES = 1_000_000
 """A larger content is neither fetched, where the server can filter, nor read."""
-
 MAX_PATH_BYTES = 4_096
-"""A file with a longer path is not read."""
-
 LISTING_SECONDS = 60.0
 """How long listing a tree may take, which is a matter of seconds."""
 

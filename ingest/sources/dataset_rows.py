@@ -13,7 +13,6 @@ from lake.rejects import Rejects
 from lake.text import listed
 
 ENDINGS = (".jsonl", ".parquet", ".tsv")
-"""What a file of rows ends in."""
 
 
 def dataset_rows(entry: Entry, rejects: Rejects, keys: Sequence[str] = ()) -> Iterator[tuple[str, JsonObject]]:

@@ -154,13 +154,13 @@ class Repositories:
         ref = f"{_COMMITS}/{commit}"
         options = ("--quiet", "--no-tags", "--no-write-fetch-head", f"--filter={_FILTER}")
         said = self._asked(git, url, "fetch", *options, "--depth=1", "origin", f"{commit}:{ref}")
-        if said.code and _says(said, _UNADVERTISED):
+        if said.code and said.complains(*_UNADVERTISED):
             # An old server gives no commit by its id alone: it may still stand on a branch or below a tag.
             everything = ("+refs/heads/*:refs/goldspan/heads/*", "+refs/tags/*:refs/goldspan/tags/*")
             said = self._asked(git, url, "fetch", *options, "origin", *everything)
             if not said.code and git.commit_of(commit) == commit:
                 git.run("update-ref", ref, commit)
-        if said.code and not _says(said, _UNKNOWN):
+        if said.code and not said.complains(*_UNKNOWN):
             raise self._lacking(url, said)
         if said.code or git.commit_of(ref) != commit:
             what = f"{url} has no commit {commit}"
@@ -177,11 +177,11 @@ class Repositories:
         wait = 1.0
         for left in reversed(range(self.attempts)):
             said = git.run(*arguments, settings=settings, timeout=self.timeout, waiting=waiting)
-            if not said.code or not left or _says(said, (*_NOT_THERE, *_UNKNOWN, *_UNADVERTISED)):
+            if not said.code or not left or said.complains(*_NOT_THERE, *_UNKNOWN, *_UNADVERTISED):
                 break
             self.sleep(wait)
             wait *= 2
-        if said.code and host and _says(said, _OUT_OF_REACH):
+        if said.code and host and said.complains(*_OUT_OF_REACH):
             # The next repository there is not waited for.
             self._out_of_reach[host] = said.err
         return said
@@ -191,7 +191,7 @@ class Repositories:
         self.say(f"still fetching {url}: {n_bytes / 1e6:,.0f} MB in {seconds:,.0f} s")
 
     def _lacking(self, url: str, said: Said) -> RepositoryError:
-        if _says(said, _NOT_THERE):
+        if said.complains(*_NOT_THERE):
             what = f"there is no repository {url}, or it is not public: {said.reason}"
             return RepositoryError(what, code=Exit.MISSING)
         what = f"{url} cannot be fetched: {said.reason}"
@@ -206,11 +206,6 @@ def _make(git: GitProcess, url: str) -> None:
     git.make()
     # Last: a folder without it is one that was not made to the end.
     (git.folder / _MADE).write_text(f"{url}\n", encoding="utf-8")
-
-
-def _says(said: Said, parts: tuple[str, ...]) -> bool:
-    lowered = said.err.lower()
-    return any(part in lowered for part in parts)
 
 
 @runtime_checkable

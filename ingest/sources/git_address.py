@@ -8,11 +8,7 @@ from urllib.parse import unquote, urlsplit
 from lake.errors import Exit, GoldspanError
 
 GITHUB = "https://github.com"
-"""Where `owner/name` is, unless told otherwise."""
-
 SCHEMES = ("https", "http", "file")
-"""The only protocols that are spoken."""
-
 MAX_NAME = 150
 """Characters of `owner/name`: what they are stored under is to be a file's name. GitHub's have 139 at most."""
 

@@ -15,7 +15,6 @@ from lake.errors import Exit, GoldspanError
 
 LOCAL_SECONDS = 300.0
 """How long a command may take that asks no server."""
-
 WAITING_SECONDS = 10.0
 """How often one who waits for a command hears that it still runs."""
 
@@ -71,6 +70,10 @@ class Said:
         lines = [line.strip() for line in self.err.splitlines() if line.strip()]
         fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "ERROR:"))]
         return (fatal or lines or [f"git ended with status {self.code}"])[0].partition(": ")[2 if fatal else 0][:300]
+
+    def complains(self, *parts: str) -> bool:
+        """Whether it complained of something, in lower case."""
+        return any(part in self.err.lower() for part in parts)
 
 
 class TookTooLongError(Exception):

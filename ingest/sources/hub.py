@@ -56,7 +56,6 @@ PINS: Mapping[str, Pin] = {
         },
     ),
 }
-"""Benchmark → where its publisher keeps it."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +127,6 @@ DATASETS: Mapping[str, Dataset] = {
     ),
     "contextbench": Dataset(name="Contextbench/ContextBench", ending=".parquet"),
 }
-"""Benchmark → the dataset its publishers keep it in."""
 
 
 class _Record(BaseModel):

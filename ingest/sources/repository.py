@@ -20,7 +20,6 @@ from lake.rejects import Rejects
 from lake.text import language_of
 
 MAX_SEARCHED_BYTES = 1_000_000
-"""A larger file is not searched."""
 
 _HASHES = {40: hashlib.sha1, 64: hashlib.sha256}
 """Digits of a blob id → what git hashed it with."""
