@@ -28,14 +28,10 @@ def open_source(
         GoldspanError: There is no such folder, it does not hold the benchmark, or the source does not carry it.
     """
     # Imported when needed: who reads a folder waits neither for tree-sitter nor for ssl.
-    if spec == "sample" and benchmark == "contextbench":
-        from ingest.mining.contextbench_sample import contextbench_sample
-
-        return contextbench_sample(cache)
     if spec == "sample":
-        from ingest.mining.sample import open_sample
+        from ingest.mining.sample import contextbench_sample, open_sample
 
-        return open_sample(benchmark)
+        return contextbench_sample(cache) if benchmark == "contextbench" else open_sample(benchmark)
     if spec == "hub":
         from ingest.sources.hub import open_hub
 

@@ -3,23 +3,33 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
 from pathlib import Path
+
+from filelock import FileLock
 
 from ingest.mining.miner import COMPLETIONS, Completion, Level, Recipe, folder_of, mine_completions, mine_next_lines
 from ingest.mining.packages import Package, read_package
 from ingest.mining.syntax import Language
 from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
 from ingest.mining.usage import Level as Difficulty
-from ingest.sources.folder import read_folder
-from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree
+from ingest.sources.folder import FolderSource, read_folder
+from ingest.sources.git import Repositories
+from ingest.sources.git_process import GitProcess
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, unusable
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import fingerprint, sha256_of
+from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import made_from
 
 DATA = Path(__file__).parent / "data"
+CONTEXTBENCH = DATA / "contextbench"
+STREAMS = CONTEXTBENCH / "repositories"
+"""ContextBench's: `<owner>/<name>.fast-export`, as `git fast-export` writes one, with every date and author, so that
+each commit has the same id wherever it is made."""
 
 PACKAGES: dict[str, Recipe] = {
     "attrs": Recipe("python-attrs/attrs", split="train"),
@@ -164,3 +174,53 @@ def _made_when_read(
         return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()
 
     return [Entry(path, UNKNOWN_SIZE, partial(made, rows), made_from=digest) for path, rows in sorted(files.items())]
+
+
+@dataclass(frozen=True)
+class ContextBenchSample(FolderSource):
+    """The sample, and the cache its repositories are made in and fetched to; see `Source` for the other attributes."""
+
+    cache: Path
+
+    @cached_property
+    def own_repositories(self) -> Repositories:
+        """Its own, made where the cache does not hold them, and cloned as all others are."""
+        folder = self.cache.resolve() / "contextbench-sample" / self.revision
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with FileLock(folder / ".lock"):
+                for name, stream in _streams().items():
+                    _make(folder / name, stream)
+        except OSError as error:
+            raise unusable(self.cache, error) from error
+        return Repositories(self.cache, base=folder.as_uri())
+
+
+def contextbench_sample(cache: Path) -> ContextBenchSample:
+    """ContextBench's sample, its repositories made in a cache when they are asked for."""
+    files = sorted(file for file in CONTEXTBENCH.rglob("*") if file.is_file())
+    revision = fingerprint([(file.relative_to(CONTEXTBENCH), sha256_of_file(file)) for file in files])[:16]
+    licences = dict.fromkeys(_streams(), OWN_LICENCE)
+    return ContextBenchSample(CONTEXTBENCH, cache, name="sample", label="sample", pinned=revision, licences=licences)
+
+
+def _streams() -> dict[str, Path]:
+    """`owner/name` → what a repository is made of."""
+    files = sorted(STREAMS.rglob("*.fast-export"))
+    return {file.relative_to(STREAMS).with_suffix("").as_posix(): file for file in files}
+
+
+def _make(folder: Path, stream: Path) -> None:
+    """A bare repository of what was exported; one that is there already stays."""
+    if folder.is_dir():
+        return
+    beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
+    shutil.rmtree(beside, ignore_errors=True)
+    git = GitProcess(beside)
+    git.make()
+    git.run("config", "uploadpack.allowFilter", "true")
+    done = git.run("fast-import", "--quiet", given=stream.read_bytes())
+    if done.code:
+        what = f"a repository of the sample cannot be made: {done.reason}"
+        raise GoldspanError(what, where=str(beside), hint="Check space and permissions.")
+    beside.replace(folder)

@@ -11,6 +11,7 @@ from ingest.sources.tree import Refused
 from lake.errors import MAX_EXAMPLES, Exit
 from lake.limits import MAX_CONTENTS_BYTES, MAX_DEPTH, MAX_FILES, MAX_STREAMED_BYTES
 from lake.rejects import Rejects
+from lake.text import listed
 
 MAX_BLOB_BYTES = 1_000_000
 """A larger content is neither fetched, where the server can filter, nor read."""
@@ -111,8 +112,7 @@ class Checkout:
         if self.renamed:
             by_reason["its name is no UTF-8; it is read with U+FFFD for what cannot be decoded"] = self.renamed
         for reason, paths in by_reason.items():
-            more = f" and {len(paths) - MAX_EXAMPLES:,} more" if len(paths) > MAX_EXAMPLES else ""
-            rejects.add(source, f"path {', '.join(paths[:MAX_EXAMPLES])}{more}", reason, "\n".join(paths))
+            rejects.add(source, f"path {listed(paths, MAX_EXAMPLES)}", reason, "\n".join(paths))
 
 
 def _path(file: GitFile | Refused) -> str:

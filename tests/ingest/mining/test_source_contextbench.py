@@ -14,7 +14,7 @@ from tree_sitter import Parser
 from tree_sitter_language_pack import get_parser
 
 from ingest.benchmarks.contextbench.gold import docs_path, gold_of
-from ingest.mining.contextbench_sample import ContextBenchSample, contextbench_sample
+from ingest.mining.sample import ContextBenchSample, contextbench_sample
 from ingest.open_source import open_source
 from ingest.runs.formats.contextbench_unified import trajectories as unified_trajectories
 from ingest.runs.formats.mini_swe_agent import trajectories as mini_trajectories
@@ -41,7 +41,7 @@ GoldLines = set[tuple[str, int]]
 MADE = """
 import sys
 from pathlib import Path
-from ingest.mining.contextbench_sample import contextbench_sample
+from ingest.mining.sample import contextbench_sample
 from ingest.sources.git_process import GitProcess
 folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories.base.removeprefix("file://"))
 for made in sorted(folder.glob("*/*")):
