@@ -22,7 +22,12 @@ _MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:
-    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, of all that are known, where not current."""
+    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current.
+
+    Args:
+        lake: Where to.
+        known: Every retriever that may have a run.
+    """
     rows = {
         "tasks": map(_task, TASKS.values()),
         "protocols": map(_protocol, protocols().values()),

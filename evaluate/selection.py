@@ -28,9 +28,11 @@ LONG_TEXTS = ("patch", "target_text")
 
 @dataclass(frozen=True)
 class Selection:
-    """Which items are asked: columns of `items` with the value that is asked, and how many of each part at most.
+    """Which items are asked.
 
-    That is a seeded sample, stratified by repository.
+    Attributes:
+        where: Columns of `items` with the value that is asked.
+        limit: At most so many items of each part, a seeded sample stratified by repository.
     """
 
     where: tuple[tuple[str, str], ...] = ()
@@ -155,9 +157,11 @@ class ItemPart:
 
 
 class Edition(NamedTuple):
-    """Which data of a benchmark a lake holds: its label (`sample`, `mined`, …; empty for the published data).
+    """Which data of a benchmark a lake holds.
 
-    Where ingest took a sample only, `limit` is of how many items.
+    Attributes:
+        label: `sample`, `mined`, …; empty for the published data.
+        limit: Where ingest took a sample only: of how many items.
     """
 
     label: str

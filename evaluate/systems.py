@@ -28,9 +28,13 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True)
 class System:
-    """A concrete chunker, as in the lake, and what its chunks were made from, with a retriever.
+    """A chunker with a retriever.
 
-    `protocol` is the one whose gold the retriever is shown; None for every system but the oracle.
+    Attributes:
+        chunker: A concrete chunker name, as in the lake.
+        chunker_stamp: What that chunker's chunks were made from.
+        retriever: The retriever.
+        protocol: The protocol whose gold the retriever is shown; None for every system but the oracle.
     """
 
     chunker: str
@@ -52,8 +56,10 @@ class System:
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
         """What a run of this system is made from, but for the data: its rules and their code.
 
-        The label of the data is among them, as a run on the sample is never called like one on the published data, and
-        what of the items is asked, when not all are.
+        Args:
+            task: What is asked.
+            label: The label of the data: a run on the sample is never called like one on the published data.
+            selection: What of the items is asked, when not all are.
         """
         protocol = [self.protocol.name, self.protocol.gold] if self.protocol else None
         return fingerprint(
@@ -86,7 +92,12 @@ class Run:
 
 @dataclass(frozen=True)
 class PlannedRun(Run):
-    """A run that is to be made: whose, and what it is made from, but for the data; that has the digest of the code."""
+    """A run that is to be made.
+
+    Attributes:
+        system: Whose.
+        stamp: What it is made from, but for the data; it has the digest of the code.
+    """
 
     system: System = field(kw_only=True, compare=False)
     stamp: str = field(kw_only=True)
@@ -144,7 +155,11 @@ def chosen(
 
 
 def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, Retriever]:
-    """Every declared retriever, and those with arguments or a query form that patterns ask for or that have run.
+    """Every declared retriever, and those with arguments or a query form that are asked for or have run.
+
+    Args:
+        lake: Where runs are.
+        patterns: What is asked for: `chunker+retriever`.
 
     Raises:
         GoldspanError: A retriever that is asked for takes no such arguments or query form.

@@ -29,7 +29,13 @@ ROWS_AT_ONCE = 3_000_000
 
 
 def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
-    """Score some runs by rules of contexts on every part of the items and aggregate them, as far as it is not done."""
+    """Score some runs by rules of contexts on every part of the items and aggregate them, as far as it is not done.
+
+    Args:
+        asked: The parts.
+        protocols: The rules, each with rules of contexts.
+        runs: The runs.
+    """
     by_chance, others = ([run for run in runs if run.is_chance == is_chance] for is_chance in (True, False))
     for part in asked:
         _expect_part(part, protocols, by_chance)

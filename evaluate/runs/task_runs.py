@@ -154,7 +154,12 @@ class Work:
             yield pools.texts.text, rewritten(asked.queries, system.retriever.query_form)["text"].to_list()
 
     def conclude(self, run: PlannedRun, said: Mapping[str, str]) -> None:
-        """Write a run's own row, with what preparing it had to say, all its parts being there; and count its items."""
+        """Write a run's own row, all its parts being there, and count its items.
+
+        Args:
+            run: The run.
+            said: What preparing it had to say.
+        """
         n, n_failed = self._count(run, counts_ties=BASELINE not in run.system.retriever.tags)
         status = "complete" if self.selection.is_whole else "partial"
         if n_failed:

@@ -20,12 +20,17 @@ _WHITE_SPACE = (
 
 
 def compared(items: pl.LazyFrame, completions: pl.LazyFrame) -> pl.LazyFrame:
-    """How near each completion comes to its target: item_id, is_exact (Boolean), similarity (Float64), by item.
+    """How near each completion comes to its target.
 
     Both are taken as their lines, stripped, blank ones left out; a completion is cut to as many lines as the target has
     (RepoCoder's compute_score). What ends a line and what is stripped is what Python's `splitlines` and `strip` say.
-    Items have item_id, target_text, completions item_id, completion; one that is null or absent is no answer, and near
-    nothing.
+
+    Args:
+        items: item_id, target_text; every item that must have a score.
+        completions: item_id, completion; null or absent is no answer.
+
+    Returns:
+        item_id, is_exact (Boolean), similarity (Float64), in the items' order; no answer is neither.
     """
     said = (
         items.select("item_id", "target_text")

@@ -64,7 +64,10 @@ def line_sets(
 def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
-    Spans are item (Int64), start, end on the axis; a hit has its rank, a gold span `in_gold`, own text `in_own`.
+    Args:
+        spans: item (Int64), start, end on the axis; a hit has its rank, a gold span `in_gold`, own text `in_own`.
+        axis: The lines.
+        cut_offs: Where to cut.
 
     Returns:
         item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and of each cut-off under
@@ -96,9 +99,14 @@ def own_text(items: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.LazyFrame:
-    """How many lines each item's gold (disjoint) has: item_id, n_gold; of the items is known item_id, pool_id.
+    """How many lines each item's gold has: item_id, n_gold.
 
     Lines past a file's end are none; gold in a file that the axis does not hold counts whole.
+
+    Args:
+        gold: As :func:`lake.relevance.disjoint` gives it.
+        known: item_id, pool_id.
+        axis: The lines of the pools' files.
     """
     ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
     return (

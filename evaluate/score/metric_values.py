@@ -65,7 +65,13 @@ def measure(
 
 
 def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
-    """The same of metrics of line sets or completions, from what `line_sets` or `compared` gives."""
+    """Numerators, denominators and values of metrics of sets, as :func:`measure` gives those of ranked ones.
+
+    Args:
+        sets: One row per item with the columns that the metrics read: as :func:`evaluate.score.coverage.line_sets`,
+            :func:`evaluate.score.completions.compared` or :mod:`evaluate.score.contexts.scoring` gives it.
+        requested: The metrics and cut-offs, of shapes that read one row per item.
+    """
     return sets.with_columns(*_numerators(requested), *_denominators(requested)).with_columns(
         _value(metric, k) for metric, k in requested
     )
@@ -77,7 +83,13 @@ def label(metric: Metric, k: int) -> str:
 
 
 def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
-    """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled."""
+    """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled.
+
+    Args:
+        wide: As :func:`measure` gives it.
+        requested: The metrics and cut-offs in it.
+        key: The columns that tell one item from another.
+    """
     # A frame per metric, one above the other, is by far the fastest, but every one of them would repeat the whole plan.
     found = wide.collect().lazy()
     return pl.concat(found.select(*key, *_score(metric, k)) for metric, k in requested)
@@ -119,7 +131,13 @@ def measure_run(basis: Basis, hits: pl.LazyFrame, completions: pl.LazyFrame | No
 
 
 def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.LazyFrame:
-    """Measured numbers, null where the protocol says that a cut-off does not apply to an item."""
+    """Measured numbers, null where the protocol says that a cut-off does not apply to an item.
+
+    Args:
+        wide: As :func:`measure` gives it, with the columns the protocol's `applies` names.
+        protocol: Whose rules.
+        requested: The metrics and cut-offs in it.
+    """
     named = {(metric.name, k): label(metric, k) for metric, k in requested}
     limits = [(named[metric, k], pl.col(column) == value) for metric, k, column, value in protocol.applies]
     return wide.with_columns(

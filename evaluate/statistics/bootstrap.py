@@ -41,7 +41,9 @@ Counts = NDArray[np.int64]
 def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     """The 95 % intervals of means over items: `of`, item_low, item_high; none of a mean over a single item.
 
-    The values are one row per distinct value of a mean: value, count, and the columns `of` that tell means apart.
+    Args:
+        values: One row per distinct value of a mean: `of`, value, count.
+        of: The columns that tell means apart.
     """
     means = (
         values.sort(*of, "value")

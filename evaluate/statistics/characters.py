@@ -18,7 +18,11 @@ _SLICE = ["slice", "slice_value"]
 def characters_of(protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, lake: Lake) -> pl.DataFrame:
     """Rows of table `characters`, of every run that has the primary metric in the slice that is shown first.
 
-    The rows are aggregates, as `with_places` gives them, the items those of table `items`; hits are read from the lake.
+    Args:
+        protocol: Under which they were scored.
+        rows: Their aggregates, as `with_places` gives them.
+        items: Rows of table `items`.
+        lake: Where their hits are.
     """
     shown = rows.filter("is_primary", "is_headline").select("run_id", *_SLICE, "n_items").sort("run_id")
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})

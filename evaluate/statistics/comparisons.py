@@ -35,11 +35,15 @@ POINT = 0.01
 
 
 def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFrame) -> pl.DataFrame:
-    """Aggregates of one task and protocol with `is_primary`, `is_headline`, `is_ranked` and `in_family`.
+    """Aggregates with `is_primary`, `is_headline`, `is_ranked` and `in_family`: whether its pairs are tested together.
 
     A run is ranked where it is complete, no baseline, and its mean is over all items that the metric applies to. The
-    family is of those that are ranked by the primary metric in the headline slice: its pairs are tested together. Of
-    the systems run_id, is_complete, is_baseline and is_expected are known.
+    family is of those that are ranked by the primary metric in the headline slice.
+
+    Args:
+        protocol: Under which they were scored.
+        aggregates: Rows of that table, of one task and protocol.
+        systems: run_id, is_complete, is_baseline, is_expected.
     """
     rows = aggregates.filter(pl.col("n") > 0).join(systems, on="run_id")
     shown = rows.filter("is_complete") if rows["is_complete"].any() else rows

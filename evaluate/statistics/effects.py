@@ -45,7 +45,11 @@ def effects_of(
 ) -> pl.DataFrame:
     """Rows of table `effects`, without `task`: of the ranked runs' primary metric in the slice that is shown first.
 
-    Arguments are as for :func:`evaluate.statistics.comparisons.compare_runs`; the rows have chunker and retriever.
+    Args:
+        protocol: Under which they were scored.
+        rows: Their aggregates, as `with_places` gives them, with chunker and retriever.
+        items: Rows of table `items`.
+        scores: Run → its rows of table `scores`.
     """
     nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
     family = rows.filter(

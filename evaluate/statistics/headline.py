@@ -12,7 +12,12 @@ WHOLE = ("all", "all")
 
 
 def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
-    """The slice that is shown first: the protocol's headline, else the whole, else the first subset."""
+    """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset.
+
+    Args:
+        protocol: Whose headline.
+        aggregates: The rows of table `aggregates` that are to be shown.
+    """
     known = set(aggregates.select("slice", "slice_value").unique().collect().iter_rows())
     order = [protocol.headline or WHOLE, WHOLE, *sorted(one for one in known if one[0] == "subset")]
     return next((one for one in order if one in known), order[0])

@@ -37,8 +37,11 @@ def repository_intervals(repositories: pl.LazyFrame, of: Sequence[str]) -> pl.La
     """The interval of a quotient of two sums over repositories: `of`, low, high.
 
     Left out are quotients of one repository, of nothing, and of parts below 0, which published sizes of reversed ranges
-    may give. There is one row per repository and quotient: the columns `of` that tell quotients apart, numerator and
-    denominator in steps of `lake.exact`.
+    may give.
+
+    Args:
+        repositories: One row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`.
+        of: The columns that tell quotients apart.
     """
     below = pl.col("denominator")
     total = from_steps(below.sum())

@@ -15,7 +15,10 @@ _N_GOLD = pl.col("n_gold")
 def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> pl.LazyFrame:
     """Rows of table `ledger_means`: by class its macro (mean of the items' shares) and micro (share of all gold).
 
-    Of rows of table `ledger`, over the slices (slice, slice_value) that the scores are pooled over.
+    Args:
+        ledger: Rows of table `ledger`.
+        items: The items, with the columns that slices name.
+        slices: slice, slice_value: those that the scores are pooled over.
     """
     key = ["run_id", "protocol", "slice", "slice_value"]
     # One slice at a time: in each an item counts once more.

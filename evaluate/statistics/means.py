@@ -154,7 +154,12 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
 
 
 def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:
-    """The numbers of every measure (sums by kind of items) and value of a slice (the kinds that each holds)."""
+    """The numbers of every measure and value of a slice.
+
+    Args:
+        cells: measure, kind, and sums over the items of each kind.
+        held: kind, repo, slice, slice_value: the kinds of items that each value of a slice holds.
+    """
     groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
     by_repo = (

@@ -40,10 +40,14 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Values:
-    """One metric of some runs over some items, (runs, items): NaN where a run has no value for an item.
+    """One metric of some runs over some items.
 
-    `repo` is the number of each item's repository, ascending from 0. For ratios of sums there are numerators and
-    denominators, 0 where there is none, and `of_nothing`: the ratio where the denominators sum to 0.
+    Attributes:
+        value: (runs, items); NaN where a run has no value for an item.
+        repo: (items,) the number of each item's repository, ascending from 0.
+        numerator: (runs, items), for ratios of sums; 0 where there is none.
+        denominator: Likewise.
+        of_nothing: The ratio of sums where the denominators sum to 0.
     """
 
     value: Floats
@@ -63,8 +67,10 @@ class Differences:
         share: (pairs, repositories) what share of the data each repository is; sums to 1.
         error: (pairs,) the standard error of each, the repository being the unit; NaN where there is but one.
         degrees: (pairs,) its degrees of freedom.
-        n_items: (pairs,) items that both have, of `n_repos` repositories.
-        wins: (pairs,) items where the second's value is greater; `losses` where it is less.
+        n_items: (pairs,) items that both have.
+        n_repos: (pairs,) repositories of those.
+        wins: (pairs,) items where the second's value is greater.
+        losses: (pairs,) items where it is less.
     """
 
     delta: Floats
@@ -85,7 +91,14 @@ def all_pairs(n: int) -> tuple[Integers, Integers]:
 
 
 def differences(values: Values, a: Integers, b: Integers, average: Aggregate) -> Differences:
-    """The differences of pairs of runs, of which `a` are the first and `b` the second, averaged in a way."""
+    """How far the runs b lie above the runs a, a pair each, averaged as the metric is.
+
+    Args:
+        values: The runs' values.
+        a: (pairs,) the first run of each pair.
+        b: (pairs,) the second.
+        average: `macro`, `micro` or `by_repo`.
+    """
     has = ~np.isnan(values.value)
     kinds, kind = np.unique(has, axis=0, return_inverse=True)
     n_repos = int(values.repo[-1]) + 1 if len(values.repo) else 0
@@ -135,7 +148,11 @@ def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
     """Standard errors and degrees of freedom of differences, corrected for few and unequal repositories.
 
     As `evaluate.statistics.intervals` has it for one system: Bell and McCaffrey's correction, by what share of the data
-    each repository is. Residuals (pairs, repositories) are how far each repository lies from the pair's own difference.
+    each repository is.
+
+    Args:
+        residuals: (pairs, repositories) how far each repository lies from the pair's own difference; sums to 0.
+        share: (pairs or 1, repositories); sums to 1.
     """
     several = share.max(axis=1, keepdims=True) < _ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
@@ -166,11 +183,15 @@ def _ratios(
 
 
 def flip_tests(found: Differences, family: Flags) -> tuple[Floats, Floats]:
-    """Two-sided sign-flip tests over repositories: p of every pair, and p adjusted for the pairs of a family, else NaN.
+    """Two-sided sign-flip tests over repositories: p of every pair, and p adjusted for the pairs of a family.
 
     Were two systems alike, a repository's part could as well have the other sign. p is how often flips give a
     difference as large. Adjusted it is by Westfall and Young's step-down maximum over the same flips, of the difference
     over its standard error, so that it is of one scale in all pairs, and no less than p.
+
+    Args:
+        found: The pairs.
+        family: (pairs,) which of them are tested together; the others' adjusted p is NaN.
     """
     n_pairs, n_repos = found.parts.shape
     # Of length 1, so that what is a tie is of one size in all pairs.

@@ -59,10 +59,13 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
 
 
 def with_share_of_oracle(aggregates: pl.LazyFrame, oracle: pl.LazyFrame) -> pl.LazyFrame:
-    """The aggregates of a run with `share_of_oracle`: macro over that of the oracle over the same chunks.
+    """The aggregates with `share_of_oracle`: macro over the oracle's macro.
 
-    It is the fair comparison of ranked metrics across chunkers; null where the oracle's is 0 or null, and for metrics
-    that the oracle does not bound.
+    Null where the oracle's is 0 or null, and for metrics that the oracle does not bound.
+
+    Args:
+        aggregates: Rows of table `aggregates` of one run and protocol.
+        oracle: Those of the oracle over the same chunks under the same protocol.
     """
     bounded = [
         one.name

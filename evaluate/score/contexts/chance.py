@@ -46,8 +46,13 @@ def expected_contexts(
 ) -> dict[str, pl.DataFrame]:
     """The mean scores of all orders of each pool; where only drawing tells, of those that other benchmarks draw too.
 
-    Of every run that stands for all orders it is known who cut what is ordered. By protocol there are the columns of
-    table `scores` but for `protocol` and its hash.
+    Args:
+        asked: The items.
+        protocols: The rules.
+        chunkers: Run, which stands for all orders → who cut what is ordered.
+
+    Returns:
+        By protocol the columns of table `scores` but for `protocol` and its hash.
     """
     found = {protocol.name: [_nothing(*_SCORE, *_SUMS)] for protocol in protocols}
     for first in range(0, len(asked.pool_ids) if protocols and chunkers else 0, POOLS_AT_ONCE):
@@ -76,8 +81,14 @@ def has_closed_form(metric: Metric, k: int) -> bool:
 def expected_coverage(protocol: Protocol, material: Material, pools: Runs, sizes: pl.DataFrame) -> pl.DataFrame:
     """The means of the metrics with a closed form, for every run and item with gold.
 
-    The pools are a run for each way to cut them: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
-    Sizes are run_id, item_id, n (the pool's chunks) and n_first: those that an order may begin with and be an answer.
+    Args:
+        protocol: The metrics and rules.
+        material: The items.
+        pools: A run for each way to cut the pools: of each item's pool the chunks in files of its gold, ranked 1, 2, 3.
+        sizes: run_id, item_id, n (the pool's chunks), n_first: those that an order may begin with and be an answer.
+
+    Returns:
+        run_id, item_id, granularity, metric, k, value, numerator.
     """
     ground = Ground.of(material, pools, rules_of(protocol))
     rows = rows_of(ground.seen.sort("case", "rank").with_columns(step="rank"), "case")
@@ -174,14 +185,23 @@ def _closed(
 
 
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
-    """Whether orders that begin with a chunk are answers: where failed ones are left out, its first line must fit."""
+    """Whether an order that begins with a chunk is an answer: where failed ones are left out, its first line must fit.
+
+    Args:
+        protocol: The rules.
+        n_nws: The non-whitespace characters of each chunk's first line.
+    """
     return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 
 
 def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
     """The chance that none of the special chunks is among the first k of an order, for every k up to N_RANKED_STEPS.
 
-    Of n chunks an order may begin with n_first, and with special_first of the special ones.
+    Args:
+        n: How many chunks there are.
+        n_first: How many of them an order may begin with.
+        special: How many are special.
+        special_first: How many of those an order may begin with.
     """
     missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
     chances = []

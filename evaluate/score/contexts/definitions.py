@@ -17,10 +17,14 @@ from lake.catalog.protocol import ContextRules
 class Definitions:
     """The definitions of some contents, by content and place; row i of every column is definition i.
 
-    It begins at byte `start` of content `text`, and a span that holds a byte before `end` overlaps it. `symbol` is
-    which one it defines, counted within the content by first definitions, and `is_first` whether it is that first.
-    `n_symbols` is how many each content has; `names` is text, symbol, name, and `whole`: what a name is compared with
-    first.
+    Attributes:
+        text: The content.
+        start: Its first byte.
+        end: The byte after the last that a span may hold to overlap it.
+        symbol: Which symbol it defines, counted within the content in the order of their first definitions.
+        is_first: Whether it is its symbol's first.
+        n_symbols: How many symbols each content has.
+        names: text, symbol, name, and `whole`: what a name is compared with first.
     """
 
     text: Integers
@@ -33,7 +37,13 @@ class Definitions:
 
     @classmethod
     def of(cls, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> Definitions:
-        """The material's definitions as the rules tell them apart; a content's number is its row in the texts."""
+        """Definitions as a protocol's rules tell them apart.
+
+        Args:
+            definitions: sha256, byte_start, byte_end, kind, name, qualified_name.
+            texts: sha256; a content's number is its row.
+            rules: The rules.
+        """
         node = pl.format("{}-{} {}", "byte_start", "byte_end", "kind")
         name = pl.coalesce("qualified_name", node) if rules.symbol_identity == "qualified name" else node
         reach = pl.col("byte_end") + (1 if rules.overlap == "touching" else 0)
@@ -66,9 +76,12 @@ class Definitions:
     def overlapped(self, text: Integers, spans: Extent) -> Extent:
         """The symbols that spans overlap, as ranges of their numbers.
 
-        Each span lies in a content, and none is empty. Those that begin inside a span follow one another, and so do
-        their symbols, but for symbols that have another definition further up; those that hold the span's first byte
-        are looked up one by one.
+        Those that begin inside a span follow one another, and so do their symbols, but for symbols that have another
+        definition further up; those that hold the span's first byte are looked up one by one.
+
+        Args:
+            text: The content that each span lies in.
+            spans: Bytes; none is empty.
         """
         if not len(self.text):
             none = np.zeros(0, np.int64)
@@ -119,9 +132,13 @@ class Definitions:
         return row, definition[held]
 
     def meant(self, asked: pl.DataFrame) -> pl.DataFrame:
-        """The symbols that names (row, text, symbol) mean: row and `number`; a name may mean several, or none.
+        """The symbols that names mean: those of exactly that name, else those called by what follows its last dot.
 
-        Those of exactly that name, else those called by what follows its last dot.
+        Args:
+            asked: row, text, symbol (the name).
+
+        Returns:
+            row and `number`; a name may mean several symbols, or none.
         """
         spoken = asked.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
         names = self.names.lazy().rename({"symbol": "number"})

@@ -16,10 +16,16 @@ from lake.naming import LINES, RANKING
 class Rows(NamedTuple):
     """What was seen, row by row.
 
-    `walk` is whose it is (of gold, an item), `step` at which step, from 1, `rank` in which place of the order given. It
-    lies in `file` from line `start` up to before `end`: `is_lines` where it names lines, and `is_whole` where it is a
-    view from `start` on that names no last line; what is neither names a file alone. `is_file` is whether it names its
-    file beside its lines: so does what names none, and a ranking's result.
+    Attributes:
+        walk: Whose it is: a walk, or an item where it is gold.
+        step: At which step, from 1.
+        rank: In which place of the order given.
+        file: In which file.
+        start: From which line on.
+        end: Up to the line before which.
+        is_lines: Whether it names lines. What names none names a file alone.
+        is_whole: Whether it is a view from `start` on to the end of the file, and names no last line.
+        is_file: Whether it names its file beside its lines: what names none does, and so does a ranking's result.
     """
 
     walk: Integers
@@ -69,10 +75,15 @@ def joined(*several: Rows) -> Rows:
 class Files:
     """The files that anything names, by item; row i of every column is file i.
 
-    `item` is whose it is, never falling, `text` its content, -1 where the repository has no such file; `n_lines`,
-    `n_bytes` and whether its last line `is_open`, without an end. A content's lines begin at `first_start` in `starts`,
-    the byte at which each line starts, with the content's length after the last, and in `nws`, their non-whitespace
-    characters.
+    Attributes:
+        item: Whose it is; never falling.
+        text: Its content; -1 where the repository has no such file.
+        n_lines: How many lines it has.
+        n_bytes: How many bytes.
+        is_open: Whether its last line has no end.
+        starts: The byte at which each line of each content starts, and each content's length after its last.
+        nws: The non-whitespace characters of each of those lines, 0 after the last.
+        first_start: Where a content's lines begin in `starts` and in `nws`.
     """
 
     item: Integers
@@ -86,7 +97,12 @@ class Files:
 
     @classmethod
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> Files:
-        """Files (item, n_lines, n_bytes, flags, and text: the row of their content) by item, and their contents."""
+        """Files and their contents.
+
+        Args:
+            files: item, n_lines, n_bytes, flags, and text: the row of their content; by item.
+            texts: The columns of the material's.
+        """
         ends = texts.select(pl.concat_list("line_starts", "n_bytes")).to_series()
         nws = texts.select(pl.concat_list("line_nws", pl.lit(0, pl.Int64))).to_series()
         lengths = ends.list.len().cast(pl.Int64).to_numpy()
@@ -122,14 +138,25 @@ class Files:
 
 
 class Axis(NamedTuple):
-    """The files of each item, end to end and a place apart: where each begins, and how long each item's axis is."""
+    """The files of each item, end to end and a place apart.
+
+    Attributes:
+        first: Where each file begins on its item's axis.
+        length: How long each item's axis is.
+    """
 
     first: Integers
     length: Integers
 
 
 class Extent(NamedTuple):
-    """Half-open ranges within files, and the rows they are from; a row may have none, and one may count negative."""
+    """Half-open ranges within files, and the rows they are from; a row may have none.
+
+    Attributes:
+        row: The row each range is of.
+        start: Where it starts.
+        end: Where it ends; before the start where it counts negative.
+    """
 
     row: Integers
     start: Integers

@@ -22,9 +22,12 @@ RANKED_BUDGET = 8_000
 class Gathered:
     """Sizes for every case: every run and item.
 
-    `answered` is which cases have an answer (the others are errors where the rules have such), `n_steps` how many steps
-    each has, as the rules count them. By granularity `steps` has the sizes after every step of the cases, by case, and
-    `finals` those of the final contexts; `cut` has, by cut-off as columns name it, those of the lines up to it.
+    Attributes:
+        answered: Which cases have an answer; the others are errors where the rules have such.
+        n_steps: How many steps each case has, as the rules count them.
+        steps: Per granularity the sizes after every step of the cases, by case.
+        finals: Per granularity the sizes of the final contexts, one for each case.
+        cut: Per cut-off, as columns name it, the sizes of the lines up to it, one for each case.
     """
 
     answered: Mask
@@ -35,7 +38,13 @@ class Gathered:
 
 
 def gather(ground: Ground, budgets: Sequence[int], n_lines: Sequence[int]) -> Gathered:
-    """Measure everything that some runs gathered; lines also at budgets of non-whitespace characters, and of lines."""
+    """Measure everything that some runs gathered.
+
+    Args:
+        ground: The runs, and what they are held against.
+        budgets: At which lines are measured, in non-whitespace characters.
+        n_lines: At which they are measured in lines.
+    """
     cases, files = ground.cases, ground.files
     ends = rows_of(_ends(ground), "case")
     is_ranking = cases["is_ranking"].to_numpy()

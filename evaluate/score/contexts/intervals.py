@@ -25,7 +25,14 @@ _DENSE = 4
 
 
 class Spans(NamedTuple):
-    """Intervals of some walks (from 0) at a step (from 1), from one place of the walk's axis up to before another."""
+    """Intervals of some walks; row i of every column is interval i.
+
+    Attributes:
+        walk: Which walk, from 0.
+        step: Which of its steps, from 1.
+        start: Where it starts on the walk's axis, from 0.
+        end: The place after its last.
+    """
 
     walk: Integers
     step: Integers
@@ -39,9 +46,11 @@ class Spans(NamedTuple):
 
 @dataclass(frozen=True)
 class Walks:
-    """How many steps some walks have, and how long their axes are; no interval reaches further.
+    """The steps and the axes of some walks. Their steps, laid end to end, are slots; so are their axes' places.
 
-    Their steps, laid end to end, are slots; so are their axes' places.
+    Attributes:
+        n_steps: How many steps each walk has.
+        length: How long its axis is; no interval reaches further.
     """
 
     n_steps: Integers
@@ -76,7 +85,12 @@ class Walks:
 class Sizes(NamedTuple):
     """How large the sets are: `n_gold` for every walk, the others for every slot.
 
-    That is what the step holds, and what it and all earlier steps hold, each with what of it is gold.
+    Attributes:
+        n_gold: The gold.
+        n_pred: What the step holds.
+        n_hit: What of it is gold.
+        n_cumulative: What this and all earlier steps hold.
+        n_cumulative_hit: What of that is gold.
     """
 
     n_gold: Integers
@@ -87,7 +101,13 @@ class Sizes(NamedTuple):
 
 
 def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
-    """The sizes of every walk's sets after every step. Intervals may overlap and repeat; gold's steps are not read."""
+    """The sizes of every walk's sets after every step.
+
+    Args:
+        walks: The walks.
+        spans: What they hold; intervals may overlap, touch and repeat, and those without a place hold nothing.
+        gold: What they should hold; its steps are not read.
+    """
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
     # A piece for every cut; the one after the last cut is empty.
@@ -111,8 +131,14 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
 def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Integers, Integers, Integers, Integers]:
     """The pieces of every walk's gold, and how many of its steps hold each.
 
+    Args:
+        walks: The walks.
+        spans: What they hold.
+        gold: What they should hold.
+        marked: By slot, whether to count it on its own as well.
+
     Returns:
-        Of each piece the walk, the length, the number of steps and of those among them that `marked` has by slot.
+        Of each piece the walk, the length, the number of steps and of the marked ones among them.
     """
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
@@ -125,7 +151,14 @@ def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Inte
 
 
 def held_since(walks: Walks, spans: Spans, walk: Integers, place: Integers) -> Integers:
-    """The first step at which each of some walks holds a place of its axis; NEVER where it never does."""
+    """The first step at which a walk holds a place of its axis; NEVER where it never does.
+
+    Args:
+        walks: The walks.
+        spans: What they hold.
+        walk: Which walks are asked about.
+        place: A place of each.
+    """
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
     # What lies before the first cut is held as little as what lies behind the last.
@@ -181,10 +214,16 @@ def _summed(group: Integers, amount: Integers, n_groups: int) -> Integers:
 
 
 def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Integers:
-    """The least step of the intervals from piece `start` to before `end` that hold each piece.
+    """The least step of the intervals that hold each piece.
 
     An interval of n pieces is two blocks of 2^k pieces, one from its start and one up to its end, 2^k <= n < 2^(k+1).
     Blocks are noted where they begin, the largest first; what is noted of a block is then handed down to its halves.
+
+    Args:
+        start: Each interval's first piece.
+        end: The piece after its last.
+        step: Its step.
+        n_pieces: How many pieces there are.
     """
     least = np.full(n_pieces, NEVER)
     size = np.frexp((end - start).astype(np.float64))[1] - 1
@@ -201,7 +240,14 @@ def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Int
 
 
 def _disjoint(group: Integers, start: Integers, end: Integers, n_places: int) -> tuple[Integers, Integers, Integers]:
-    """What each interval adds to those of its group that start before it: group, begin, end; nothing of it twice."""
+    """What each interval adds to those of its group that start before it: group, begin, end; nothing of it twice.
+
+    Args:
+        group: Whose intervals are united.
+        start: Where each starts, below n_places.
+        end: Where each ends.
+        n_places: How many places there are.
+    """
     order = np.argsort(group * n_places + start, kind="stable")
     group, start, end = group[order], start[order], end[order]
     rank = np.cumsum(np.diff(group, prepend=group[:1]) != 0)

@@ -126,7 +126,13 @@ def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
 
 
 def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
-    """The content of every named file (pool_id, path) that a benchmark's repositories have: pool_id, path, sha256."""
+    """The content of every named file that is there: pool_id, path, sha256.
+
+    Args:
+        lake: Where from.
+        benchmark: Whose repositories.
+        named: pool_id, path.
+    """
     files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
     return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
 
