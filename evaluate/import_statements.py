@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 
 class Import(NamedTuple):
-    """One thing that a statement names, as it is written (`a.b`, `..a`, `./a/b.js`, `a::b`, `a/b.h`).
+    """One thing that a statement names.
 
-    And what is taken out of it, where that is written apart from it, as in Python.
+    Attributes:
+        module: As it is written: `a.b`, `..a`, `./a/b.js`, `github.com/o/r/a`, `a::b`, `a/b.h`.
+        names: What is taken out of it, where that is written apart from it, as in Python.
     """
 
     module: str

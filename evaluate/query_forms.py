@@ -83,7 +83,12 @@ QUERY_FORMS: Mapping[str, QueryForm] = {
 
 
 def rewritten(queries: pl.DataFrame, form: str) -> pl.DataFrame:
-    """Queries (`text`, `language`, null where a benchmark has none) as a form leaves them; as they are without one."""
+    """Queries as a form leaves them.
+
+    Args:
+        queries: `text` and `language` (null where a benchmark has none), beside any other columns.
+        form: The name of a query form; empty for the queries as they are.
+    """
     if not form:
         return queries
     rewrite = QUERY_FORMS[form].rewrite

@@ -77,7 +77,12 @@ class Counted:
 
 @dataclass(frozen=True)
 class Refined:
-    """A tokenizer that makes any number of tokens of each of another's: what that has cut is not read again."""
+    """A tokenizer whose tokens are made of another's, each by itself: texts that the other has cut are not read again.
+
+    Attributes:
+        tokens: The other tokenizer.
+        rule: What one of its tokens becomes: any number of tokens, also none.
+    """
 
     tokens: Tokenizer
     rule: Callable[[str], Sequence[str]]
@@ -95,7 +100,11 @@ class Refined:
 
 
 class Texts(Sequence[str]):
-    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once."""
+    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once.
+
+    Args:
+        text: The texts.
+    """
 
     def __init__(self, text: Sequence[str] = ()) -> None:
         self._text = text

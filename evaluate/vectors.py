@@ -22,9 +22,12 @@ GIVEN = "given"
 
 
 def give_vectors(lake: Lake, file: Path, model: str) -> int:
-    """Store a Parquet file of vectors, made by some model, in place of those there were; how many it holds.
+    """Store a Parquet file of vectors in place of those there were; how many it holds.
 
-    It has `key` (text) and `vector` (a list or array of numbers, all of one length).
+    Args:
+        lake: Where to.
+        file: Parquet with `key` (text) and `vector` (a list or array of numbers, all of one length).
+        model: What made them.
 
     Raises:
         GoldspanError: The file is not there or not of this shape, or a vector is not finite or of another length.
@@ -39,9 +42,12 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
 
 @dataclass(frozen=True)
 class Vectors:
-    """Some vectors, by the key of the text that each stands for: key → row of the matrix.
+    """Some vectors, by the key of the text that each stands for.
 
-    `n_cut` is how many tokens of each text the vector does not stand for; -1 where nobody knows.
+    Attributes:
+        row: Key → row of the matrix, in the order of the keys.
+        matrix: (keys, dimensions).
+        n_cut: How many tokens of each text the vector does not stand for; -1 where nobody knows.
     """
 
     row: Mapping[str, int]
@@ -50,14 +56,23 @@ class Vectors:
 
 
 class VectorStore:
-    """The vectors of a lake. Only those that are looked up are read, however many there are."""
+    """The vectors of a lake. Only those that are looked up are read, however many there are.
+
+    Args:
+        lake: Where they are.
+    """
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
         self._places: dict[str, tuple[list[Part], pl.DataFrame]] = {}
 
     def read(self, maker: str, keys: Iterable[str]) -> Vectors:
-        """The vectors of some texts by a maker (GIVEN, or what tells a model from others), as far as there are any."""
+        """The vectors of some texts, as far as there are any.
+
+        Args:
+            maker: GIVEN, or what tells the model that made them from others.
+            keys: The texts' keys.
+        """
         wanted = pl.DataFrame({"key": list(dict.fromkeys(keys))}, {"key": pl.String()})
         parts, places = self._held(maker)
         numbers = places.join(wanted, on="key")["part"].unique().sort()

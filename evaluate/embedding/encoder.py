@@ -36,9 +36,12 @@ Ids = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Tokens:
-    """The tokens of a text, as the model takes them: their numbers, and 1 for those of a pair's second text, else 0.
+    """The tokens of a text, as the model takes them.
 
-    So many of the text's tokens are left out as `n_cut` says.
+    Attributes:
+        ids: The tokens' numbers.
+        types: 0, or 1 for tokens of a pair's second text.
+        n_cut: How many of its tokens are left out.
     """
 
     ids: Ids
@@ -48,7 +51,12 @@ class Tokens:
 
 @dataclass(frozen=True)
 class Cutter:
-    """A tokenizer, set neither to cut nor to pad, and how many tokens a model takes, with those around every text."""
+    """A tokenizer, and how much a model takes of it.
+
+    Attributes:
+        tokenizer: Set neither to cut nor to pad.
+        room: How many tokens, with those that a model has around every text.
+    """
 
     tokenizer: Tokenizer
     room: int
@@ -93,10 +101,16 @@ def _tokens(encoding: Encoding, n_cut: int) -> Tokens:
 
 
 class Encoder:
-    """A model in memory, on the GPU where there is one: `network` is the library's own, `cutter` makes its tokens.
+    """A model in memory, on the GPU where there is one.
 
-    It scores pairs of texts where `is_cross` says so, else it gives texts vectors. It is given at most `max_length`
-    tokens; as many as it says itself where that is None.
+    Args:
+        model: Which; it is at hand.
+        is_cross: It scores pairs of texts; otherwise it gives texts vectors.
+        max_length: How many tokens it is given of a text at most; None for as many as it says itself.
+
+    Attributes:
+        network: The library's own model.
+        cutter: Cuts texts into its tokens.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
@@ -120,7 +134,9 @@ class Encoder:
     def batches(self, tokens: Sequence[Tokens], tie: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
         """What the model makes of texts, batch by batch, the longest first: their places, and a row for each.
 
-        Texts of one length are ordered by `tie`.
+        Args:
+            tokens: The texts.
+            tie: What orders texts of one length.
         """
         order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place].ids), tie[place]))
         for first in range(0, len(order), BATCH):

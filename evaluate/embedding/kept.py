@@ -25,9 +25,13 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Side:
-    """How queries, or how documents, become vectors: a prefix in front, and what is too long cut from a side.
+    """How queries, or how documents, become vectors.
 
-    The model is given at most `max_length` tokens; as many as it says itself where that is None.
+    Attributes:
+        model: By which model.
+        prefix: What is written in front of each.
+        cut: The side from which what is too long is cut.
+        max_length: How many tokens the model is given at most; None for as many as it says itself.
     """
 
     model: Model
@@ -61,9 +65,14 @@ class Side:
 def keep(
     store: VectorStore, maker: str, encoder: Encoder, keys: Sequence[str], tokens: Sequence[Tokens]
 ) -> Generator[None, None, None]:
-    """Store what a model makes of texts, by their keys and part by part, yielding after every batch.
+    """Store what a model makes of texts, part by part, yielding after every batch.
 
-    `maker` tells it from what other models make.
+    Args:
+        store: Where.
+        maker: What tells it from what other models make.
+        encoder: The model in memory.
+        keys: What each text is found by.
+        tokens: The texts.
     """
     done: list[tuple[list[int], Made]] = []
 

@@ -29,8 +29,11 @@ BYTES_AT_ONCE = 8_000_000
 class LineTokenizer:
     r"""A tokenizer none of whose tokens reaches over the end of a line: the tokens of lines are those of the text.
 
-    The same as an expression of polars is for text of ASCII alone. Of all other text Python decides what a letter is:
-    the tables of another library may be of another version of Unicode.
+    Attributes:
+        name: What its tokens are called in the lake.
+        tokens: The tokenizer.
+        ascii: The same as an expression of polars, for text of ASCII alone. Of all other text Python decides what a
+            letter is: the tables of another library may be of another version of Unicode.
     """
 
     name: str
@@ -73,9 +76,13 @@ class Tokens:
 
 
 def tokens_of(lake: Lake, part: Part, sha256: pl.Series, how: LineTokenizer) -> Tokens:
-    """The tokens of some contents of a part of `blobs`; what is not stored is cut first.
+    """The tokens of some contents of a part of `blobs`, text i being the i-th; what is not stored is cut first.
 
-    The contents are told each once, sorted; text i is the i-th.
+    Args:
+        lake: Where from and where to.
+        part: The part.
+        sha256: The contents, each once, sorted.
+        how: The tokenizer.
     """
     product = product_of(
         lake,

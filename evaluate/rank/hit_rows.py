@@ -15,7 +15,14 @@ from lake.tables import table
 
 
 def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
-    """Ranked chunks as rows of `hits`; for the lines of the pools' files is asked only where chunks share some."""
+    """Ranked chunks as rows of `hits`.
+
+    Args:
+        run_id: The run.
+        ranked: What was ranked.
+        pools: The pools, cut.
+        axis: Gives the lines of the pools' files; asked only where chunks share some.
+    """
     where = pools.chunks.select(
         "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
     )

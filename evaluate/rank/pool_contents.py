@@ -24,7 +24,13 @@ _Frames = dict[tuple[object, ...], pl.DataFrame]
 
 @dataclass(frozen=True)
 class LakePools:
-    """Some pools of a lake, which some parts of `files` hold where these are known."""
+    """Some pools of a lake.
+
+    Attributes:
+        lake: Where from.
+        pool_ids: Which pools.
+        parts: The parts of table `files` that hold them, where they are known.
+    """
 
     lake: Lake
     pool_ids: pl.Series

@@ -36,8 +36,8 @@ class ChunkedPools:
         chunks: pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
             `chunk` counts them within their pool from 0, `text` is a row of the texts. What is white space alone is
             among them only where a task ranks it.
-        texts: The chunks' texts; a content that stands in several pools has its own once.
         contents: The lake's own pools, for retrievers that need more of them.
+        texts: The chunks' texts; a content that stands in several pools has its own once.
     """
 
     chunker: str
@@ -109,9 +109,14 @@ def load_pools(
     *,
     with_blank: bool = False,
 ) -> ChunkedPools:
-    """Read the chunks of some pools, which some parts of `files` hold; their texts are read when they are looked at.
+    """Read the chunks of some pools; their texts are read when they are looked at.
 
-    With those of white space alone where it is asked for: a file without a line, which none cuts, is one then.
+    Args:
+        lake: Where from.
+        chunker: Whose chunks.
+        pool_ids: Which pools.
+        files: The parts of table `files` that hold the pools, where they are known.
+        with_blank: Chunks of white space alone are among them, and a file without a line, which none cuts, is one.
     """
     held = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
     contents = contents_of(lake, held["sha256"], ["n_lines"])

@@ -31,9 +31,15 @@ _MULTIPLIER_2 = np.uint64(0x94D049BB133111EB)
 
 @dataclass
 class Ranked:
-    """What ranking some pools gave: `hits` as HITS has them, and for all indexes their seconds and bytes.
+    """What ranking some pools gave.
 
-    `ties` has for an item the cut-offs at which rank k and k + 1 score alike, `failed` what went wrong.
+    Attributes:
+        hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
+        ties: item_id → cut-offs at which rank k and k + 1 score alike.
+        failed: item_id → what went wrong.
+        index_seconds: Time spent making indexes.
+        index_bytes: Their size in all.
+        query_seconds: Time per query, one number per item.
     """
 
     hits: pl.DataFrame

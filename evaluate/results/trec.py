@@ -48,7 +48,13 @@ _NAME_WIDTH = 22
 
 @dataclass(frozen=True)
 class Measure:
-    """A metric with its cut-off, where 0 is the whole list, under the name that it is shown by: `ndcg@10`."""
+    """A metric with its cut-off, under the name that it is shown by.
+
+    Attributes:
+        name: `ndcg@10`; of a whole list the name alone.
+        metric: Which.
+        k: Its cut-off; 0 is the whole list.
+    """
 
     name: str
     metric: Metric
@@ -87,9 +93,12 @@ def measure_named(text: str) -> Measure:
 
 @dataclass(frozen=True)
 class Scored:
-    """What a run is worth: query and a column per measure, sorted, a row for every judged query.
+    """What a run is worth.
 
-    The run has results for `n_answered` of these; `n_unjudged` of its own queries are not judged, and left out.
+    Attributes:
+        values: query and a column per measure, by its name, a row for every judged query; sorted.
+        n_answered: How many of those the run has results for.
+        n_unjudged: How many queries of the run are not judged, and left out.
     """
 
     values: pl.DataFrame
@@ -112,11 +121,16 @@ def read_qrels(path: Path) -> pl.DataFrame:
 
 
 def score_file(path: Path, judged: pl.DataFrame, measures: Sequence[Measure], *, answered_only: bool = False) -> Scored:
-    """Score the run of a file by judgements as :func:`read_qrels` gives them.
+    """Score the run of a file.
 
     Results are ordered as trec_eval orders them, by score descending and equal scores by document id descending; the
-    file's ranks are not read. Documents without a judgement are not relevant. Judged queries that the run has no result
-    for score 0, or are left out.
+    file's ranks are not read. Documents without a judgement are not relevant.
+
+    Args:
+        path: The file.
+        judged: As :func:`read_qrels` gives them.
+        measures: By what.
+        answered_only: Leave out judged queries that the run has no result for; they score 0 otherwise.
 
     Raises:
         GoldspanError: It cannot be read, or returns a document twice for a query.

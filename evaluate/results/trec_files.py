@@ -30,7 +30,15 @@ _LINE_ENDS = re.compile(rb" ?\n[\n ]*")
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file holds: its name on the command line, TREC's columns, and which of them is the number that is read."""
+    """What a file holds.
+
+    Attributes:
+        name: What the command line calls it.
+        columns: Of its lines, as TREC has them.
+        number: The column of its number, which is read beside `query` and `document`.
+        type: Of the number.
+        example: A line.
+    """
 
     name: str
     columns: tuple[str, ...]

@@ -32,7 +32,13 @@ class Track(Protocol):
 
 @dataclass(frozen=True)
 class Material:
-    """All that a retriever will be asked in a run: `texts()` goes through its parts' texts of chunks and of queries."""
+    """All that a retriever will be asked in a run.
+
+    Attributes:
+        vectors: The lake's vectors.
+        texts: Goes through the parts of the run: the texts of a part's chunks, and those of its queries.
+        track: Tells of progress.
+    """
 
     vectors: VectorStore
     texts: Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
@@ -157,7 +163,12 @@ class Retriever:
         return next((why for one in self.parts() if one.missing and (why := one.missing())), "")
 
     def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:
-        """Whether it runs on a task unnamed: where a pattern of `--systems` picks it, or no system is asked for."""
+        """Whether it runs on a task without being named.
+
+        Args:
+            task: The task.
+            is_picked: Some pattern of `--systems` picks it; otherwise no system is asked for.
+        """
         is_meant = self.runs == "always" or (is_picked and self.runs == "asked")
         return is_meant and (not self.tasks or task in self.tasks) and self.is_at_hand
 

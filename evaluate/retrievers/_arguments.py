@@ -68,7 +68,11 @@ def numbers_in(retriever: str, text: str, **defaults: float) -> dict[str, float]
 
 
 def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
-    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text."""
+    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text.
+
+    Raises:
+        GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
+    """
     known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
     hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
     return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
@@ -90,7 +94,11 @@ def _count(text: str) -> str:
 def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
     """Values written as `name=value`, with colons between; of a value, what a name cannot hold is written `%20`.
 
-    What reads a value says by a KeyError or ValueError that it is none.
+    Args:
+        retriever: Whose arguments, for the message.
+        text: What is behind the name and its colon.
+        readers: Every name that may be written, and what reads its value: a ValueError says that it is none.
+        hint: How they are written.
 
     Raises:
         GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.

@@ -37,7 +37,9 @@ def parts_of(word: str) -> tuple[str, ...]:
 def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
     """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; where it is negative, 0.25 × the mean idf of all words.
 
-    `n_words` is how many words 0, 1, … documents hold.
+    Args:
+        n_documents: N.
+        n_words: How many words so many documents hold.
     """
     holding = np.arange(n_documents + 1)
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
@@ -52,8 +54,12 @@ def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
 class Weighting:
     """A variant of BM25: a word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)).
 
-    `idf(n_documents, n_words)` is that of words that 0, 1, … documents hold. The gain is k1 + 1, or 1, which orders
-    chunks alike.
+    Attributes:
+        tokens: What cuts a text into words.
+        idf: `idf(n_documents, n_words)` → the idf of a word that 0, 1, … documents hold.
+        k1: How slowly a word's frequency saturates.
+        b: How much a chunk's length counts.
+        has_gain: Whether the gain is k1 + 1; otherwise it is 1, which orders chunks alike.
     """
 
     tokens: Tokenizer

@@ -23,7 +23,13 @@ LookUp = Callable[[Sequence[str]], tuple[Sequence[str], Vectors]]
 
 
 def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: Vectors) -> Index:
-    """The vectors of a pool's chunks, by the key of each: equal texts have one, so they score alike to the last bit."""
+    """The vectors of a pool's chunks.
+
+    Args:
+        look_up: Gives the vectors of queries.
+        keys: Of each chunk: equal texts have one vector, so that they score alike to the last bit.
+        chunks: All their vectors.
+    """
     held, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
 
     def search(queries: Queries) -> Answer:

@@ -30,9 +30,13 @@ ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix"
 
 @dataclass(frozen=True)
 class Dense:
-    """A model, and what it is told: what is written before queries and chunks, and how many tokens it is given at most.
+    """A model, and what it is told.
 
-    None is what the model says itself.
+    Attributes:
+        model: The model.
+        query_prefix: What is written before a query; None for what the model says itself.
+        document_prefix: Likewise before a chunk.
+        max_length: How many tokens it is given at most; None for as many as it says itself.
     """
 
     model: Model

@@ -21,7 +21,15 @@ WORTH_PROCESSES = 100_000_000
 
 
 class Job(NamedTuple):
-    """Queries and texts by their numbers, and pairs of these, equal texts together; `place` is where those belong."""
+    """Pairs of a query and a text, to be compared in one process.
+
+    Attributes:
+        place: Where the ratios belong in the whole.
+        queries: The queries, by any numbers.
+        texts: The texts, likewise.
+        query: The query of each pair.
+        text: The text of each pair; equal ones stand together.
+    """
 
     place: Integers
     queries: dict[int, str]
@@ -57,9 +65,16 @@ def ratios(
     *,
     n_processes: int | None = None,
 ) -> Floats:
-    """The ratio of each pair of a query and a text, as rows of these; the tokenizer is a function of a module.
+    """The ratio of each pair of a query and a text.
 
-    Without a number of processes it is one per core where there is much to do, and this is not one of several itself.
+    Args:
+        queries: The queries.
+        texts: The texts.
+        query: The query of each pair, as a row of the queries.
+        text: The text of each pair, as a row of the texts.
+        tokens: What cuts both; a function of a module, so that another process finds it.
+        n_processes: In how many processes; without it, one per core where there is much to do, and this one is not
+            itself one of several.
     """
     if n_processes is None:
         n_processes = (os.cpu_count() or 1) if _is_worth(queries, texts, query, text) else 1

@@ -48,8 +48,12 @@ class Pool:
 
     Attributes:
         pool_id: The pool.
-        path: Of each chunk, as the next five: the number within its content, its first line and the one after its last,
-            the number of lines of its file, its text.
+        path: Path of each chunk.
+        chunk_no: Number of each chunk within its content.
+        line_start: First line of each chunk.
+        line_end: Line after the last of each chunk.
+        n_file_lines: How many lines the chunk's file has.
+        text: Text of each chunk.
         vectors: The lake's vectors, for retrievers that look some up.
         contents: The pools' files and definitions, for retrievers that need them.
         side_by_side: Where several pools are, the id and the number of chunks of each.
@@ -157,7 +161,7 @@ class Queries:
         text: What is searched for.
         target_path: The file the query comes from; None where the benchmark has none.
         target_line: The line of the hole in it; -1 where there is none.
-        gold: The gold spans of each item under one protocol; for the oracle alone.
+        gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.
         gains: Where relevance is a similarity, how like the gold each chunk is, per item; likewise.
     """
 

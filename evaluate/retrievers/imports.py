@@ -38,7 +38,11 @@ _BY_PATH = ("javascript", "typescript", "tsx", "c", "cpp", "ruby", "php")
 
 
 class ImportPaths:
-    """The files of a pool, found by how their paths end."""
+    """The files of a pool, found by how their paths end.
+
+    Args:
+        paths: Every path, any number of times.
+    """
 
     def __init__(self, paths: Iterable[str]) -> None:
         self._paths = frozenset(paths)
@@ -48,7 +52,13 @@ class ImportPaths:
         self._folders = _grouped(self._inside, posixpath.basename)
 
     def of(self, named: Import, importer: str | None, language: str) -> Iterator[str]:
-        """The files that an import of a language means, by the file that it stands in if that is known; or none."""
+        """The files that an import means; none where it names what is not in the pool.
+
+        Args:
+            named: The import.
+            importer: The file that it stands in, where that is known.
+            language: In which language it is written.
+        """
         if language == "go":
             yield from self._package(named.module, importer)
         elif language == "python":

@@ -29,9 +29,13 @@ their last digits."""
 
 
 class Values(NamedTuple):
-    """The values of one quantity, computed by both sides: the key's columns and `value`, null where one gives none.
+    """The values of one quantity, computed by both sides.
 
-    What one side alone has counts as a difference; the explanation says why some are known to differ.
+    Attributes:
+        quantity: What was computed.
+        ours: The key's columns and `value`; null where we give none.
+        theirs: The same columns. What one side alone has counts as a difference.
+        explanation: Why some are known to differ.
     """
 
     quantity: str
@@ -44,7 +48,10 @@ class Values(NamedTuple):
 class Work:
     """Where references are worked out: a lake of their own, filled by the commands that anyone would type.
 
-    `source` is the folder of benchmark data, with what others published of it; `folder` is for files on the way.
+    Attributes:
+        source: The folder of benchmark data, with what others published of it.
+        folder: For files on the way; it is deleted at the end.
+        say: Told what is run.
     """
 
     source: Path
@@ -75,7 +82,13 @@ class Work:
 class Reference:
     """Something outside this project that computed what we compute.
 
-    It needs files and folders below the source, and Python packages; `values` gives both sides, quantity by quantity.
+    Attributes:
+        name: What it is called.
+        benchmark: On whose data.
+        kind: What sort of reference it is.
+        needs: Files and folders below the source without which it cannot be worked out.
+        packages: Python packages it runs.
+        values: The values of both sides, quantity by quantity.
     """
 
     name: str
@@ -129,9 +142,13 @@ def references() -> dict[str, Reference]:
 def compare_all(
     source: Path, patterns: Sequence[str], say: Callable[[str], None], folder: Path | None = None
 ) -> pl.DataFrame:
-    """The rows of table `parity`: the references that some globs pick, or all, on a folder of benchmark data.
+    """The rows of table `parity`, worked out on a folder of benchmark data in a lake of their own.
 
-    They are worked out in a lake of their own, which is kept where a folder is named for it.
+    Args:
+        source: The folder.
+        patterns: Names of references, globs allowed; all of them where there is none.
+        say: Told of every command that is run.
+        folder: Where that lake and other files on the way are kept; deleted at the end without it.
 
     Raises:
         GoldspanError: A name means no reference, or a command ended in an error.
