@@ -42,7 +42,14 @@ class Fault(NamedTuple):
 def faults_of_rules(
     content: Mapping[str, object], fixed: Mapping[str, object], sections: Mapping[str, Sequence[str]], name: str
 ) -> Iterator[Fault]:
-    """Every rule that is named with another value than the one it has, wherever it stands."""
+    """Every rule that is named with another value than the one it has, wherever it stands.
+
+    Args:
+        content: The declaration.
+        fixed: What may stand in it as it is, and not otherwise.
+        sections: Section → its keys, which name no rule there.
+        name: The benchmark's.
+    """
     hint = (
         f"What {name} asks, how it is scored and what counts as relevant is sealed, so that numbers can be compared. "
         "Take it out; a new rule is a new protocol, under a name of its own."
@@ -72,7 +79,13 @@ _NONE = object()
 def faults_of_keys(
     error: ValidationError, sections: Mapping[str, Sequence[str]], told_elsewhere: Collection[str] = frozenset(RULES)
 ) -> Iterator[Fault]:
-    """What the models found; a key that is missing because it is misspelt is told once."""
+    """What the models found; a key that is missing because it is misspelt is told once.
+
+    Args:
+        error: As pydantic has it.
+        sections: Section → its keys; those at the top under the empty name.
+        told_elsewhere: Keys that nobody knows and that are told of elsewhere.
+    """
     misspelt: set[Place] = set()
     nested = [f"{section}.{key}" for section, keys in sections.items() if section for key in keys]
     for one in sorted(error.errors(), key=lambda one: one["type"] != "extra_forbidden"):

@@ -23,7 +23,14 @@ def lies_in(folder: Path, place: Path) -> bool:
 def located(
     file: Path, data: Mapping[str, object], shape: Shape, reads: Path, lines: Mapping[InYaml, int]
 ) -> dict[str, Path | HubRows]:
-    """What a declaration names below `data`, which is there and in the folder that may be read.
+    """What is declared, which is there and in the folder that may be read.
+
+    Args:
+        file: The declaration.
+        data: What it says below `data`.
+        shape: The benchmark's.
+        reads: The folder whose files it may name.
+        lines: Where its keys stand.
 
     Raises:
         GoldspanError: Something is not there, or lies outside.

@@ -22,7 +22,8 @@ class RawFiles:
 
     Attributes:
         tasks: Files that hold the items, in the order they are read.
-        pools: The trees the items search in; `repositories` clones those that none holds, where that is known.
+        pools: The trees the items search in.
+        repositories: Where repositories are cloned from that no tree holds, where that is known.
     """
 
     tasks: Sequence[Entry]
@@ -40,8 +41,10 @@ class PoolGroup:
     """Pools that come from one place and are stored as one part.
 
     Attributes:
-        name: The part's; empty where these are contents of the group that follows, too many for one frame.
-        blobs: Each content once.
+        name: The part's name; empty where these are contents of the group that follows, which are too many for one
+            frame.
+        files: Rows of the table `files`.
+        blobs: Rows of the table `blobs`, each content once.
         kind: Of which kind the pools are, as the table `pools` has it: `searched`, `rest` or `candidates`.
     """
 
@@ -56,7 +59,8 @@ class Reading:
     """What a benchmark's reader answers for one subset.
 
     Attributes:
-        queries: One per item under each query rule that a task of the benchmark names.
+        items: Rows of the table `items`.
+        queries: Rows of the table `queries`: one per item under each query rule that a task of the benchmark names.
         gold: Rows of the table `gold_spans`.
         pools: What the items search in; pools of one group are stored together, so a group is always read whole. They
             are asked for once, before anything else, and may be made one at a time as they are.
@@ -172,12 +176,17 @@ class Benchmark:
     """A benchmark, as `python -m ingest list` and the pages say it.
 
     Attributes:
-        name: As in paths and on the command line; `display_name` is as its authors write it.
+        name: As in paths and on the command line.
+        display_name: As its authors write it.
+        title: A few words.
         meaning: What it asks, in a sentence that reads well on a page.
         version: For pages; what is read again, the code decides.
+        homepage: Where its publishers have it.
         licence: Of the published data.
         repository_licences: Repository, as items name it → its licence, where the published data tells.
         citation: BibTeX.
+        paper: Where it is described.
+        subsets: What may be asked for.
         default_subsets: What is read when nothing is asked for.
         markers: Files or folders one of which its folder holds; `*` stands for any part of a name.
         gold_rules: Gold rule → what it calls the answer.

@@ -105,8 +105,12 @@ def read_rows(
 ) -> Iterator[tuple[str, T]]:
     """Where each of a data set's rows stands and what is read of it; one for which that fails is rejected.
 
-    `read(position, row)` fails with a `FieldError`; `keys` are as of `dataset_rows`; `excerpt` tells what of a rejected
-    row is kept.
+    Args:
+        entry: The data set.
+        rejects: Where a row goes of which nothing can be read.
+        read: `read(position, row)`, which raises `FieldError`.
+        keys: As of `dataset_rows`.
+        excerpt: What of such a row is kept.
     """
     for position, row in dataset_rows(entry, rejects, keys):
         try:
@@ -118,7 +122,14 @@ def read_rows(
 
 
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
-    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected."""
+    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected.
+
+    Args:
+        entry: The data set.
+        rejects: Where that goes.
+        fields: Where its rows hold what.
+        usual: Where upstream's do.
+    """
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
     return read_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
 

@@ -154,7 +154,14 @@ def _product(lake: Lake, name: str) -> Product:
 
 
 def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:
-    """Rows of the table `pools` for rows of `files`; `repos` has pool_id, repo and commit where they are known."""
+    """Rows of the table `pools` for rows of `files`.
+
+    Args:
+        files: The files.
+        repos: pool_id, repo, commit, of the pools of which it is known; each once.
+        benchmark: Whose pools they are.
+        kind: Of which kind.
+    """
     counted = files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64))
     told = counted.join(repos, on="pool_id", how="left").with_columns(benchmark=pl.lit(benchmark), kind=pl.lit(kind))
     return told.select(list(table("pools").columns))

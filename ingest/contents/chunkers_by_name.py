@@ -93,7 +93,10 @@ def absence(chunker: Chunker) -> str:
 def wanted_chunkers(names: Sequence[str], given: Sequence[str], lake: Lake) -> list[Resolved[Chunker]]:
     """The chunkers that are named, and those given; without either those that run by themselves.
 
-    A name may be that of one that was given before, whose chunks the lake holds.
+    Args:
+        names: Declared ones, given ones, or ones that were given before and whose chunks the lake holds.
+        given: `NAME=COMMAND` or `NAME=module:function`.
+        lake: Which keeps what earlier ones were given by.
 
     Raises:
         GoldspanError: A name is unknown, or a command or function is not at hand.

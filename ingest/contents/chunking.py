@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
-from ingest.json_command import JsonCommand
+from ingest.contents.chunkers import Chunker, Cut, Document, Unit
+from ingest.contents.chunks_by_command import cut_by_command
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.rejects import Rejects
@@ -21,9 +21,6 @@ from lake.text import listed
 Integers = npt.NDArray[np.int64]
 # There may be three for every character of a batch.
 Counts = npt.NDArray[np.int32]
-
-_KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
-"""What a command calls the ends of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -77,10 +74,17 @@ def _before(counts: npt.NDArray[np.generic]) -> Counts:
     return before
 
 
+_NO_PLACES = Places(*[np.zeros(0, np.int32)] * 3)
+
+
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     """Cuts contents and measures the chunks.
 
     Each content is cut on its own, so any split of `blobs` gives the same rows.
+
+    Args:
+        chunker: As `resolve_chunkers` gives it.
+        blobs: Rows of the table `blobs`.
 
     Raises:
         GoldspanError: The chunker's answer is not what `Cut` asks for, or a blob's lines are not those of its text.
@@ -102,9 +106,9 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
     _check_ranges(name, sha256, n_places - 1, [cut.unit for cut in cuts], blob_no, *given.T)
     at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
-    byte, nws = (_joined([getattr(one, what) for one in places])[at] for what in ("byte", "nws"))
     n_nws = np.array([one.nws[-1] for one in places], np.int64)
-    line = _joined([one.line for one in places])
+    line, byte, nws = (np.concatenate(each) for each in zip(_NO_PLACES, *places, strict=True))
+    byte, nws = byte[at], nws[at]
     frame = pl.DataFrame(
         {
             "chunker": pl.repeat(name, len(blob_no), dtype=pl.String, eager=True),
@@ -150,49 +154,6 @@ def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
         return Cut([], failed=f"{type(error).__name__}: {error}")
 
 
-def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
-    """How a command cuts files.
-
-    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
-    `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
-    second not included; those of an answer are of one kind, in any order. Where it fails, a file has a reject.
-    """
-    asked = zip(ids, documents, strict=True)
-    answers = command.answers([{"id": one, "language": each.language, "text": each.text} for one, each in asked])
-    cuts = []
-    for answer, document in zip(answers, documents, strict=True):
-        why = answer.error or answer.said.get("error")
-        cuts.append(Cut([], failed=str(why)[:500]) if why else _ranges_in(answer.said.get("chunks"), document))
-    return cuts
-
-
-def _ranges_in(chunks: object, document: Document) -> Cut:
-    """What an answer's chunks are in the file, or what is wrong with them."""
-    if not isinstance(chunks, list):
-        return Cut([], failed="its answer has no list of chunks")
-    unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
-    data = document.text.encode()
-    n = len(data) if unit == "bytes" else len(document.lines)
-    ranges: list[LineRange] = []
-    for chunk in chunks:
-        start, end = (chunk.get(key) for key in _KEYS[unit]) if isinstance(chunk, dict) else (None, None)
-        if type(start) is not int or type(end) is not int:
-            return Cut([], failed=f"the chunk {chunk!r:.80} has no whole numbers {' and '.join(_KEYS[unit])}")
-        if unit == "lines":
-            # Where lines are split at their ends, a last empty one stands behind the last end.
-            start, end = start - 1, min(end, n) if end == n + 1 else end
-            if start == end == n:
-                continue
-        if not 0 <= start < end <= n:
-            return Cut([], failed=f"the chunk {chunk!r:.80} is empty or outside the file, which has {n:,} {unit}")
-        if unit == "bytes" and any(place < n and data[place] & 0xC0 == 0x80 for place in (start, end)):
-            return Cut([], failed=f"the chunk {chunk!r:.80} begins or ends inside a character")
-        ranges.append((start, end))
-    if len(set(ranges)) < len(ranges):
-        return Cut([], failed="a chunk is there twice")
-    return Cut(sorted(ranges), unit=unit)
-
-
 def _line_bounds(blobs: pl.DataFrame) -> list[Counts]:
     """Where the lines of each blob start and its last one ends, in bytes."""
     size = pl.col("text").str.len_bytes().cast(pl.Int64)
@@ -213,14 +174,12 @@ def _places(document: Document, unit: Unit, bounds: Counts, sha256: str) -> Plac
 
 def _checked(cut: object) -> Cut:
     """An answer that is a cut, of ranges of a known unit."""
-    ranges: object = cut.ranges if isinstance(cut, Cut) else None
-    if not isinstance(cut, Cut) or not isinstance(ranges, list):
-        what = (
-            f"{type(ranges).__name__} of ranges, not a list"
-            if isinstance(cut, Cut)
-            else f"{type(cut).__name__}, not a Cut"
-        )
-        message = f"answered a {what}"
+    if not isinstance(cut, Cut):
+        message = f"answered a {type(cut).__name__}, not a Cut"
+        raise ValueError(message)
+    ranges: object = cut.ranges
+    if not isinstance(ranges, list):
+        message = f"answered a {type(ranges).__name__} of ranges, not a list"
         raise ValueError(message)
     if cut.unit not in get_args(Unit):
         message = f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}"
@@ -283,10 +242,6 @@ def _invalid(chunker: str, sha256: str, what: str) -> GoldspanError:
         hint="Ranges are 0-based, half-open, inside the file, in its order and each there once; mend the chunker.",
         code=Exit.INVALID,
     )
-
-
-def _joined(arrays: Sequence[Counts]) -> Counts:
-    return np.concatenate([np.zeros(0, np.int32), *arrays], dtype=np.int32)
 
 
 def _added(nws: Integers) -> Integers:

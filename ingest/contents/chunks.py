@@ -60,7 +60,12 @@ class CutsAhead:
             self._cuts[name][sha256] = cut._replace(ranges=packed)  # type: ignore[arg-type] # unpacked when taken
 
     def of(self, chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Resolved[Chunker]:
-        """The same chunker, which answers for some blobs, in their order, what is kept; the others are cut first."""
+        """The same chunker, which answers for these contents, in their order, what is kept; the others are cut first.
+
+        Args:
+            chunker: Whose turn it is.
+            blobs: Rows of the table `blobs`.
+        """
         if chunker.name not in self._done:
             return chunker
         kept = self._cuts[chunker.name]

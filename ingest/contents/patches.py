@@ -31,7 +31,13 @@ _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 class EditedLine(NamedTuple):
-    """A line, from 0, of the old file as the patch names it: deleted, or the one that a pure insertion follows."""
+    """A line of the old file that a patch edits.
+
+    Attributes:
+        path: The old file, as the patch names it.
+        line: From 0.
+        kind: `deleted`, or `before-insertion` for the line that a pure insertion follows.
+    """
 
     path: str
     line: int
@@ -40,7 +46,12 @@ class EditedLine(NamedTuple):
 
 @dataclass
 class Edited:
-    """Sorted lines, each once, and what is wrong with the patch, in sentences that name the patch's own line."""
+    """What a reading finds in a patch.
+
+    Attributes:
+        lines: Sorted, each line of a file once.
+        notes: What is wrong with the patch, in sentences that name the patch's own line; empty where all is well.
+    """
 
     lines: list[EditedLine]
     notes: list[str] = field(default_factory=list)
@@ -70,7 +81,12 @@ def edited_lines(patch: str, reading: Reading) -> Edited:
 
 
 def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """Patches by item as rows of the table `edits` under both readings, and (item, note) for every fault in one."""
+    """Patches by item as rows of the table `edits` under both readings, and (item, note) for every fault in one.
+
+    Args:
+        run_id: The run the patches are of, or `gold`.
+        patches: (item_id, patch); an item without a patch has no rows.
+    """
     rows: list[tuple[str, str, str, str, int, str]] = []
     notes: list[tuple[str, str]] = []
     for item_id, patch in patches:

@@ -36,7 +36,14 @@ _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}")
 
 
 class GoldSpan(NamedTuple):
-    """Lines of a file that a gold context names: from 1, both included, with what they are said to hold; as given."""
+    """Lines of a file that a gold context names.
+
+    Attributes:
+        file: As given.
+        line_start: The first line, from 1.
+        line_end: The last line, from 1 and included.
+        content: What the lines are said to hold, where that is given; never trusted.
+    """
 
     file: str
     line_start: int

@@ -88,7 +88,12 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
-    """Ask again for the repositories of items that lack them; whether the answer is another for any."""
+    """Ask again for the repositories of items that lack them; whether the answer is another for any.
+
+    Args:
+        absent: Rows of `items`.
+        repositories: Where they are cloned from.
+    """
     wanted = absent.select("repo", "commit", "why_not").unique(["repo", "commit"], maintain_order=True)
     repositories.expect(wanted.height)
     for repo, commit, before in wanted.iter_rows():

@@ -27,7 +27,15 @@ RULE = "repository"
 def clone_repositories(
     lake: Lake, benchmark: Benchmark, repositories: Repositories | None, wanted: pl.DataFrame, contents: Contents
 ) -> list[Part]:
-    """Clone repositories, as far as they are not there; where `rejects` says what of them could not be had."""
+    """Clone repositories, as far as they are not there; where `rejects` says what of them could not be had.
+
+    Args:
+        lake: Where to.
+        benchmark: It says under which prefix its repositories are pools.
+        repositories: Where they are cloned from; without, what was cloned before is all there is.
+        wanted: repo, and language: those its items are in.
+        contents: Stores what the files hold.
+    """
     first = f"ingest-{benchmark.name}-{RULE}."
     names = {repo: f"{first}{sha256_of(repo.encode())[:16]}" for repo in wanted["repo"]}
     if repositories is not None:

@@ -32,6 +32,13 @@ def search_repositories(
     """Clone what the benchmark's items come from, as far as it is not there, and find their gold in it.
 
     Without `repositories` nothing is cloned; what was cloned before is searched on.
+
+    Args:
+        lake: Where the items are, and where to.
+        benchmark: It says under which prefix its repositories are pools; with none nothing is done.
+        repositories: Where they are cloned from.
+        contents: Stores what the files hold.
+        result: Counts what could not be had.
     """
     if not benchmark.repository_pools:
         return
@@ -73,7 +80,15 @@ def _find_gold(lake: Lake, benchmark: Benchmark, items: Part) -> str:
 
 
 def gold_in(lake: Lake, benchmark: str, stored: Part, gold: Part, pools: Mapping[str, Part]) -> pl.DataFrame:
-    """Where the gold snippets of some items stand in their repositories; no rows for what stands in none."""
+    """Where the gold snippets of some items stand in their repositories; no rows for what stands in none.
+
+    Args:
+        lake: Where all is.
+        benchmark: Whose items they are.
+        stored: The items.
+        gold: Their gold among the candidates.
+        pools: Repository → its files.
+    """
     items = lake.scan_parts([stored], "items").filter("scorable")
     snippets = (
         lake.scan_parts([gold], "gold_spans")
@@ -108,7 +123,13 @@ def _searched(lake: Lake, pool: Part) -> Iterator[Normalised]:
 
 @dataclass(frozen=True)
 class Normalised:
-    """A file's words with single spaces between them, and the line each stands in, from 0."""
+    """A file's words with single spaces between them, and the line each stands in.
+
+    Attributes:
+        path: The file.
+        text: The words.
+        line: The line of each word, from 0.
+    """
 
     path: str
     text: str

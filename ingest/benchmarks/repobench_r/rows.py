@@ -121,7 +121,13 @@ def _level_of(row: dict[str, object], path: str) -> str:
 
 
 class Row(NamedTuple):
-    """One row, checked: its place in its split and level, and which of its candidates the next line uses."""
+    """One row, checked.
+
+    Attributes:
+        n: Its place in its split and level, from 0 in file order.
+        candidates: The snippets, in the row's own order.
+        gold: Which of them the next line uses.
+    """
 
     n: int
     level: str

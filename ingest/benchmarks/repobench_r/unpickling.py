@@ -76,7 +76,11 @@ class PackedText:
 
 
 def plain_values(data: bytes | IO[bytes], limit: int = MAX_VALUE_BYTES) -> object:
-    """The value of a pickle, gzipped or not, that takes so many bytes of memory at most; its long texts are packed.
+    """The value of a pickle, gzipped or not; its long texts are packed.
+
+    Args:
+        data: Its bytes, or a file at its start, which is read as a stream.
+        limit: What its values may take in memory, in bytes.
 
     Raises:
         UnsafePickleError: It names a class or a function.

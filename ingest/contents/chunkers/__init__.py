@@ -67,15 +67,17 @@ class Chunker:
 
     Attributes:
         name: What it is called; whole numbers in it stand in angle brackets: `fixed-nws-<n>`.
+        title: A few words for tables.
         meaning: What it does, in a sentence that reads well on a page.
         chunk: `chunk(document, **numbers)` → `Cut`, with the numbers of the name (`n=1500`). A pure function.
         version: For pages; what is cut again, the code decides.
+        source: Where the rule comes from.
         defaults: The concrete names that run when none are asked for.
         grammars: Packages whose version decides the chunks as well.
         library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
         also: Packages that the library imports and does not ask for.
         given: The command or `module:function` that somebody gave it by.
-        command: What cuts in place of `chunk`, where that is a command: see :mod:`ingest.contents.chunking`.
+        command: What cuts in place of `chunk`, where that is a command: see :mod:`ingest.contents.chunks_by_command`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
     """
 

@@ -33,6 +33,7 @@ class Piece(NamedTuple):
     """Lines `[start, end)` that begin with a node on a fresh line.
 
     Attributes:
+        start: The first line.
         end: One past the last line; blank lines below belong to the piece.
         nodes: What stands on these lines, in order.
         depth: How many nodes had to be opened for a cut before this piece.

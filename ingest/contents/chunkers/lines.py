@@ -21,6 +21,11 @@ def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
 
     A partition of the file: blank lines weigh nothing and so end the chunk before them. A single line over `n` is a
     chunk of its own. An empty file has no chunk.
+
+    Args:
+        document: The file.
+        n: How many.
+        why: Why another chunker falls back on this.
     """
     before, start = cumulative(document.n_nws), 0
     ranges: list[LineRange] = []

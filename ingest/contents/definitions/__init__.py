@@ -63,7 +63,13 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
 def symbol_rows(
     sha256: Sequence[str], endings: Sequence[str], found: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
-    """What was found in some contents: frames of `symbols` for each set of rules, `rejects` and `symbol_status`."""
+    """What was found in some contents: a frame of `symbols` for each set of rules, of `rejects` and of `symbol_status`.
+
+    Args:
+        sha256: The contents.
+        endings: Those of their paths.
+        found: What each set of rules found in each of them.
+    """
     frames = []
     for rules in RULES:
         rows = [
