@@ -1,7 +1,4 @@
-"""What tells whether something is as it was: a hash of values or bytes, or, without reading it, a file's state.
-
-What a step read and by which rules is one short hash of values and bytes; no clocks, no mtimes.
-"""
+"""What tells whether something is as it was: a hash of values or bytes; or, without reading it, a file's state."""
 
 from __future__ import annotations
 

@@ -45,8 +45,7 @@ class Rule:
 
     Attributes:
         hits: (hits, evidence) → item_id, `place` (the rank) and `rank`, which is null where the hit is not relevant.
-            A hit without any similarity may be missing.
-        pool: evidence → the columns of CHUNK. A chunk without any similarity may be missing.
+        pool: evidence → the columns of CHUNK. Of either, what has no similarity may be missing.
         by_lines: Gold is ranges of lines; otherwise it is whole candidates or documents.
         is_graded: Gold is documents with grades, which `iou` holds; nothing is read of the pool.
         similarity: The column of table `relevance` that is held against the protocol's threshold.

@@ -101,13 +101,9 @@ class System(BaseModel):
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission as it lies there.
+    """A submission as it lies there: its folder `<system>/<date>`, what made it, and the run file of each task.
 
-    Attributes:
-        folder: Its folder, `<system>/<date>`.
-        system: What it says of what made it.
-        runs: Task → run file.
-        first: The task of a run file that names none: as the declaration says, else the benchmark's first of rankings.
+    `first` is the task of a run file that names none: as the declaration says, else the benchmark's first of rankings.
     """
 
     folder: Path

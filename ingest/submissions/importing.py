@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
@@ -131,11 +131,8 @@ def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) 
 
 def _row(one: Submission, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:
     said = one.system.model_dump(exclude={"name", "format", "chunker", "task"})
-    said |= {"authors": list(one.system.authors), "reported": _numbers(one.system.reported)}
+    reported = [{"metric": metric, "value": value} for metric, value in sorted(one.system.reported.items())]
+    said |= {"authors": list(one.system.authors), "reported": reported}
     own = {"submission": one.name, "system": one.system.name, "task": task, "date": one.date}
     file = one.runs[task].name if task in one.runs else None
     return {**said, **own, "file": file, "status": status, "why": why, "run_id": run_id}
-
-
-def _numbers(reported: dict[str, float]) -> Sequence[dict[str, object]]:
-    return [{"metric": metric, "value": value} for metric, value in sorted(reported.items())]

@@ -7,7 +7,6 @@ from typing import Literal
 
 TieRule = Literal["hash", "pool"]
 
-
 AnswerKind = Literal["ranking", "completion", "trajectory"]
 """What a file made elsewhere holds: per item a list of documents, the text that a model wrote, or an agent's steps."""
 
