@@ -1,4 +1,5 @@
-// A leaderboard's markup out of the values of board-data.js: the same as the template makes for the view it opens with.
+// A leaderboard's markup out of the values of board-data.js: the same as the template makes for the view it opens with,
+// and what scripts add to either: buttons, boxes, and each switch as the view has it.
 (function () {
   "use strict";
   const { count, fixed, plural, values, cell, between, measured } = window.goldspan.board;
@@ -160,5 +161,75 @@
       board.citation ? code("BibTeX of the benchmark", board.citation) : null)));
   }
 
-  Object.assign(window.goldspan.board, { h, draw, drawHeat, details, notes, columns });
+  // A column's name as metric and cut-off.
+  function split(name) {
+    const at = name.indexOf("@");
+    return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];
+  }
+
+  // The cut-offs that a metric has, and every control as the state has it.
+  function setControls(section, state, names) {
+    const [metric, cut] = split(state.metric);
+    const cuts = names.map(split).filter((one) => one[0] === metric).map((one) => one[1]);
+    section.querySelectorAll('[data-control="cut"]').forEach((one) => { one.closest("label").hidden = !cuts.includes(one.value); });
+    const box = section.querySelector("fieldset[data-cuts]");
+    if (box) {
+      box.hidden = cuts.length < 2;
+    }
+    const level = section.querySelector('[data-control="quantity"] option[value="' + CSS.escape(metric) + '"]');
+    const wanted = { protocol: state.protocol, quantity: metric, cut, level: level ? level.dataset.level : "" };
+    section.querySelectorAll("[data-control]").forEach((one) => {
+      const name = one.dataset.control, value = name in wanted ? wanted[name] : state[name];
+      if (one.type === "radio") {
+        one.checked = one.value === value;
+      } else if (one.type === "checkbox") {
+        one.checked = name === "columns" ? value.split(",").includes(one.value) : value === one.value;
+      } else {
+        one.value = value;
+      }
+    });
+  }
+
+  // Buttons in the heads, and in each row one that opens it and a box to compare it.
+  function dress(section, picks) {
+    const table = section.querySelector("table[data-main]");
+    table.querySelectorAll("thead th[data-key]:not(:has(button))").forEach((cell) => {
+      const button = h("button", { type: "button" });
+      button.append(...cell.childNodes);
+      cell.append(button);
+    });
+    const picked = picks ? picks.split(",") : [];
+    table.querySelectorAll("tr[data-run]").forEach((row) => {
+      const name = row.querySelector("th.name"), key = row.dataset.run;
+      const label = name.querySelector("a").textContent;
+      if (!name.querySelector("button")) {
+        name.prepend(h("button", { type: "button", class: "open", "aria-expanded": "false", "aria-label": "Details of " + label, title: "Slices, gold, cost, run" }));
+        row.querySelector("td.picker").replaceChildren(h("input", { type: "checkbox", "aria-label": "Compare " + label, value: key }));
+      }
+      row.querySelector("td.picker input").checked = picked.includes(key);
+    });
+    pick(section, picks);
+  }
+
+  // What is said of the systems that are picked, by their keys with commas between.
+  function pick(section, picks) {
+    const picked = picks ? picks.split(",") : [];
+    const box = section.querySelector(".picks"), link = box.querySelector("a");
+    box.hidden = !picked.length;
+    const keys = picked.map((run) => run.split(".")[1] || run);
+    link.hidden = picked.length < 2;
+    link.textContent = "Compare these " + picked.length;
+    link.href = "compare.html#protocol=" + section.dataset.name + "&systems=" + keys.join(",");
+    box.querySelector("span").textContent = picked.length < 2 ? "One system picked; pick another to compare them." : "";
+  }
+
+  // The button that shows all systems, or the first again.
+  function setMore(section, found, parts, state) {
+    const more = section.querySelector("[data-more]");
+    const n = parts[0].lines.length + parts[2].lines.length;
+    more.hidden = state.rows !== "all" && n >= found.nSystems || state.rows === "all" && found.nSystems <= 25;
+    more.textContent = state.rows === "all" ? "Show the first 25" : "Show all " + plural(found.nSystems, "system");
+  }
+
+  Object.assign(window.goldspan.board, { draw, drawHeat, details, notes, columns, split, dress, pick, setMore, setControls });
 })();

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const { load } = window.goldspan;
-  const { h, view, shown, draw, drawHeat, details, notes, columns, texts, plural } = window.goldspan.board;
+  const { view, shown, draw, drawHeat, details, notes, columns, texts, split, dress, pick, setMore, setControls } = window.goldspan.board;
   const MOST = 300, MOST_PICKED = 6;
   const said = document.getElementById("said");
   const sections = Array.from(document.querySelectorAll("section[data-board]"));
@@ -129,9 +129,9 @@
       return Promise.resolve();
     }
     sections.forEach((one) => { one.hidden = one !== section(); });
-    setControls();
+    setControls(section(), state, options("columns").slice(1));
     if (isAsTheTemplateHasIt()) {
-      dress();
+      dress(section(), state.pick);
       return Promise.resolve();
     }
     section().setAttribute("aria-busy", "true");
@@ -155,49 +155,12 @@
         const rows = heat.tBodies[0].rows;
         own.heatRows = new Map(parts[0].lines.map((line, place) => [line.run, rows[place]]));
       }
-      setMore(found, parts);
-      dress();
+      setMore(section(), found, parts, state);
+      dress(section(), state.pick);
       open(own);
     }).catch(() => { said.textContent = "The numbers of this view could not be loaded."; })
       .then(() => section().removeAttribute("aria-busy"));
     return drawing;
-  }
-
-  function setMore(found, parts) {
-    const more = section().querySelector("[data-more]");
-    const n = parts[0].lines.length + parts[2].lines.length;
-    more.hidden = state.rows !== "all" && n >= found.nSystems || state.rows === "all" && found.nSystems <= 25;
-    more.textContent = state.rows === "all" ? "Show the first 25" : "Show all " + plural(found.nSystems, "system");
-  }
-
-  // Buttons in the heads, and in each row one that opens it and a box to compare it.
-  function dress() {
-    table().querySelectorAll("thead th[data-key]:not(:has(button))").forEach((cell) => {
-      const button = h("button", { type: "button" });
-      button.append(...cell.childNodes);
-      cell.append(button);
-    });
-    const picked = state.pick ? state.pick.split(",") : [];
-    table().querySelectorAll("tr[data-run]").forEach((row) => {
-      const name = row.querySelector("th.name"), key = row.dataset.run;
-      const label = name.querySelector("a").textContent;
-      if (!name.querySelector("button")) {
-        name.prepend(h("button", { type: "button", class: "open", "aria-expanded": "false", "aria-label": "Details of " + label, title: "Slices, gold, cost, run" }));
-        row.querySelector("td.picker").replaceChildren(h("input", { type: "checkbox", "aria-label": "Compare " + label, value: key }));
-      }
-      row.querySelector("td.picker input").checked = picked.includes(key);
-    });
-    pick(picked);
-  }
-
-  function pick(picked) {
-    const box = section().querySelector(".picks"), link = box.querySelector("a");
-    box.hidden = !picked.length;
-    const keys = picked.map((run) => run.split(".")[1] || run);
-    link.hidden = picked.length < 2;
-    link.textContent = "Compare these " + picked.length;
-    link.href = "compare.html#protocol=" + section().dataset.name + "&systems=" + keys.join(",");
-    box.querySelector("span").textContent = picked.length < 2 ? "One system picked; pick another to compare them." : "";
   }
 
   function open(own) {
@@ -207,34 +170,6 @@
       row.after(details(own.found, own.files, own.costs, line, state));
       row.querySelector("button.open").setAttribute("aria-expanded", "true");
     }
-  }
-
-  // The cut-offs that a metric has, and every control as the state has it.
-  function setControls() {
-    const names = options("columns").slice(1), [metric, cut] = split(state.metric);
-    const cuts = names.map(split).filter((one) => one[0] === metric).map((one) => one[1]);
-    controls("cut").forEach((one) => { one.closest("label").hidden = !cuts.includes(one.value); });
-    const box = section().querySelector("fieldset[data-cuts]");
-    if (box) {
-      box.hidden = cuts.length < 2;
-    }
-    const level = section().querySelector('[data-control="quantity"] option[value="' + CSS.escape(metric) + '"]');
-    const wanted = { protocol: state.protocol, quantity: metric, cut, level: level ? level.dataset.level : "" };
-    section().querySelectorAll("[data-control]").forEach((one) => {
-      const name = one.dataset.control, value = name in wanted ? wanted[name] : state[name];
-      if (one.type === "radio") {
-        one.checked = one.value === value;
-      } else if (one.type === "checkbox") {
-        one.checked = name === "columns" ? value.split(",").includes(one.value) : value === one.value;
-      } else {
-        one.value = value;
-      }
-    });
-  }
-
-  function split(name) {
-    const at = name.indexOf("@");
-    return at < 0 ? [name, ""] : [name.slice(0, at), name.slice(at + 1)];
   }
 
   // A metric at the cut-off that was shown before where it has that, else at its first.
@@ -302,7 +237,7 @@
       }
       state = { ...state, pick: picked.concat(control.checked ? control.value : []).join(",") };
       write();
-      pick(state.pick ? state.pick.split(",") : []);
+      pick(section(), state.pick);
     }
   });
   let typing = 0;
