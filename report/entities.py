@@ -134,7 +134,15 @@ class Cost:
 
 @dataclass(frozen=True)
 class Submission:
-    """A row of `submissions`, and what came of it in words."""
+    """What was submitted.
+
+    Attributes:
+        run_id: The run that it became, where it was scored.
+        kind: What sort of system it is of.
+        standing: What came of it, in words.
+        reported: Metric → the number that its authors give.
+        row: All of its row of `submissions`.
+    """
 
     run_id: str | None
     kind: str

@@ -15,9 +15,11 @@ from report.shown import score
 
 
 class ChunkCount(NamedTuple):
-    """How many chunks a chunker makes of some files, and their mean size, 0 without a chunk.
+    """How many chunks a chunker makes of some files.
 
-    The size is in non-whitespace characters; what several chunks share counts once.
+    Attributes:
+        n: How many.
+        mean_size: Their non-whitespace characters in the mean, what several share counted once; 0 without a chunk.
     """
 
     n: int

@@ -24,7 +24,14 @@ _SHADES = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """One system's numbers at its places, rising; at 1, 2, 3, … without. Baselines and oracles are dashed."""
+    """One system's curve.
+
+    Attributes:
+        label: What it is called.
+        values: Its number at 1, 2, 3, … or at the places.
+        kind: Which of the kinds it is drawn as; baselines and oracles dashed.
+        places: Where its numbers lie, rising; 1, 2, 3, … without.
+    """
 
     label: str
     values: Sequence[float]
@@ -89,9 +96,15 @@ def _colours(kinds: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A system between what it costs, above 0, and what it is worth; the spots of one system are joined.
+    """A system between what it costs and what it is worth.
 
-    Its name stands to the right; without one it is drawn faintly. Its number is its place on the frontier, from 1.
+    Attributes:
+        cost: Above 0.
+        value: Its number.
+        kind: Which of the kinds it is drawn as.
+        system: Whose; the spots of one are joined.
+        label: Its name, which stands to the right; without one it is drawn faintly.
+        number: Its place on the frontier, from 1; None off it.
     """
 
     cost: float

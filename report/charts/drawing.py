@@ -61,14 +61,17 @@ def svg_of(
     name: str,
     padding: int | Mapping[str, float] = 4,
 ) -> str:
-    """Layers laid over one another, the lowest first: an `<svg>` that fills its box, and scrolls where it is narrow.
+    """Layers laid over one another as part of a page.
 
     Args:
-        layers: What is drawn of the tables, each given by its name.
+        layers: The lowest first; each is of a table, given by its name.
         tables: The rows of each.
         size: Width and height of what the axes enclose.
         name: What a person who cannot see it is told.
         padding: Room beside the axes that Vega does not know of.
+
+    Returns:
+        An `<svg>` element that fills its box, and scrolls where its text would become too small to read.
     """
     spec = {
         # Put together here: as one chart of Altair's it would be copied whole at every word about it.

@@ -21,7 +21,16 @@ _FOREST, _FOREST_NAME = 150, 20
 
 @dataclass(frozen=True)
 class Point:
-    """One system: what it is listed under, its name there, the kind it is drawn as, its number with the interval."""
+    """One system in the chart.
+
+    Attributes:
+        group: What it is listed under.
+        label: What it is called there.
+        kind: Which of the kinds it is drawn as.
+        value: Its number.
+        low: Lower end of its interval, where there is one.
+        high: Upper end.
+    """
 
     group: str
     label: str

@@ -12,7 +12,7 @@ from lake.text import counted
 from lake.verdict import mirrored
 from report.entities import FAILED, Benchmark, Declaration, Protocol, Run
 from report.facts import Facts
-from report.leaderboard.columns import Column, Measure, columns_of
+from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of
 from report.parameters import WHOLE, Average
 from report.shown import score
 
@@ -26,55 +26,18 @@ AVERAGES: Mapping[Average, tuple[str, str]] = {
 MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
 
-Interval = tuple[float | None, float | None]
-"""The ends of a 95 % interval, where there is one."""
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One metric of one run over one slice."""
-
-    macro: float | None
-    micro: float | None
-    by_repo: float | None
-    low: float | None
-    high: float | None
-    micro_low: float | None
-    micro_high: float | None
-    by_repo_low: float | None
-    by_repo_high: float | None
-    n: int
-    n_items: int
-    n_failed: int
-    n_not_applicable: int
-    rank: int | None
-    rank_low: int | None
-    rank_high: int | None
-    tie_group: int | None
-    too_few: bool | None
-    share_of_oracle: float | None
-
-    def average(self, name: Average) -> float | None:
-        """The metric averaged one way."""
-        return {"macro": self.macro, "micro": self.micro, "by_repo": self.by_repo}[name]
-
-    def interval(self, name: Average) -> Interval:
-        """The interval of that average."""
-        micro, by_repo = (self.micro_low, self.micro_high), (self.by_repo_low, self.by_repo_high)
-        return {"macro": (self.low, self.high), "micro": micro, "by_repo": by_repo}[name]
-
-
-def cells_in(rows: pl.DataFrame) -> list[Cell]:
-    """A cell per row of `aggregates` with its ranks."""
-    return [Cell(**row) for row in rows.select(list(Cell.__dataclass_fields__)).iter_rows(named=True)]
-
 
 @dataclass(frozen=True)
 class Row:
-    """One run's line: its numbers, of which it is ranked by the primary one in the protocol's own average.
+    """One run's line.
 
-    `n_items` are the scorable items of the slice, the same for every run; `n_asked` are those that the primary metric
-    applies to: a mean over fewer is none of theirs.
+    Attributes:
+        run: Whose.
+        cells: Its numbers.
+        primary: What it is ranked by.
+        own: How the protocol averages that.
+        n_asked: The items that the primary metric applies to: a mean over fewer is none of theirs.
+        n_items: The scorable items of the slice, the same for every run.
     """
 
     run: Run
@@ -123,10 +86,17 @@ class Row:
 
 @dataclass(frozen=True)
 class Board:
-    """The leaderboard of one protocol over one value of a slice of the items.
+    """The leaderboard of one protocol.
 
-    `rows` are runs over the whole benchmark, best first by the first of the columns; `unranked` are limited, partial
-    and failed runs, and those whose mean is over fewer than the slice's scorable items.
+    Attributes:
+        facts: What it is made of.
+        benchmark: Its benchmark.
+        protocol: Its protocol.
+        slice: Over which items: the slice's name and value.
+        columns: The primary metric, which orders the table, and the others.
+        rows: Runs over the whole benchmark, best first.
+        unranked: Limited, partial and failed runs, and those whose mean is over fewer items.
+        n_items: The scorable items of the slice.
     """
 
     facts: Facts = field(repr=False, compare=False)

@@ -1,4 +1,4 @@
-"""A leaderboard's columns: which metrics at which cut-offs, the primary one first."""
+"""A leaderboard's columns, which metrics at which cut-offs, the primary one first; and what stands in a cell."""
 
 from __future__ import annotations
 
@@ -9,9 +9,53 @@ import polars as pl
 
 from report.entities import Declaration, Protocol
 from report.facts import Facts
+from report.parameters import Average
 
 Measure = tuple[str, str, int]
 """Granularity, metric, k."""
+
+
+Interval = tuple[float | None, float | None]
+"""The ends of a 95 % interval, where there is one."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One metric of one run over one slice."""
+
+    macro: float | None
+    micro: float | None
+    by_repo: float | None
+    low: float | None
+    high: float | None
+    micro_low: float | None
+    micro_high: float | None
+    by_repo_low: float | None
+    by_repo_high: float | None
+    n: int
+    n_items: int
+    n_failed: int
+    n_not_applicable: int
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    tie_group: int | None
+    too_few: bool | None
+    share_of_oracle: float | None
+
+    def average(self, name: Average) -> float | None:
+        """The metric averaged one way."""
+        return {"macro": self.macro, "micro": self.micro, "by_repo": self.by_repo}[name]
+
+    def interval(self, name: Average) -> Interval:
+        """The interval of that average."""
+        micro, by_repo = (self.micro_low, self.micro_high), (self.by_repo_low, self.by_repo_high)
+        return {"macro": (self.low, self.high), "micro": micro, "by_repo": by_repo}[name]
+
+
+def cells_in(rows: pl.DataFrame) -> list[Cell]:
+    """A cell per row of `aggregates` with its ranks."""
+    return [Cell(**row) for row in rows.select(list(Cell.__dataclass_fields__)).iter_rows(named=True)]
 
 
 @dataclass(frozen=True)

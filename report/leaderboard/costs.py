@@ -18,7 +18,14 @@ from report.shown import count, measured, score
 
 @dataclass(frozen=True)
 class Offer:
-    """What a system costs down to a metric's cut-off, and its number there."""
+    """What a system costs down to a cut-off, and its number there.
+
+    Attributes:
+        row: Whose.
+        column: The metric at the cut-off.
+        cost: The cost.
+        value: The number.
+    """
 
     row: Row
     column: Column
@@ -28,7 +35,13 @@ class Offer:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The systems that no other beats by one cost, the cheapest first, with cost and number as they are shown."""
+    """The systems by one cost.
+
+    Attributes:
+        column: What they are worth.
+        figure: All of them.
+        offers: Those that no other beats, the cheapest first, each with its cost and its number as they are shown.
+    """
 
     column: Column
     figure: Figure
@@ -41,7 +54,14 @@ class Frontier:
 
 @dataclass(frozen=True)
 class Costs:
-    """The systems of which it is known what they cost, where times were measured, and the frontiers."""
+    """A board's systems with what they cost.
+
+    Attributes:
+        rows: Those of which it is known.
+        hardware: Where the times were measured.
+        curves: Frontiers by what is read, of the primary metric, where it says something, and of what counts lines.
+        by_time: The frontier by the median query.
+    """
 
     rows: Sequence[Row]
     hardware: Sequence[str]

@@ -20,9 +20,14 @@ HEAT_STEPS = 8
 
 @dataclass(frozen=True)
 class Heat:
-    """The primary metric, averaged as the protocol does, over the values of one slice, each with its items.
+    """The primary metric, averaged as the protocol does, over the values of one slice.
 
-    There may be more values than those with the most items, which are here; `n_items` is over all of them.
+    Attributes:
+        slice: Which.
+        values: The values with the most items, each with how many it holds.
+        n_values: How many values there are.
+        n_items: The items of all of them.
+        rows: The systems with their numbers.
     """
 
     slice: str

@@ -107,9 +107,15 @@ def _split(systems: Sequence[Row]) -> list[str]:
 
 
 class Controls:
-    """The choices of a board: a column of each metric, whatever its cut-off; what they count, where there are several.
+    """The choices of a board; of what a form submits its value and its words.
 
-    And every cut-off of any metric, what that is called, the kinds of systems without baselines, and the slices.
+    Attributes:
+        metrics: A column of each metric, whatever its cut-off.
+        levels: What they count, where that can be switched.
+        cut_title: What its cut-offs are.
+        cuts: Every cut-off of any metric.
+        kinds: Kinds of systems, baselines aside.
+        slices: See :func:`slices_of`.
     """
 
     def __init__(self, board: Board) -> None:

@@ -32,9 +32,17 @@ COLUMNS = (
 
 
 def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
-    """The pairs of some runs by a board's primary metric, over one value of its slice: :data:`COLUMNS`, by `b` and `a`.
+    """The pairs of some runs by a board's primary metric, over one value of its slice.
 
-    Of each pair `b` is the run that comes first in what is given, and everything is of it against `a`, the other.
+    Of each pair `b` is the run that comes first, and everything is of it against `a`, the other.
+
+    Args:
+        board: Whose protocol and slice.
+        run_ids: The runs in order: what numbers them.
+        value: Of the slice.
+
+    Returns:
+        :data:`COLUMNS`, in the order of `b`, then of `a`.
     """
     places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
     return (
@@ -49,7 +57,13 @@ def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
 
 
 class Cell(NamedTuple):
-    """How far a system is ahead of another, what is concluded (as the style sheet knows it), where to compare them."""
+    """A system against one that comes behind it.
+
+    Attributes:
+        shown: How far it is ahead.
+        mark: What is concluded, as the style sheet knows it; empty where nothing can be.
+        address: Where the two are compared item by item.
+    """
 
     shown: str
     mark: str
@@ -57,9 +71,11 @@ class Cell(NamedTuple):
 
 
 class Beats(NamedTuple):
-    """Each of the first MOST_SYSTEMS and the baselines, best first, with a cell per system from the second on.
+    """Who beats whom.
 
-    There is none where a system is not ahead. `n_systems` is how many the board has.
+    Attributes:
+        lines: Each system, best first, with its cells: one per system from the second on, None where it is not ahead.
+        n_systems: How many systems the board has; the first MOST_SYSTEMS are here.
     """
 
     lines: Sequence[tuple[Row, Sequence[Cell | None]]]

@@ -35,10 +35,14 @@ NUMBER = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class Steps:
-    """How the systems' trajectories gather the gold: a picture of the best, and a table with some of the steps.
+    """How the systems' trajectories gather the gold.
 
-    Each row has its coverage at every step, and over how many items that is. Some systems of the board are without such
-    steps: chance is a mean over many orders.
+    Attributes:
+        granularity: What is counted.
+        figure: The best systems' curves.
+        at: The steps that the table has.
+        rows: Each system, its coverage at every step, and over how many items.
+        without: Systems of the board that have no such steps: chance is a mean over many orders.
     """
 
     granularity: str
@@ -127,9 +131,12 @@ def _drawn(rows: Sequence[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class SizedLine:
-    """A family of chunkers, by their name without their size, with a retriever or a baseline; one of its runs.
+    """A family of chunkers with a retriever, or with a baseline.
 
-    At a size in the name there is the chunks' size as it was measured, and the number.
+    Attributes:
+        family: The chunkers' name without their size.
+        run: One of its runs.
+        at: Size in the name → the chunks' size as it was measured, and the number.
     """
 
     family: str
@@ -144,7 +151,15 @@ class SizedLine:
 
 @dataclass(frozen=True)
 class Sizes:
-    """A board's families of chunkers by size: a metric that does not depend on how files are cut, over every size."""
+    """A board's families of chunkers by size.
+
+    Attributes:
+        column: The metric, which does not depend on how files are cut.
+        figure: The picture.
+        n_drawn: How many lines are in it.
+        sizes: Every size in a name.
+        lines: All lines.
+    """
 
     column: Column
     figure: Figure

@@ -24,7 +24,15 @@ SIDES = (
 
 
 class Finding(NamedTuple):
-    """Something odd of a benchmark's gold: in how many items, how many spans or files, what becomes of them."""
+    """Something of a benchmark's gold that a reader should know.
+
+    Attributes:
+        benchmark: Whose gold.
+        what: What it is.
+        n_items: In how many items.
+        n: How many spans or files, where these are counted.
+        then: What becomes of them.
+    """
 
     benchmark: str
     what: str

@@ -27,7 +27,14 @@ Ranges = Sequence[tuple[int, int]]
 
 @dataclass(frozen=True)
 class Strip:
-    """A file with gold: how long it is, its gold lines, and those that were returned."""
+    """A file with gold.
+
+    Attributes:
+        path: Which.
+        n_lines: How long it is.
+        gold: Its gold lines.
+        returned: Those that were returned.
+    """
 
     path: str
     n_lines: int
@@ -43,9 +50,14 @@ class Strip:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a run returned for an item: the first files with gold, and lines counted in all files.
+    """What a run returned for an item.
 
-    `n_both` are gold lines that were returned, `n_other_files` files without gold of which some were.
+    Attributes:
+        strips: The files with gold, the first of them.
+        n_gold: Gold lines, in all files.
+        n_returned: Returned lines, in all files.
+        n_both: Gold lines that were returned.
+        n_other_files: How many files without gold were returned from.
     """
 
     strips: Sequence[Strip]

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from report.addresses import COMPARE, items_path, pairs_path
 from report.data_files import data_file, packed
 from report.facts import Facts
-from report.leaderboard.board import cells_in
+from report.leaderboard.columns import cells_in
 from report.leaderboard.gold_ledger import CLASSES
 from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
 from report.leaderboard.verdicts import DIGITS, board_verdict, full_name

@@ -20,7 +20,15 @@ N_ITEMS = 10
 
 
 class Picked(NamedTuple):
-    """An item: the system's number, that of the other, how far the first is above it, and where the gold went."""
+    """An item of a system's.
+
+    Attributes:
+        item_id: Which.
+        value: Its number by the primary metric.
+        other: That of the system it is held against; None where there is none.
+        difference: How far the first is above the second.
+        shares: Where the item's gold went; empty where nobody knows.
+    """
 
     item_id: str
     value: float
@@ -30,9 +38,13 @@ class Picked(NamedTuple):
 
 
 class Items(NamedTuple):
-    """Items of a system: the run that it is held against, and those on which it is furthest ahead, and behind.
+    """The items that a system's page shows of a board.
 
-    Others are drawn by a seed, in the order of their names: the same for every system of the board.
+    Attributes:
+        against: The run it is held against.
+        won: Those with the largest differences in favour of the system, the largest first.
+        lost: Likewise against it.
+        drawn: Those drawn by a seed, in the order of their names; the same for every system of the board.
     """
 
     against: Run | None

@@ -9,7 +9,8 @@ import polars as pl
 
 from lake.store import Lake
 from report.entities import Run
-from report.leaderboard.board import Board, Interval, Row, cells_in
+from report.leaderboard.board import Board, Row
+from report.leaderboard.columns import Interval, cells_in
 from report.leaderboard.gold_ledger import Share, shares_of
 from report.parameters import WHOLE
 from report.shown import between, signed
@@ -25,7 +26,16 @@ N_APART = 3
 
 @dataclass(frozen=True)
 class Number:
-    """A system's number over one value of a slice, in words (empty for all items), and the median of the systems."""
+    """A system's number over one slice of the items.
+
+    Attributes:
+        slice: What the slice's items are alike in, in words; empty for all of them.
+        value: Of which value.
+        number: The number.
+        interval: Its 95 % interval.
+        median: The median of the board's systems there, baselines left out.
+        n: Over how many items.
+    """
 
     slice: str
     value: str

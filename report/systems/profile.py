@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from statistics import median
 
-from report.leaderboard.board import Board, Cell, Row
+from report.leaderboard.board import Board, Row
+from report.leaderboard.columns import Cell
 from report.shown import measured
 
 BREADTH = 1.5
