@@ -12,9 +12,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, text_of
+from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, objects_in, text_of
 from ingest.runs.trajectories.sessions import item_of, patch_of
-from ingest.runs.trajectories.sniff import objects_in
 from ingest.runs.trajectories.trajectory import Context, Trajectory, View, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.text import counted
@@ -57,12 +56,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
     All of it is one step, and the final context as well: the files found, the elements found as symbols, and the edit
     locations as symbols and lines. Of several samples of edit locations a `_traj.json` counts for the first that names
-    lines, and only by its lines; those of a `loc_….jsonl` are joined, as the published converter does. Lines the wrong
-    way round are swapped. The patch is `6_final_selected_patch`, `model_patch`, or the `model_patch` of the same
-    instance in a file beside.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end.
+    lines, and only by its lines; those of a `loc_….jsonl` are joined, as the published converter does.
     """
     patches, lost = _patches_beside(file)
     for position, row in file.objects():
@@ -98,15 +92,33 @@ def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
 
 
 def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[View]:
-    yield from _files(row.get("found_files"), "found_files", notes)
-    files = [text_of(file) for file in list_of(row, "found_files")]
-    related, edits = (
-        _samples(_by_file(row.get(key), files), key, notes) for key in ("found_related_locs", "found_edit_locs")
-    )
+    files = _files(row, "found_files", notes)
+    yield from map(View, filter(None, files))
+    keys = ("found_related_locs", "found_edit_locs")
+    related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in keys)
     for sample in (*related, *edits):
         yield from _elements(sample)
     for sample in edits:
         yield from _lines(sample)
+
+
+def _of_run(row: JsonObject, notes: list[str], rows: re.Pattern[str] = _LINES) -> Iterator[View]:
+    key = next((key for key in _FILES if row.get(key)), _FILES[0])
+    yield from map(View, filter(None, _files(row, key, notes)))
+    for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
+        yield from _elements(sample)
+    located = (_lines(object_of(sample, "edit_locs"), rows) for sample in list_of(row, _SAMPLES))
+    yield from next((lines for lines in located if lines), [])
+
+
+def _files(row: JsonObject, key: str, notes: list[str]) -> list[str]:
+    """The names of files, empty where one is none."""
+    if not isinstance(row.get(key), list | None):
+        notes.append(f"{key} is no list")
+    files = [text_of(file) for file in list_of(row, key)]
+    if n_odd := files.count(""):
+        notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")
+    return files
 
 
 def _by_file(value: object, files: Sequence[str]) -> object:
@@ -117,24 +129,6 @@ def _by_file(value: object, files: Sequence[str]) -> object:
     if all(isinstance(entry, list) and not any(isinstance(one, str) for one in entry) for entry in entries):
         return [dict(zip(files, list_of(entry), strict=False)) for entry in entries]
     return dict(zip(files, entries, strict=False))
-
-
-def _of_run(row: JsonObject, notes: list[str], rows: re.Pattern[str] = _LINES) -> Iterator[View]:
-    key = next((key for key in _FILES if row.get(key)), _FILES[0])
-    yield from _files(row.get(key), key, notes)
-    for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
-        yield from _elements(sample)
-    located = (_lines(object_of(sample, "edit_locs"), rows) for sample in list_of(row, _SAMPLES))
-    yield from next((lines for lines in located if lines), [])
-
-
-def _files(value: object, key: str, notes: list[str]) -> Iterator[View]:
-    if value is not None and not isinstance(value, list):
-        notes.append(f"{key} is no list")
-    files = [text_of(file) for file in list_of(value)]
-    if n_odd := files.count(""):
-        notes.append(f"{key} names {counted(n_odd, 'file')} that may not be read: empty, or no text")
-    yield from (View(file) for file in files if file)
 
 
 def _samples(value: object, key: str, notes: list[str]) -> list[JsonObject]:
@@ -148,14 +142,12 @@ def _samples(value: object, key: str, notes: list[str]) -> list[JsonObject]:
 def _rows(sample: JsonObject) -> Iterator[tuple[str, str]]:
     for path, texts in sample.items():
         for text in [texts] if isinstance(texts, str) else list_of(texts):
-            for row in text_of(text).split("\n"):
-                yield path, row.strip()
+            yield from ((path, row.strip()) for row in text_of(text).split("\n"))
 
 
 def _elements(sample: JsonObject) -> Iterator[View]:
-    for path, row in _rows(sample):
-        if found := _ELEMENT.fullmatch(row):
-            yield View(path, symbol=found["name"])
+    found = ((path, _ELEMENT.fullmatch(row)) for path, row in _rows(sample))
+    return (View(path, symbol=one["name"]) for path, one in found if one)
 
 
 def _lines(sample: JsonObject, rows: re.Pattern[str] = _LINES) -> Sequence[View]:

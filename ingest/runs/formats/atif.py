@@ -19,6 +19,7 @@ from ingest.runs.trajectories.json_values import (
     content_of,
     kind_of,
     object_of,
+    objects_in,
     objects_of,
     parsed_object,
     text_of,
@@ -33,7 +34,6 @@ from ingest.runs.trajectories.sessions import (
     patch_path,
     trial_results,
 )
-from ingest.runs.trajectories.sniff import objects_in
 from ingest.runs.trajectories.terminal_screens import Printed, printed_on
 from ingest.runs.trajectories.tool_calls import ToolCall, paired, reading_of_call
 from ingest.runs.trajectories.trajectory import Reading, Trajectory, unscorable
@@ -72,9 +72,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     where the record names it. Which item it is of, `extra.instance_id` says, else the trial's result, else the path,
     also where a trial's folder is the item with seven characters after it (`<item>__AbCdEfG`). The patch is
     `extra.model_patch`, or `<name>.patch` beside the file.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end.
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")

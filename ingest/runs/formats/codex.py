@@ -67,9 +67,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
     A step is a call that showed something, mostly what a shell command prints of files. A call without a result showed
     nothing. Calls of a subagent, whose rollout lies beside, count where the call stands that began it.
-
-    Raises:
-        DamagedError: A row of the session cannot be read.
     """
     for session, events in sessions_in(file, _HOLDERS):
         _Rollout(session, file).add(events)

@@ -23,13 +23,13 @@ from ingest.runs.trajectories.json_values import (
     kind_of,
     line_of,
     object_of,
+    objects_in,
     parsed_object,
     text_of,
 )
 from ingest.runs.trajectories.notebook_cells import reading_of_cell
 from ingest.runs.trajectories.published_converter import published_context
 from ingest.runs.trajectories.sessions import Session, item_of, patch_beside, patch_of, patch_path
-from ingest.runs.trajectories.sniff import objects_in
 from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
@@ -75,9 +75,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     the command before it ended in; those in the folder that the task was given are below it. The final context is the
     union of the steps, as in the published converter. An issue's item is `<owner>__<repo>-<number>`. What that
     converter makes of an evaluation's actions, whatever came of them, is given beside it.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end, or an event is lost.
     """
     events: list[JsonObject] = []
     for position, row in file.objects():

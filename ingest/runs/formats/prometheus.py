@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from ingest.runs.importer import Importer
+from ingest.runs.trajectories.json_values import objects_in
 from ingest.runs.trajectories.sessions import patch_beside, patch_path
-from ingest.runs.trajectories.sniff import objects_in
 from ingest.runs.trajectories.trajectory import Trajectory, View, union, view_of_lines
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
@@ -42,11 +42,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a log; which item it is of, its name says.
 
     A step is a block of context that names lines. The final context is the last aggregated block, and the union of the
-    steps where that names none; a log with a final context alone has it as its only step. Lines the wrong way round are
-    swapped, `/testbed/` and `/workspace/<folder>/` dropped. The patch is `<name>.patch` beside the log.
-
-    Raises:
-        DamagedError: What is packed is damaged, or a line of it is too long to be read.
+    steps where that names none; a log with a final context alone has it as its only step.
     """
     blocks = {_STEP: _Blocks(), _FINAL: _Blocks()}
     for _, line in file.lines():

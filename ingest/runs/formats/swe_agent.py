@@ -71,9 +71,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     `patch_context`, or `info.patch_context`, else the last step. The patch is `info.submission` of the `.traj`.
 
     The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
-
-    Raises:
-        DamagedError: A `.traj` is no JSON object with a list of steps, or a row of checkpoints is lost.
     """
     if _TRAJ_STARTS.match(file.head()):
         document = object_of(file.json())

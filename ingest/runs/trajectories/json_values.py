@@ -7,9 +7,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+from pydantic_core import from_json
 
 MAX_LINE = 2**53
 """A line number beyond it is none: not every writer of JSON can say it exactly."""
+
+MAX_OBJECTS = 50
+"""So many are looked at of a beginning: records of sessions begin with a few rows that any could have."""
 
 JsonObject = Mapping[str, object]
 
@@ -81,3 +87,46 @@ def kind_of(value: object) -> str:
     """What a JSON value is, in words."""
     known = ((bool, "true or false"), (int, "a number"), (float, "a number"), (str, "a text"), (list, "a list"))
     return next((said for kind, said in known if isinstance(value, kind)), "null" if value is None else "an object")
+
+
+@lru_cache(maxsize=1)
+def objects_in(head: bytes) -> tuple[JsonObject, ...]:
+    """The first objects of JSON Lines, of a JSON list, or of one JSON object, each as far as a file's beginning goes.
+
+    An object that is cut off has the keys and values that stand before the cut. What is damaged is left out. Every
+    format looks at the same beginning, so the last one is kept.
+    """
+    text = _beginning(head)
+    if not text.startswith(("{", "[")):
+        return ()
+    lines = text.split("\n", MAX_OBJECTS)[:MAX_OBJECTS]
+    others = [line for line in lines[1:] if line.startswith("{")]
+    if isinstance(first := _parsed(lines[0]), dict):
+        values = [first, *(_parsed(line, cut_off=True) for line in others)]
+    elif isinstance(whole := _parsed(text, cut_off=True), list):
+        values = whole[:MAX_OBJECTS]
+    else:
+        # Where the first line is damaged, the others may not be.
+        values = [whole] if isinstance(whole, dict) else [_parsed(line) for line in others]
+    return tuple(value for value in values if isinstance(value, dict))
+
+
+def first_row(head: bytes) -> JsonObject:
+    """The object that the first line of a file is; an empty one where it is none."""
+    return parsed_object(_beginning(head).partition("\n")[0])
+
+
+def _beginning(head: bytes) -> str:
+    return head.decode(errors="replace").removeprefix("\ufeff").lstrip()
+
+
+def _parsed(text: str, *, cut_off: bool = False) -> object:
+    try:
+        value: object = from_json(text, allow_partial="trailing-strings" if cut_off else False)
+    except ValueError:
+        try:
+            # It takes half a surrogate pair, which the other does not.
+            value = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+    return value

@@ -8,8 +8,7 @@ from dataclasses import dataclass, field, replace
 from posixpath import dirname, join, normpath
 
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
-from ingest.runs.trajectories.json_values import JsonObject, first_text, list_of, objects_of, text_of
-from ingest.runs.trajectories.sniff import objects_in
+from ingest.runs.trajectories.json_values import JsonObject, first_text, list_of, objects_in, objects_of, text_of
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
 from ingest.runs.trajectories.trajectory import Reading, Trajectory, Unread, renamed, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
@@ -99,8 +98,7 @@ class Session:
     def trajectory(self) -> Trajectory:
         """The session: its steps are the calls that showed something.
 
-        The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
-        the steps.
+        The final context is the last `<PATCH_CONTEXT>` that the agent said, else the union of the steps.
         """
         steps = tuple(event.views for event in self.events if event.views)
         answer = answer_in(self.said)
@@ -136,14 +134,9 @@ def told_by(head: bytes, holders: Sequence[str], is_event: Callable[[JsonObject]
 
 
 def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[tuple[Session, list[JsonObject]]]:
-    """The sessions of a file with their events: the one whose events are its rows, or one per object that holds some.
+    """The sessions of a file with their events: one per object that holds some under a key, else its rows are of one.
 
-    Args:
-        file: JSON Lines, a JSON list, or one object.
-        holders: The keys that hold a session's events beside its `instance_id`.
-
-    Raises:
-        DamagedError: Rows of the one session cannot be read: events that are lost are steps that are lost.
+    Rows of the one session are to be whole: events that are lost are steps that are lost.
     """
     rows: list[JsonObject] = []
     for position, row in file.objects():

@@ -42,7 +42,7 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class TrajectoryFile:
-    """One file that may hold trajectories, read when asked and never kept.
+    """One file that may hold trajectories, read when asked and never kept; damage raises a `DamagedError`.
 
     Attributes:
         path: Its place in the folder or ZIP, with `/`; the file's name where it was given alone.
@@ -57,11 +57,7 @@ class TrajectoryFile:
     damages: list[DamagedError] = field(default_factory=list, compare=False)
 
     def head(self) -> bytes:
-        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage.
-
-        Raises:
-            DamagedError: There are none before it.
-        """
+        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
         blocks = io.BytesIO()
         try:
             self._read_into(blocks, HEAD_BYTES, _SMALL_BLOCK_BYTES)
@@ -75,11 +71,7 @@ class TrajectoryFile:
         return self.all.get(normpath(join(dirname(self.path), path)))
 
     def data(self) -> bytes:
-        """The content, unpacked.
-
-        Raises:
-            DamagedError: It is packed and damaged, or has more than `MAX_DOCUMENT_BYTES`.
-        """
+        """The content, unpacked, of at most `MAX_DOCUMENT_BYTES`."""
         blocks = io.BytesIO()
         self._read_into(blocks, MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES)
         data = blocks.getvalue()
@@ -89,19 +81,11 @@ class TrajectoryFile:
         return data
 
     def text(self) -> str:
-        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced.
-
-        Raises:
-            DamagedError: As for `data`.
-        """
+        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced."""
         return self.data().decode(errors="replace").removeprefix("\ufeff")
 
     def json(self) -> object:
-        """The content as one JSON value.
-
-        Raises:
-            DamagedError: It is none, such as when it is cut off; or as for `data`.
-        """
+        """The content as one JSON value."""
         value = _parsed(self.data().removeprefix(MARK))
         if isinstance(value, DamagedError):
             raise value
@@ -110,11 +94,8 @@ class TrajectoryFile:
     def objects(self) -> Iterator[tuple[str, JsonObject]]:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
 
-        A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
-        A file that holds one object gives it an empty position.
-
-        Raises:
-            DamagedError: It is a list or one object over several lines, and not JSON to its end; or as for `data`.
+        A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length;
+        a list, or an object over several lines, is to be JSON to its end. One object has an empty position.
         """
         for position, value in self._values():
             if isinstance(value, dict):
@@ -140,11 +121,7 @@ class TrajectoryFile:
             raise DamagedError(reason)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """The lines with their numbers, from 1, without line ends; bytes that are no UTF-8 are replaced.
-
-        Raises:
-            DamagedError: What is packed is damaged, or a line has more than `MAX_LINE_BYTES`.
-        """
+        """The lines with their numbers, from 1, without line ends; bytes that are no UTF-8 are replaced."""
         for number, line in self._lines():
             if isinstance(line, DamagedError):
                 raise line
@@ -152,16 +129,14 @@ class TrajectoryFile:
 
     def _values(self) -> Iterator[tuple[str, object]]:
         """The JSON values of a file by their positions; an error in place of a line that is damaged."""
-        if not is_json_lines(self.head()):
-            value = self.json()
-            entries = enumerate(value, start=1) if isinstance(value, list) else ()
-            yield from ((f"entry {number}", entry) for number, entry in entries)
-            if not isinstance(value, list):
-                yield "", value
-            return
-        for number, line in self._lines():
-            if isinstance(line, DamagedError) or line.strip():
-                yield f"line {number}", line if isinstance(line, DamagedError) else _parsed(line)
+        if is_json_lines(self.head()):
+            for number, line in self._lines():
+                if isinstance(line, DamagedError) or line.strip():
+                    yield f"line {number}", line if isinstance(line, DamagedError) else _parsed(line)
+        elif isinstance(value := self.json(), list):
+            yield from ((f"entry {number}", entry) for number, entry in enumerate(value, start=1))
+        else:
+            yield "", value
 
     def _lines(self) -> Iterator[tuple[int, bytes | DamagedError]]:
         unfinished = b""

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ingest.runs.registry import importers
-from ingest.runs.trajectories.sniff import objects_in
+from ingest.runs.trajectories.json_values import objects_in
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped
