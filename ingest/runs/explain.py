@@ -12,11 +12,7 @@ from lake.text import counted
 
 
 def shown_trajectories(found: Found, only: int | None = None) -> Iterator[str]:
-    """The lines that say what some files hold.
-
-    Args:
-        found: The files.
-        only: The number of the one step that is wanted, from 1.
+    """The lines that say what some files hold; `only` is the number of the one step that is wanted, from 1.
 
     Raises:
         GoldspanError: They are of a format that holds no trajectories.
@@ -52,17 +48,17 @@ def _head(one: Trajectory, name: str) -> str:
 
 
 def _calls(one: Trajectory, only: int | None) -> Iterator[str]:
-    """Every call, those that showed something with the number of their step."""
-    events = one.events or tuple(Reading(views, reads=True) for views in one.steps)
+    """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
-    for event in events:
-        step += bool(event.views) or not one.events
-        if only is None or (only == step and (event.views or not one.events)):
-            yield f"  {f'step {step}' if event.views or not one.events else '-':>8}  {event.call}".rstrip()
+    for event in one.events or map(Reading, one.steps):
+        is_step = bool(event.views) or not one.events
+        step += is_step
+        if only is None or (only == step and is_step):
+            yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}".rstrip()
             yield from _views(event.views)
             yield from (f"            changed {path}" for path in event.edited)
             yield from (f"            not understood: {name}" for name in event.unread)
-            if event.reads and not event.views and one.events:
+            if event.reads and not event.views:
                 yield "            was to show a file: it failed, found nothing, or its output is not understood"
     if only is not None and only > len(one.steps):
         yield f"  there is no step {only:,}: it has {counted(len(one.steps), 'step')}"

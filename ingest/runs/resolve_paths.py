@@ -15,7 +15,6 @@ from lake.store import Lake
 MAX_FOLDERS = 64
 """At most so many leading folders are dropped from a path."""
 
-
 _FOLDERS = r"(?s)^.*/"
 _LEAVES = r"(?:^|/)\.\.(?:/|$)"
 
@@ -23,7 +22,7 @@ _LEAVES = r"(?:^|/)\.\.(?:/|$)"
 def files_of(
     lake: Lake, benchmark: str, pool_ids: pl.Series, *, whole_trees: bool = False, paths: pl.Series | None = None
 ) -> pl.DataFrame:
-    """The files of some pools.
+    """The files of some pools: pool (the pool's place in `pool_ids`), path, sha256, n_lines.
 
     Args:
         lake: Where they are.
@@ -31,9 +30,6 @@ def files_of(
         pool_ids: Which.
         whole_trees: Whether files that lie beside those that are searched, in pool `<pool>#rest`, belong to it.
         paths: Where given, only files that are called as one of these, whatever folder it is in: no other can be meant.
-
-    Returns:
-        pool (the pool's place in `pool_ids`), path, sha256, n_lines.
     """
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:
@@ -71,21 +67,18 @@ def resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:
     Returns:
         pool, path_given, path, sha256, n_lines for those that mean a file.
     """
-    as_given = wanted.join(files.with_columns(path_given="path"), on=["pool", "path_given"])
-    rest = wanted.join(as_given, on=["pool", "path_given"], how="anti").with_columns(
-        tail=pl.col("path_given").cast(pl.String)
-    )
-    rest = rest.filter(~pl.col("tail").str.contains(_LEAVES))
+    key, tail = ["pool", "path_given"], pl.col("tail")
+    as_given = wanted.join(files.with_columns(path_given="path"), on=key)
+    rest = wanted.join(as_given, on=key, how="anti").with_columns(tail=pl.col("path_given").cast(pl.String))
+    rest = rest.filter(~tail.str.contains(_LEAVES))
     found, texts = [as_given], files.with_columns(tail=pl.col("path").cast(pl.String))
     for _ in range(MAX_FOLDERS):
-        rest = rest.filter(pl.col("tail").str.contains("/", literal=True)).with_columns(
-            pl.col("tail").str.replace(r"^[^/]*/", "")
-        )
+        rest = rest.filter(tail.str.contains("/", literal=True)).with_columns(tail.str.replace(r"^[^/]*/", ""))
         if rest.is_empty():
             break
         now = rest.join(texts, on=["pool", "tail"])
         found.append(now.select(as_given.columns))
-        rest = rest.join(now, on=["pool", "path_given"], how="anti")
+        rest = rest.join(now, on=key, how="anti")
     return pl.concat(found)
 
 
@@ -112,20 +105,13 @@ def with_files(
 
 def named_whole(lake: Lake, benchmark: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows of a ranking in which a document that is a file's whole name means that file, even with `#L1-L2` or `::`."""
-    documents = rows.select(pl.col("document").unique().cast(pl.String)).filter(
-        pl.col("document").str.contains("#L|::")
-    )
+    documents = rows.select(pl.col("document").unique().cast(pl.String))
+    documents = documents.filter(pl.col("document").str.contains("#L|::"))
     files = lake.scan("files", benchmark=benchmark).select(document="path")
     names = documents.lazy().join(files, on="document", how="semi").collect()["document"]
-    is_file = pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False)
-    whole = pl.when(is_file)
-    return rows.with_columns(
-        path_given=whole.then("document").otherwise("path_given"),
-        symbol=whole.then(None).otherwise("symbol"),
-        line_start=whole.then(None).otherwise("line_start"),
-        line_end=whole.then(None).otherwise("line_end"),
-        nth=whole.then(None).otherwise("nth"),
-    )
+    whole = pl.when(pl.col("document").cast(pl.String).is_in(names.implode()).fill_null(value=False))
+    cleared = [whole.then(None).otherwise(name).alias(name) for name in ("symbol", "line_start", "line_end", "nth")]
+    return rows.with_columns(*cleared, path_given=whole.then("document").otherwise("path_given"))
 
 
 @dataclass(frozen=True)
@@ -175,8 +161,5 @@ class Axis:
         """
         new = self.measured(added_lines(rows, ["item", "sha256"]))
         summed = new.group_by("item", "rank").agg(n_new_nws=pl.col("n_nws").sum())
-        return (
-            rows.select("item", "rank")
-            .join(summed, on=["item", "rank"], how="left")
-            .with_columns(pl.col("n_new_nws").fill_null(0))
-        )
+        found = rows.select("item", "rank").join(summed, on=["item", "rank"], how="left")
+        return found.with_columns(pl.col("n_new_nws").fill_null(0))

@@ -1,7 +1,7 @@
 """ATIF, the Agent Trajectory Interchange Format of Harbor and Terminal-Bench, versions 1.0 to 1.7.
 
 The format (github.com/laude-institute/harbor, docs/rfcs/0001-trajectory-format.md) leaves a tool's name and arguments
-to each agent, so which of them read files is told by the tools' names (`tool_events`); it has no field for the task or
+to each agent, so which of them read files is told by the tools' names (`tool_calls`); it has no field for the task or
 for a patch. A trial's folder is called after the first 32 characters of its task, with seven more; the whole name is
 `task_name` of the `result.json` in it.
 """
@@ -12,6 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.json_values import (
@@ -69,9 +70,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     A step is a call of the agent's that showed something; a call of a step that records no observation counts as having
     shown what it was asked for. One result for several calls is the screen of a terminal they were typed into. A
     terminal stays in the folder it was brought to. What a subagent did, and what continues in another file, is read
-    where the record names it. Which item it is of, `extra.instance_id` says, else the trial's result, else the path,
-    also where a trial's folder is the item with seven characters after it (`<item>__AbCdEfG`). The patch is
-    `extra.model_patch`, or `<name>.patch` beside the file.
+    where the record names it. `extra.instance_id` or the trial's result says which item it is of; the patch is
+    `extra.model_patch`, or beside the file.
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")
@@ -127,19 +127,15 @@ class _Work:
     def _add(self, step: JsonObject) -> None:
         self.session.said.append(content_of({"content": step.get("message")}))
         calls, results = objects_of(step, "tool_calls"), _results(step)
-        pairs = paired(calls, results, _call_id, lambda result: text_of(result, "source_call_id"))
+        pairs = paired([text_of(call, "tool_call_id") for call in calls], results, ["source_call_id"])
         tools = [ToolCall(text_of(call, "function_name"), parsed_object(call.get("arguments"))) for call in calls]
-        place = 0
-        while place < len(tools):
-            # Calls that have the same result were typed into one terminal, which shows them all.
-            end = place + 1
-            while end < len(tools) and pairs[end] and list(map(id, pairs[end])) == list(map(id, pairs[place])):
-                end += 1
-            if results and not pairs[place]:
-                self.calls += [(tool, None) for tool in tools[place:end]]
+        # Calls that have the same result were typed into one terminal, which shows them all.
+        for _, pairing in groupby(zip(tools, pairs, strict=True), key=lambda pair: [*map(id, pair[1])]):
+            together, (own, *_) = zip(*pairing, strict=True)
+            if results and not own:
+                self.calls += [(tool, None) for tool in together]
             else:
-                self._add_together(tools[place:end], pairs[place])
-            place = end
+                self._add_together(together, own)
 
     def _add_together(self, tools: Sequence[ToolCall], results: Sequence[JsonObject]) -> None:
         text = "\n".join(map(content_of, results)) if results else None
@@ -180,10 +176,6 @@ def _results(step: JsonObject) -> list[JsonObject]:
 def _names(subagent: JsonObject) -> set[str]:
     """The names that a subagent's record goes by."""
     return {text_of(subagent, "trajectory_id"), text_of(subagent, "session_id")} - {""}
-
-
-def _call_id(call: JsonObject) -> str:
-    return text_of(call, "tool_call_id")
 
 
 ATIF = Importer(

@@ -168,13 +168,9 @@ def _answers(event: JsonObject) -> Iterator[tuple[str, _Answer]]:
         of_row = "" if event.get("isSidechain") is True else text_of(event, "agentId")
         agent = text_of(beside, "agentId") or of_row or (named[1] if named else "")
         folder = text_of(beside, "transcriptDir").rstrip("/").rpartition("/")[2]
-        yield text_of(part, "tool_use_id"), _Answer(text, failed, None if failed else _lines(beside), agent, folder)
-
-
-def _lines(result: object) -> tuple[int, int] | None:
-    """The lines of a text that were read, as a result says them beside its text."""
-    start, n = line_of(at(result, "file", "startLine")), line_of(at(result, "file", "numLines"))
-    return (start, start + n - 1) if start is not None and n is not None and n > 0 else None
+        start, n = line_of(at(beside, "file", "startLine")), line_of(at(beside, "file", "numLines")) or 0
+        lines = (start, start + n - 1) if start is not None and n > 0 and not failed else None
+        yield text_of(part, "tool_use_id"), _Answer(text, failed, lines, agent, folder)
 
 
 CLAUDE_CODE = Importer(

@@ -71,10 +71,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object of an instance or issue, or the one whose events are the file's rows.
 
     A step is an action that showed something: a `read`, a command (`run`), a cell that opens files (`run_ipython`), a
-    call of the SDK's tools. One that ended in an error showed nothing. Paths of a command start from the folder that
-    the command before it ended in; those in the folder that the task was given are below it. The final context is the
-    union of the steps, as in the published converter. An issue's item is `<owner>__<repo>-<number>`. What that
-    converter makes of an evaluation's actions, whatever came of them, is given beside it.
+    call of the SDK's tools. Paths of a command start from the folder that the command before it ended in; those in the
+    folder that the task was given are below it. The final context is the union of the steps, as in the published
+    converter. What that makes of an evaluation's actions, whatever came of them, is given beside it.
     """
     events: list[JsonObject] = []
     for position, row in file.objects():
@@ -84,7 +83,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             yield _of_row(row, position)
     if events:
         if (found := _ONE_EVENT.fullmatch(file.path)) is not None:
-            events = _in_files(file, found["folder"])
+            # A conversation that has a file for each event.
+            one = re.compile(rf"{re.escape(found['folder'])}event-[^/]*\.json")
+            events = [row for path in sorted(file.all) if one.fullmatch(path) for row in file.all[path].rows()]
         file.fail_if_damaged()
         patch, notes = patch_beside(file)
         session = Session(item_of(events[0]), patch, notes=notes)
@@ -127,17 +128,6 @@ def _of_row(row: JsonObject, position: str) -> Trajectory:
     return unscorable(_item(row), reason, position, patch)
 
 
-def _in_files(file: TrajectoryFile, folder: str) -> list[JsonObject]:
-    """The events of a conversation that has a file for each."""
-    events: list[JsonObject] = []
-    for path in sorted(file.all):
-        if path.startswith(f"{folder}event-") and path.endswith(".json") and "/" not in path.removeprefix(folder):
-            other = file.all[path]
-            events += [row for _, row in other.objects()]
-            file.damages.extend(other.damages if other is not file else ())
-    return events
-
-
 def _gather(session: Session, events: Sequence[JsonObject]) -> None:
     after = {id(one): two for one, two in pairwise(events) if "observation" in two and "cause" not in two}
     by_cause = {_key(one.get("cause")): one for one in events if "observation" in one and _key(one.get("cause"))}
@@ -153,7 +143,11 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
             seen = by_cause.get(_key(event.get("id")), after.get(id(event)))
             call, told = _call(event, seen, folder), _folder(object_of(seen, "extras"), text_of(seen, "content"))
         else:
-            if not session.root and (found := _UPLOADED.search(_said(event))):
+            # What a message tells: the first is the task.
+            said = (
+                text_of(_arguments(event), "content") if action == "message" else content_of(event.get("llm_message"))
+            )
+            if not session.root and (found := _UPLOADED.search(said)):
                 session.root = found[1]
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:
                 session.unread[f"action {action[:80] or 'without a name'}"] += 1
@@ -167,12 +161,6 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
 
 def _key(value: object) -> str:
     return str(value) if isinstance(value, int | str) and not isinstance(value, bool) else ""
-
-
-def _said(event: JsonObject) -> str:
-    """What a message tells: the first is the task."""
-    is_older = event.get("action") == "message"
-    return text_of(_arguments(event), "content") if is_older else content_of(event.get("llm_message"))
 
 
 def _arguments(event: JsonObject) -> JsonObject:

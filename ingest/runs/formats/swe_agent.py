@@ -68,9 +68,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     A step is an action that showed something of a file: `str_replace_editor view`, a window that `open`, `goto`, a
     scroll or an edit shows, the lines that `search_file` finds, the files that `search_dir` does, and what a shell
     command prints. A file that the agent created itself is none. The final context is the last row that has a
-    `patch_context`, or `info.patch_context`, else the last step. The patch is `info.submission` of the `.traj`.
-
-    The published converter reads less: of checkpoints only views with a range, and no steps of a `.traj`.
+    `patch_context`, or `info.patch_context`, else the last step. The published converter reads less: of checkpoints
+    only views with a range, and no steps of a `.traj`.
     """
     if _TRAJ_STARTS.match(file.head()):
         document = object_of(file.json())
@@ -82,14 +81,13 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         yield _trajectory(objects_of(rows), document, [], published)
         return
     steps = file.rows()
-    traj: JsonObject = {}
-    notes: list[str] = []
-    for path in companions(file.path):
+    traj, notes = object(), list[str]()
+    for path in set(companions(file.path)) & file.all.keys():
         try:
-            traj = object_of(file.all[path].json()) if path in file.all else {}
+            traj = file.all[path].json()
         except DamagedError as error:
             notes.append(f"the patch is lost: {path} is {error.reason}")
-    yield _trajectory(steps, traj, notes, _published(steps))
+    yield _trajectory(steps, object_of(traj), notes, _published(steps))
 
 
 def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], published: Context) -> Trajectory:
@@ -101,7 +99,9 @@ def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], 
         action, state = text_of(row, "action"), row.get("state")
         told = text_of(parsed_object(state), "working_dir")
         # Before version 1.0 the state, a text, is the one before the action; since then it is the one after it.
-        folder = told if isinstance(state, str) else before or _folder_before(action, told)
+        folder = told if isinstance(state, str) else before
+        # The folder in which a command line began that ended in the one that is told.
+        folder = folder or told.removesuffix(f"/{reading_of_command(action).folder}")
         before = told or before
         session.root = session.root or folder
         _add(session, action, text_of(row, "observation"), folder, created)
@@ -110,11 +110,6 @@ def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], 
     answers = _answers(rows) or _answers([object_of(traj, "info")])
     final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
     return replace(found, steps=steps, final=final or None).beside(published)
-
-
-def _folder_before(action: str, after: str) -> str:
-    """The folder in which a command line began that ended in one."""
-    return after.removesuffix(f"/{reading_of_command(action).folder}")
 
 
 def _add(session: Session, action: str, observation: str, folder: str, created: set[str]) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import islice
+from itertools import islice, zip_longest
 
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-from ingest.runs.trajectories.json_values import JsonObject, object_of
+from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of
 
 _MAX_CALLS = 1_000
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": "\0", "\n": ""}
@@ -18,14 +18,11 @@ Names = dict[str, object]
 
 
 def script_calls(script: str) -> list[tuple[str, JsonObject]] | None:
-    """The calls `tools.name({…})` of a script, in its order: the tool's name, and what it is given.
+    """The calls `tools.name({…})` of a script, at most 1,000: the tool's name, and what it is given.
 
     Read are texts, templates, lists and objects, the constants they name, `+`, `join`, `String.raw`, and loops over
     lists that are written out (`for … of`, `map`, `forEach`), once for each entry. What only the run could tell is
-    None. A text in place of an object is the argument `input`.
-
-    Returns:
-        The calls, at most 1,000; None for a script that cannot be parsed.
+    None. A text in place of an object is the argument `input`. A script that cannot be parsed is None.
     """
     root = syntax_tree(script.encode(errors="replace"), "javascript")
     try:
@@ -63,11 +60,11 @@ def _repeated(bound: Node | None, of: Node | None, body: Node | None, names: Nam
 
 
 def _bind(name: Node | None, value: object, names: Names) -> None:
-    if name is not None and name.type == "array_pattern":
-        for number, one in enumerate(name.named_children):
-            _bind(one, value[number] if isinstance(value, list) and number < len(value) else None, names)
-    else:
+    if name is None or name.type != "array_pattern":
         names[_text(name)] = value
+        return
+    for one, entry in zip_longest(name.named_children, list_of(value)[: name.named_child_count]):
+        _bind(one, entry, names)
 
 
 def _value(node: Node | None, names: Names) -> object:
@@ -81,7 +78,9 @@ def _value(node: Node | None, names: Names) -> object:
         case "array":
             return [_value(one, names) for one in inner]
         case "object":
-            return {_key(one): _value(_part(one, "value") or one, names) for one in inner}
+            keys = [_part(one, "key") or one for one in inner]
+            named = [str(_value(key, {})) if key.type == "string" else _text(key) for key in keys]
+            return {key: _value(_part(one, "value") or one, names) for key, one in zip(named, inner, strict=True)}
         case "parenthesized_expression":
             return _value(inner[0], names) if inner else None
         case "binary_expression" if _text(_part(node, "operator")) == "+":
@@ -116,11 +115,6 @@ def _joined(entries: object, between: object = "") -> str | None:
         return None
     texts = [entry for entry in entries if isinstance(entry, str)]
     return between.join(texts) if len(texts) == len(entries) else None
-
-
-def _key(pair: Node) -> str:
-    key = _part(pair, "key") or pair
-    return str(_value(key, {})) if key.type == "string" else _text(key)
 
 
 def _call(node: Node) -> tuple[Node | None, str, list[Node]]:

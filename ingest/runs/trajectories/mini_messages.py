@@ -55,7 +55,8 @@ def calls_of(messages: Sequence[object]) -> Iterator[ToolCall]:
     has_codes = any(returned(_text(message)) for _, answers in turns for message in answers)
     for actions, answers in turns:
         is_refused = len(actions) != 1 and all(not call for _, call in actions)
-        for (command, _), own in zip(actions, paired(actions, answers, lambda one: one[1], _call_id), strict=True):
+        pairs = paired([call for _, call in actions], answers, ["tool_call_id", "call_id"])
+        for (command, _), own in zip(actions, pairs, strict=True):
             results = [result for one in own[:10] if (result := returned(_text(one)))]
             output, failed = "", True
             if not is_refused and SUBMITS not in command and (results or not has_codes):
@@ -73,10 +74,6 @@ def _actions(message: JsonObject) -> list[tuple[str, str]]:
     if given:
         return [(text_of(one, "command"), text_of(one, "tool_call_id")) for one in given]
     return [(command.strip(), "") for command in _BLOCK.findall(content_of(message))]
-
-
-def _call_id(message: JsonObject) -> str:
-    return first_text(message, ("tool_call_id", "call_id"))
 
 
 def _text(message: JsonObject) -> str:

@@ -75,11 +75,12 @@ def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | No
     while found := _TOKEN.match(command, place):
         place = found.end()
         last = pipelines[-1].commands[-1]
-        if (word := found["word"]) is not None:
+        if found["word"] is not None:
+            word = _PIECE.sub(_unquoted, found["word"])
             if redirect:
-                last.is_hidden, last.writes = redirect[0] in ">1*", [*last.writes, _unquoted(word)]
+                last.is_hidden, last.writes = redirect[0] in ">1*", [*last.writes, word]
             else:
-                last.words.append(_unquoted(word))
+                last.words.append(word)
             redirect = ""
         elif found["redirect"] is not None:
             redirect = "" if found["redirect"].endswith("&1") else found["redirect"]
@@ -94,16 +95,12 @@ def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | No
     return [pipeline for pipeline in pipelines if pipeline.commands]
 
 
-def _unquoted(word: str) -> str:
-    pieces = []
-    for found in _PIECE.finditer(word):
-        if found["double"] is not None:
-            pieces.append(re.sub(r"\$[\w:{(]+", UNKNOWN, found["double"].replace('`"', '"')))
-        elif found["single"] is not None:
-            pieces.append(found["single"].replace("''", "'"))
-        else:
-            pieces.append(found["one"] or re.sub(r"\$[\w:]+|[*?]", UNKNOWN, found["bare"]))
-    return "".join(pieces)
+def _unquoted(found: re.Match[str]) -> str:
+    if found["double"] is not None:
+        return re.sub(r"\$[\w:{(]+", UNKNOWN, found["double"].replace('`"', '"'))
+    if found["single"] is not None:
+        return found["single"].replace("''", "'")
+    return found["one"] or re.sub(r"\$[\w:]+|[*?]", UNKNOWN, found["bare"])
 
 
 def _as_bash(command: Command) -> Command:

@@ -128,7 +128,7 @@ def _whole(flags: Flags, files: Words) -> Printed:
     return Printed(WHOLE, [file for file in files if not re.match(r"\+(?:[0-9]|/|G)", file)])
 
 
-def _changed(flags: Flags, files: Words) -> Printed:
+def _unknown(flags: Flags, files: Words) -> Printed:
     """What a command that changes, orders or picks lines makes of its files: they are named, their lines are not."""
     return Printed(None, files)
 
@@ -156,27 +156,22 @@ def _shown(flags: Flags, operands: Words) -> Printed | None:
     return Printed(WHOLE, files) if files else None
 
 
-def _head(flags: Flags, operands: Words) -> Printed:
-    sign, n, files = _counted(flags, operands)
-    return Printed(((1, n),) if n is not None and sign != "-" else None, files)
-
-
-def _tail(flags: Flags, operands: Words) -> Printed:
-    sign, n, files = _counted(flags, operands)
-    if n is not None and sign == "+":
-        return Printed(((max(n, 1), None),), files)
-    return Printed(None, files, last=n)
-
-
-def _counted(flags: Flags, operands: Words) -> tuple[str, int | None, Words]:
-    """The sign and number of lines that `head` or `tail` is to show, 10 where it is not said, and the files."""
+def _head(flags: Flags, operands: Words, *, is_tail: bool = False) -> Printed:
+    """What `head` or `tail` shows: 10 lines where it is not said how many."""
     if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
-        return "", None, operands
+        return Printed(None, operands)
     counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
     found = [_COUNT.fullmatch(one) for one in (*counts, *(word for word in operands if word.startswith("+")))]
     told = [(one["sign"], n) for one in found if one is not None and (n := line_of(one["n"])) is not None]
-    files = tuple(word for word in operands if not (word.startswith("+") and _COUNT.fullmatch(word)))
-    return (*(told[-1] if told else ("", 10)), files)
+    sign, n = told[-1] if told else ("", 10)
+    files = [word for word in operands if not (word.startswith("+") and _COUNT.fullmatch(word))]
+    if is_tail:
+        return Printed(((max(n, 1), None),), files) if sign == "+" else Printed(None, files, last=n)
+    return Printed(None if sign == "-" else ((1, n),), files)
+
+
+def _tail(flags: Flags, operands: Words) -> Printed:
+    return _head(flags, operands, is_tail=True)
 
 
 def _sed(flags: Flags, files: Words) -> Printed | None:
@@ -188,26 +183,14 @@ def _sed(flags: Flags, files: Words) -> Printed | None:
         scripts, files = list(files[:1]), files[1:]
     spaced = (re.sub(r"(?<=[0-9$]) +(?=[pq{])", "", script) for script in scripts)
     pieces = [piece for script in spaced for piece in re.split(r"[;\n{}\s]+", script) if piece]
-    return Printed(_sed_windows(pieces, is_quiet=is_quiet), files)
-
-
-def _sed_windows(pieces: Words, *, is_quiet: bool) -> tuple[Window, ...] | None:
+    quits = [line_of(found[1]) for piece in pieces if (found := _SED_QUITS.fullmatch(piece))]
     if not is_quiet:
-        quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
-        last = line_of(quits[1]) if quits else None
-        return ((1, last),) if last is not None else None
-    windows: list[Window] = []
-    for piece in pieces:
-        if piece == "p":
-            return WHOLE
-        if _SED_QUITS.fullmatch(piece):
-            continue
-        found = _SED_PIECE.fullmatch(piece)
-        window = _window(found["start"], found["end"] or found["start"], found["sign"] or "") if found else None
-        if window is None:
-            return None
-        windows.append(window)
-    return tuple(windows) or None
+        return Printed(((1, quits[0]),) if len(pieces) == 1 and quits and quits[0] is not None else None, files)
+    place = pieces.index("p") if "p" in pieces else len(pieces)
+    asked = [_SED_PIECE.fullmatch(piece) for piece in pieces[:place] if not _SED_QUITS.fullmatch(piece)]
+    known = [_window(one["start"], one["end"] or one["start"], one["sign"] or "") for one in asked if one]
+    windows = _all_known(known, asked)
+    return Printed(WHOLE if windows is not None and place < len(pieces) else windows or None, files)
 
 
 def _awk(flags: Flags, operands: Words) -> Printed:
@@ -247,7 +230,7 @@ _READERS: Mapping[str, tuple[Callable[[Flags, Words], Printed | None], str]] = {
     **dict.fromkeys(("cat", "less", "more", "tac"), (_whole, "")),
     **dict.fromkeys(
         ("sort", "uniq", "cut", "column", "rev", "iconv", "strings", "fold", "expand"),
-        (_changed, r"-[tkdfcsSTonw]|--[a-z-]+"),
+        (_unknown, r"-[tkdfcsSTonw]|--[a-z-]+"),
     ),
     **dict.fromkeys(("bat", "batcat"), (_bat, "-[rlH]|--line-range|--language|--style|--color|--paging")),
     **dict.fromkeys(("awk", "gawk", "mawk"), (_awk, "-[Fv]")),

@@ -33,6 +33,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline, pipelines_of
+from ingest.runs.trajectories.json_values import MAX_LINE
 from ingest.runs.trajectories.powershell_lines import is_powershell, powershell_pipelines_of
 from ingest.runs.trajectories.shell_files import (
     PATCHERS,
@@ -47,6 +48,7 @@ from ingest.runs.trajectories.shell_files import (
 )
 from ingest.runs.trajectories.shell_output import Failures, hunks_in, joined_lines, numbers_in, views_in
 from ingest.runs.trajectories.shell_readers import (
+    WHOLE,
     Printed,
     git_options,
     is_diff,
@@ -155,9 +157,9 @@ class _Line:
         What reads files says so when it fails; so without such words another must have failed.
         """
         for place in range(len(pipelines) - 1, -1, -1) if self.failed else ():
-            words = pipelines[place].commands[0].words
-            is_move = words[:1] != [] and words[0] in _MOVES
-            is_trusted = is_move or words[:1] == ["echo"] or printed_by(words) is not None
+            words = pipelines[place].commands[0].words or [""]
+            is_move = words[0] in _MOVES
+            is_trusted = is_move or words[0] == "echo" or printed_by(words) is not None
             if not is_trusted or (is_move and self.failures.refuse(words[-1])):
                 return place + 1
             if pipelines[place].joined_by != "&&":
@@ -167,12 +169,8 @@ class _Line:
     def _read(self, pipeline: Pipeline) -> None:
         folder = self.folder_of(pipeline.scope)
         first = pipeline.commands[0]
-        for command in pipeline.commands:
-            self.edited += [
-                joined(folder, path)
-                for path in written_by(command)
-                if is_path(path) and not path.startswith(_TEMPORARY)
-            ]
+        written = (path for command in pipeline.commands for path in written_by(command) if is_path(path))
+        self.edited += [joined(folder, path) for path in written if not path.startswith(_TEMPORARY)]
         if first.name in _MOVES:
             if len(pipeline.commands) == 1 and not (self.failed and self.is_single):
                 self._move(pipeline.scope, first)
@@ -254,28 +252,25 @@ class _Line:
                 return hits
             views = self._narrowed(views, command)
         if len(files) == 1 and self.is_alone and numbers_lines(first.words):
-            numbers = [line for line in numbers_in(self.output or "") if any(_holds(view, line) for view in views)]
+            shown = [(view.start or 1, view.end or MAX_LINE) for view in views]
+            numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
             views = joined_lines((files[0], line) for line in numbers) or views
         return views
 
     def _numbered(self, views: Sequence[View], command: Command) -> list[View]:
         """The lines that `grep -n` lists of one view that is piped into it: numbered from the view's first on."""
         search = search_of(command.words)
-        start = views[0].start if len(views) == 1 and self.is_alone else None
-        if search is None or not search.is_numbered or start is None:
+        first = views[0].start if len(views) == 1 and self.is_alone else None
+        if search is None or not search.is_numbered or first is None:
             return []
-        lines = views_in(self.output or "", views[0].path)
-        return [
-            replace(one, start=one.start + start - 1, end=one.end + start - 1) for one in lines if one.start and one.end
-        ]
+        listed = ((one, one.start, one.end) for one in views_in(self.output or "", views[0].path))
+        return [replace(one, start=a + first - 1, end=b + first - 1) for one, a, b in listed if a and b]
 
     def _narrowed(self, views: list[View], command: Command) -> list[View]:
-        printed = printed_by(command.words)
-        if search_of(command.words) is not None:
-            return list(dict.fromkeys(View(view.path) for view in views))
-        if printed is None or printed.windows == ((1, None),) or command.name in _FILTERS:
+        printed, is_search = printed_by(command.words), search_of(command.words) is not None
+        if not is_search and (printed is None or printed.windows == WHOLE or command.name in _FILTERS):
             return views
-        if len(views) > 1:
+        if is_search or printed is None or len(views) > 1:
             # It shows some of them, no one can tell which.
             return list(dict.fromkeys(View(view.path) for view in views))
         return [shown for view in views for shown in printed.of(view)]
@@ -289,7 +284,3 @@ def _passes_on(command: Command) -> bool:
     """Whether a command prints what it reads, or a part of it."""
     is_known = search_of(command.words) is not None or printed_by(command.words) is not None
     return is_known or command.name in _FILTERS or command.words[1:3] == ["-m", "json.tool"]
-
-
-def _holds(view: View, line: int) -> bool:
-    return (view.start or 1) <= line and (view.end is None or line <= view.end)

@@ -44,15 +44,11 @@ def printed_on(screen: str, commands: Sequence[str]) -> list[Printed]:
         for number in range(place, len(prompts)):
             output = _after(screen[prompts[number].end() : ends[number]], command)
             if output is not None:
-                printed, place = Printed(output, _folder(prompts[number])), number + 1
+                folder = (prompts[number]["folder"] or "").strip()
+                printed, place = Printed(output, folder if folder.startswith("/") else ""), number + 1
                 break
         found.append(printed)
     return found
-
-
-def _folder(prompt: re.Match[str]) -> str:
-    folder = (prompt["folder"] or "").strip()
-    return folder if folder.startswith("/") else ""
 
 
 def _after(text: str, command: str) -> str | None:

@@ -7,17 +7,14 @@ name, whichever agent called it, so one table serves every record of calls.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
 
 from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of, list_of, text_of
 from ingest.runs.trajectories.shell_files import PATCHERS, joined
 from ingest.runs.trajectories.shell_output import views_in
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.trajectory import Reading, View
-
-T = TypeVar("T")
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
@@ -184,22 +181,21 @@ def _asked(arguments: JsonObject) -> tuple[int, int | None]:
     return start, None if limit is None else start + limit - 1
 
 
-def paired(
-    calls: Sequence[T],
-    results: Sequence[JsonObject],
-    call_id: Callable[[T], str],
-    result_id: Callable[[JsonObject], str],
-) -> list[list[JsonObject]]:
+def paired(call_ids: Sequence[str], results: Sequence[JsonObject], keys: Sequence[str]) -> list[list[JsonObject]]:
     """The results of each call: by their ids, the rest by order where they are as many, else each has all of the rest.
 
     One result for several calls is so the result of each of them. A call may have none.
+
+    Args:
+        call_ids: The calls' ids, empty where one has none.
+        results: What was given.
+        keys: Where a result says which call it is of.
     """
-    ids = [call_id(call) for call in calls]
     by_id: dict[str, list[JsonObject]] = {}
     for result in results:
-        by_id.setdefault(result_id(result), []).append(result)
-    rest = [result for result in results if result_id(result) not in {*ids} - {""}]
-    found = [by_id.get(one, []) if one else [] for one in ids]
+        by_id.setdefault(first_text(result, keys), []).append(result)
+    found = [by_id.get(one, []) if one else [] for one in call_ids]
+    rest = [result for result in results if first_text(result, keys) not in {*call_ids} - {""}]
     without = [place for place, own in enumerate(found) if not own]
     for number, place in enumerate(without):
         found[place] = [rest[number]] if len(rest) == len(without) else list(rest)

@@ -28,7 +28,7 @@ def result(name: str, of: str = "") -> dict[str, object]:
     ],
 )
 def test_calls_and_results_are_paired(calls: list[str], results: list[dict[str, object]], wanted: list[str]) -> None:
-    found = paired(calls, results, lambda call: call, lambda one: str(one["of"]))
+    found = paired(calls, results, ["of"])
     assert ["".join(str(one["name"]) for one in each) for each in found] == wanted
 
 
