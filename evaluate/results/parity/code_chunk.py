@@ -16,7 +16,7 @@ _FOLDER = "repoeval/code-chunk"
 _FILES = tuple(f"{_FOLDER}/{name}" for name in ("queries.parquet", "rankings.parquet", "summary.json"))
 _METRICS = {"precision_at_5": "precision", "recall_at_5": "recall", "ndcg_at_5": "ndcg"}
 _TASK = "repoeval/prompt-code-chunk"
-_PROTOCOL = {"benchmark": "repoeval", "protocol": "repoeval@code-chunk-v1"}
+_PROTOCOL = "repoeval@code-chunk-v1"
 _ITEM = "function-2k/" + pl.col("repo") + "/" + pl.col("n").cast(pl.String)
 _OURS = "fixed-nws-1800"
 
@@ -54,7 +54,9 @@ def _ingest(work: Work) -> None:
 def _of_run(work: Work, cut: str, system: str) -> Iterator[Values]:
     """The metrics of every query under one cut, and their means over repositories."""
     scores, means = (
-        work.rows(name, "repoeval", system, _TASK, **_PROTOCOL).filter(pl.col("metric").is_in(_METRICS.values()), k=5)
+        work.rows(name, "repoeval", system, _TASK, protocol=_PROTOCOL).filter(
+            pl.col("metric").is_in(_METRICS.values()), k=5
+        )
         for name in ("scores", "aggregates")
     )
     theirs = _queries(work, cut)
