@@ -12,7 +12,11 @@ from lake.text import counted
 
 
 def shown_trajectories(found: Found, only: int | None = None) -> Iterator[str]:
-    """The lines that say what some files hold; `only` is the number of the one step that is wanted, from 1.
+    """The lines that say what some files hold.
+
+    Args:
+        found: The files.
+        only: The number of the one step that is wanted, from 1.
 
     Raises:
         GoldspanError: They are of a format that holds no trajectories.

@@ -52,7 +52,11 @@ _AT_ONCE = 100_000
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name: either of their ids → item_id."""
+    """The items that a trajectory may name, by either of their ids.
+
+    Attributes:
+        known: Either id → item_id.
+    """
 
     known: dict[str, str]
 
@@ -85,7 +89,12 @@ class Ids:
 
 @dataclass(frozen=True)
 class Read:
-    """What some files hold: frames with the columns `VIEWS` and `ANSWERS`."""
+    """What some files hold.
+
+    Attributes:
+        views: Columns `VIEWS`.
+        answers: Columns `ANSWERS`.
+    """
 
     views: pl.DataFrame
     answers: pl.DataFrame
@@ -114,10 +123,16 @@ class _Columns:
 
 
 def read(found: Found, ids: Ids, rejects: Rejects, tally: Tally) -> Read:
-    """Every trajectory of some files; what was passed over, and what was not understood, is counted.
+    """Every trajectory of some files.
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
     item it is about, and a row of `rejects` where nothing does.
+
+    Args:
+        found: The files.
+        ids: The items they may be of.
+        rejects: What could not be read of them goes here.
+        tally: Files that were passed over, calls that read, and what was not understood are counted here.
     """
     views, answers, left = _Columns(VIEWS), _Columns(ANSWERS), MAX_VIEWS
     tally.n_skipped = len(found.skipped)

@@ -22,7 +22,7 @@ _LEAVES = r"(?:^|/)\.\.(?:/|$)"
 def files_of(
     lake: Lake, benchmark: str, pool_ids: pl.Series, *, whole_trees: bool = False, paths: pl.Series | None = None
 ) -> pl.DataFrame:
-    """The files of some pools: pool (the pool's place in `pool_ids`), path, sha256, n_lines.
+    """The files of some pools.
 
     Args:
         lake: Where they are.
@@ -30,6 +30,9 @@ def files_of(
         pool_ids: Which.
         whole_trees: Whether files that lie beside those that are searched, in pool `<pool>#rest`, belong to it.
         paths: Where given, only files that are called as one of these, whatever folder it is in: no other can be meant.
+
+    Returns:
+        pool (the pool's place in `pool_ids`), path, sha256, n_lines.
     """
     pools = pool_ids.to_frame("pool_id").with_row_index("pool").cast({"pool": pl.Int64})
     if whole_trees:

@@ -56,7 +56,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
     All of it is one step, and the final context as well: the files found, the elements found as symbols, and the edit
     locations as symbols and lines. Of several samples of edit locations a `_traj.json` counts for the first that names
-    lines, and only by its lines; those of a `loc_….jsonl` are joined, as the published converter does.
+    lines, and only by its lines; those of a `loc_….jsonl` are joined, as the published converter does. Lines the wrong
+    way round are swapped. The patch is `6_final_selected_patch`, `model_patch`, or the `model_patch` of the same
+    instance in a file beside.
+
+    Raises:
+        DamagedError: The file is a list or an object and not JSON to its end.
     """
     patches, lost = _patches_beside(file)
     for position, row in file.objects():

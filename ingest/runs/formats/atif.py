@@ -70,8 +70,12 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     A step is a call of the agent's that showed something; a call of a step that records no observation counts as having
     shown what it was asked for. One result for several calls is the screen of a terminal they were typed into. A
     terminal stays in the folder it was brought to. What a subagent did, and what continues in another file, is read
-    where the record names it. `extra.instance_id` or the trial's result says which item it is of; the patch is
-    `extra.model_patch`, or beside the file.
+    where the record names it. Which item it is of, `extra.instance_id` says, else the trial's result, else the path,
+    also where a trial's folder is the item with seven characters after it (`<item>__AbCdEfG`). The patch is
+    `extra.model_patch`, or `<name>.patch` beside the file.
+
+    Raises:
+        DamagedError: The file is a list or an object and not JSON to its end.
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")

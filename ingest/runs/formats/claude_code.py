@@ -53,6 +53,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     A step is a call that showed something: `Read` the lines its result numbers, `Grep` the lines or files it lists,
     `Bash` what its command prints of files. Calls of subagents count as the session's own, those of a file of its own
     where the call stands that began it. A call without a result showed nothing.
+
+    Raises:
+        DamagedError: A row of the session cannot be read.
     """
     folder = _folder_of(file.path)
     below = [file.all[path] for path in sorted(file.all) if path.startswith(f"{folder}subagents/")]

@@ -71,9 +71,13 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """One for every object of an instance or issue, or the one whose events are the file's rows.
 
     A step is an action that showed something: a `read`, a command (`run`), a cell that opens files (`run_ipython`), a
-    call of the SDK's tools. Paths of a command start from the folder that the command before it ended in; those in the
-    folder that the task was given are below it. The final context is the union of the steps, as in the published
-    converter. What that makes of an evaluation's actions, whatever came of them, is given beside it.
+    call of the SDK's tools. One that ended in an error showed nothing. Paths of a command start from the folder that
+    the command before it ended in; those in the folder that the task was given are below it. The final context is the
+    union of the steps, as in the published converter. An issue's item is `<owner>__<repo>-<number>`. What that
+    converter makes of an evaluation's actions, whatever came of them, is given beside it.
+
+    Raises:
+        DamagedError: The file is a list or an object and not JSON to its end, or an event is lost.
     """
     events: list[JsonObject] = []
     for position, row in file.objects():

@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from itertools import count, pairwise
 
 from tree_sitter import Node
 
 from ingest.contents.syntax_trees import syntax_tree
-
-MAX_CHARACTERS = 40_000
-"""A longer line, not counting the texts fed to its commands, is not read; what shows a file is short."""
-UNKNOWN = "\0"
-"""Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
+from ingest.runs.trajectories.command_lines import MAX_CHARACTERS, UNKNOWN, Command, Pipeline, without_documents
 
 _MAX_MARKS = 2_000  # The parser takes time and memory that grow with the square of these.
 _MAX_DEPTH, _MAX_VALUE, _MAX_SCOPES = 3, 1_000, 20
 _PREFIXES = ("sudo", "time", "command", "nohup", "env", "exec", "nice", "stdbuf", "builtin")
-_DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
 _HIDING = (">", ">>", ">|", "&>", "&>>", ">&")
 _OPEN = ("/dev/stdout", "/dev/stderr", "/dev/tty", "-", "1", "2")
 _CLOSED = (
@@ -33,47 +27,17 @@ _BRACE_MARKS = {"{": "\1", "}": "\2", ",": "\3"}
 _ESCAPED = re.compile(r"\\([$`\"\\\n])")
 
 
-@dataclass
-class Command:
-    """One command.
-
-    Attributes:
-        words: Its name and what follows it, without quotes and redirections.
-        is_hidden: What it prints goes into a file, or nowhere; `hides_errors`: what it prints of errors does.
-        writes: The files that its output goes into.
-    """
-
-    words: list[str] = field(default_factory=list)
-    is_hidden: bool = False
-    hides_errors: bool = False
-    writes: list[str] = field(default_factory=list)
-
-    @property
-    def name(self) -> str:
-        """Its name without a folder; empty where there is none."""
-        return self.words[0].rpartition("/")[2] if self.words else ""
-
-
-@dataclass
-class Pipeline:
-    """Commands of which each reads what the one before it prints.
-
-    Attributes:
-        commands: At least one.
-        joined_by: `&&` or `||` where whether it runs depends on the pipeline before it; else empty.
-        scope: The subshells it runs in, outermost first: a `cd` in one holds there alone.
-    """
-
-    commands: list[Command]
-    joined_by: str = ""
-    scope: tuple[int, ...] = ()
-
-
 def pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a command line, or a command given as words, runs, in its order.
+    """The pipelines that a command line runs, in its order; what `bash -c` is given is read as a line itself.
 
-    What `bash -c` is given is read as a line itself. Texts fed to a command (`<<EOF`), comments and bodies of functions
-    are left out; variables that the line gives a plain value have it. A line that is too long is None.
+    Texts fed to a command in the line (`<<EOF`), comments and bodies of functions are left out; variables that the line
+    gives a plain value have it. Of a broken line what the grammar makes out is read.
+
+    Args:
+        command: A line, or the words of one command.
+
+    Returns:
+        The pipelines; None for a line that is too long or too deeply nested to be read.
     """
     pipelines = _pipelines(command) if isinstance(command, str) else [Pipeline([Command(list(command))])]
     return None if pipelines is None else list(_unwrapped(pipelines, 0))
@@ -125,26 +89,6 @@ def _pipelines(line: str) -> list[Pipeline] | None:
         return None
     root = syntax_tree(line.encode(errors="replace"), "bash")
     return None if isinstance(root, str) else list(_Walk().pipelines(root))
-
-
-def without_documents(text: str) -> str:
-    """A line without the texts that it feeds to its commands."""
-    lines = text.split("\n")
-    places: dict[str, list[int]] = {}
-    for number, line in enumerate(lines if "<<" in text else ()):
-        places.setdefault(line.strip(), []).append(number)
-    kept, number = [], 0
-    while number < len(lines):
-        line, last = lines[number], number
-        for found in _DOCUMENT.finditer(line):
-            ends = places.get(found["tag"], [])
-            place = bisect_right(ends, last)
-            if place < len(ends):
-                last = ends[place]
-                line = line.replace(found[0], " ", 1)
-        kept.append(line)
-        number = last + 1
-    return "\n".join(kept)
 
 
 class _Walk:

@@ -36,8 +36,13 @@ def pairs_of(text: str) -> list[View]:
 def in_repository(path: str, folder: str = "") -> str:
     """A path as it is below the repository: without quotes, `./`, `/`, `/testbed/`, and `/home/<folder>/`.
 
-    Other folders below `/home` than the repository's stay, and are dropped when the path is looked for. The repository
-    itself, and what lies in `/home` beside it, is an empty path.
+    Args:
+        path: As an agent wrote it.
+        folder: What the repository's folder below `/home` is called; other folders stay, and are dropped when the path
+            is looked for in the repository.
+
+    Returns:
+        The path; empty for the repository itself and for what lies in `/home` beside it.
     """
     path = path.strip().strip("'\"").removeprefix("/testbed/")
     if path.startswith("/home/"):

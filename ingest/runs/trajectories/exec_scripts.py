@@ -18,11 +18,14 @@ Names = dict[str, object]
 
 
 def script_calls(script: str) -> list[tuple[str, JsonObject]] | None:
-    """The calls `tools.name({…})` of a script, at most 1,000: the tool's name, and what it is given.
+    """The calls `tools.name({…})` of a script, in its order: the tool's name, and what it is given.
 
     Read are texts, templates, lists and objects, the constants they name, `+`, `join`, `String.raw`, and loops over
     lists that are written out (`for … of`, `map`, `forEach`), once for each entry. What only the run could tell is
-    None. A text in place of an object is the argument `input`. A script that cannot be parsed is None.
+    None. A text in place of an object is the argument `input`.
+
+    Returns:
+        The calls, at most 1,000; None for a script that cannot be parsed.
     """
     root = syntax_tree(script.encode(errors="replace"), "javascript")
     try:

@@ -95,6 +95,9 @@ def objects_in(head: bytes) -> tuple[JsonObject, ...]:
 
     An object that is cut off has the keys and values that stand before the cut. What is damaged is left out. Every
     format looks at the same beginning, so the last one is kept.
+
+    Args:
+        head: The first bytes of a file, unpacked.
     """
     text = _beginning(head)
     if not text.startswith(("{", "[")):

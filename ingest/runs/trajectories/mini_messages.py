@@ -33,7 +33,8 @@ _CUT_SHORT = "timed out"
 def returned(text: str) -> tuple[str, bool] | None:
     """What a command gave and whether it failed, as a message tells it: `<returncode>` and `<output>`, or both as JSON.
 
-    A message that tells of no command, such as one that refuses an answer, is None.
+    Returns:
+        None for a message that tells of no command, such as one that refuses an answer.
     """
     told = parsed_object(text) if text.lstrip().startswith("{") else {}
     if "returncode" in told:

@@ -21,7 +21,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 
-from ingest.runs.trajectories.bash_lines import MAX_CHARACTERS, UNKNOWN, Command, Pipeline, without_documents
+from ingest.runs.trajectories.command_lines import MAX_CHARACTERS, UNKNOWN, Command, Pipeline, without_documents
 
 _SHELLS = ("powershell", "powershell.exe", "pwsh", "pwsh.exe", "cmd", "cmd.exe")
 _CMDLET = re.compile(
@@ -64,7 +64,7 @@ def is_powershell(command: str | Sequence[str], folder: str) -> bool:
 
 
 def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
-    """The pipelines that a command line runs, as `bash_lines` has them; None for a line too long."""
+    """The pipelines that a command line runs, as `command_lines` has them; None for a line too long."""
     if not isinstance(command, str):
         command = command[-1]
     command = without_documents(_SCRIPT.sub(lambda found: found["script"], command, count=1))

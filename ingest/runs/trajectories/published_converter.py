@@ -37,8 +37,10 @@ _SOURCE = re.compile(rf"[^\s&|>]+\.(?:{'|'.join(_ENDINGS)})\b")
 def published_context(events: Iterable[JsonObject]) -> Context | None:
     """A step for each `read` or `run` action that names a file, whatever it gave; in the end all their lines, joined.
 
-    A `read` without a `view_range` names the file alone. Events none of which has arguments the converter does not
-    know: they are None.
+    A `read` without a `view_range` names the file alone.
+
+    Returns:
+        None where no action has arguments: such events the converter does not know.
     """
     actions = [event for event in events if isinstance(event.get("args"), dict)]
     steps = tuple(views for event in actions if (views := _of_action(event)))

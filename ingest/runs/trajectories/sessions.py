@@ -58,7 +58,11 @@ class Session:
         return reading
 
     def add_all(self, calls: Sequence[tuple[ToolCall, Reading | None]]) -> None:
-        """Add all calls of a session whose root they tell: a path that is named with it, and without; None as below."""
+        """Add all calls of a session whose root they may tell: by a path that is named with it, and without.
+
+        Args:
+            calls: Each with what it showed; None for one that has no result where others have.
+        """
         paths = (view.path for _, reading in calls if reading is not None for view in reading.views)
         self.root = self.root or _root_of(list(dict.fromkeys(paths))[:_MAX_PATHS])
         for call, reading in calls:
@@ -98,7 +102,8 @@ class Session:
     def trajectory(self) -> Trajectory:
         """The session: its steps are the calls that showed something.
 
-        The final context is the last `<PATCH_CONTEXT>` that the agent said, else the union of the steps.
+        The final context is what the last `<PATCH_CONTEXT>` that the agent said names; without one it is the union of
+        the steps.
         """
         steps = tuple(event.views for event in self.events if event.views)
         answer = answer_in(self.said)
@@ -134,9 +139,14 @@ def told_by(head: bytes, holders: Sequence[str], is_event: Callable[[JsonObject]
 
 
 def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[tuple[Session, list[JsonObject]]]:
-    """The sessions of a file with their events: one per object that holds some under a key, else its rows are of one.
+    """The sessions of a file with their events: the one whose events are its rows, or one per object that holds some.
 
-    Rows of the one session are to be whole: events that are lost are steps that are lost.
+    Args:
+        file: JSON Lines, a JSON list, or one object.
+        holders: The keys that hold a session's events beside its `instance_id`.
+
+    Raises:
+        DamagedError: Rows of the one session cannot be read: events that are lost are steps that are lost.
     """
     rows: list[JsonObject] = []
     for position, row in file.objects():

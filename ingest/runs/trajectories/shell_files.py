@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline
+from ingest.runs.trajectories.command_lines import UNKNOWN, Command, Pipeline
 from ingest.runs.trajectories.shell_readers import Words, options_of, verb_of
 
 PATCHERS = ("apply_patch", "applypatch")

@@ -32,7 +32,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline, pipelines_of
+from ingest.runs.trajectories.bash_lines import pipelines_of
+from ingest.runs.trajectories.command_lines import UNKNOWN, Command, Pipeline
 from ingest.runs.trajectories.json_values import MAX_LINE
 from ingest.runs.trajectories.powershell_lines import is_powershell, powershell_pipelines_of
 from ingest.runs.trajectories.shell_files import (
@@ -78,15 +79,19 @@ _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 def reading_of_command(
     command: str | Sequence[str], output: str | None = None, *, failed: bool = False, folder: str = ""
 ) -> Reading:
-    """What a command line, or a command given as words, showed of files, in its order, and where it left the terminal.
+    """What a command line showed of files, in its order, and where it left the terminal.
 
     Args:
-        command: What was run.
+        command: A line, or the words of one command.
         output: What it printed; None where it is not known, and it counts as having printed what it was to print.
         failed: Whether it ended with an error. A single command that failed to read shows nothing; of several, what
             follows the one that must have failed, and files that the output says could not be read.
         folder: Where it runs, empty where it is not known: what relative paths are joined to, as is what `cd` in the
             line names. A caller whose terminal lives on gives the folder of the reading before.
+
+    Returns:
+        The views, each once; `reads` where a command in it reads files; `folder` after it; `edited` for the files it
+        writes to; `unread` for what it was to show and could not be told.
     """
     is_windows = is_powershell(command, folder)
     pipelines = powershell_pipelines_of(command) if is_windows else pipelines_of(command)

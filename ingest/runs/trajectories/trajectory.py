@@ -110,8 +110,8 @@ class Trajectory(Context):
         position: Where in the file it stands, such as `line 3`; empty where the file holds one trajectory.
         notes: What of it could not be read, a sentence each; they become rows of `rejects`.
         failed: Why nothing of it can be scored; empty for a trajectory that is whole.
-        published: What ContextBench's published converter reads, which `contextbench@official-v1` scores; None where
-            that is the same.
+        published: What ContextBench's published converter makes of the same file, where that is something else: the
+            protocol `contextbench@official-v1` scores it. None where both read alike.
         events: The calls that it is made of, also those that showed nothing; empty where a format has none.
         unread: What of it was met and not read, of its events and beside them.
     """

@@ -42,7 +42,7 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class TrajectoryFile:
-    """One file that may hold trajectories, read when asked and never kept; damage raises a `DamagedError`.
+    """One file that may hold trajectories, read when asked and never kept.
 
     Attributes:
         path: Its place in the folder or ZIP, with `/`; the file's name where it was given alone.
@@ -57,7 +57,11 @@ class TrajectoryFile:
     damages: list[DamagedError] = field(default_factory=list, compare=False)
 
     def head(self) -> bytes:
-        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
+        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage.
+
+        Raises:
+            DamagedError: There are none before it.
+        """
         blocks = io.BytesIO()
         try:
             self._read_into(blocks, HEAD_BYTES, _SMALL_BLOCK_BYTES)
@@ -71,7 +75,11 @@ class TrajectoryFile:
         return self.all.get(normpath(join(dirname(self.path), path)))
 
     def data(self) -> bytes:
-        """The content, unpacked, of at most `MAX_DOCUMENT_BYTES`."""
+        """The content, unpacked.
+
+        Raises:
+            DamagedError: It is packed and damaged, or has more than `MAX_DOCUMENT_BYTES`.
+        """
         blocks = io.BytesIO()
         self._read_into(blocks, MAX_DOCUMENT_BYTES + 1, _BLOCK_BYTES)
         data = blocks.getvalue()
@@ -81,11 +89,19 @@ class TrajectoryFile:
         return data
 
     def text(self) -> str:
-        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced."""
+        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced.
+
+        Raises:
+            DamagedError: As for `data`.
+        """
         return self.data().decode(errors="replace").removeprefix("\ufeff")
 
     def json(self) -> object:
-        """The content as one JSON value."""
+        """The content as one JSON value.
+
+        Raises:
+            DamagedError: It is none, such as when it is cut off; or as for `data`.
+        """
         value = _parsed(self.data().removeprefix(MARK))
         if isinstance(value, DamagedError):
             raise value
@@ -94,8 +110,11 @@ class TrajectoryFile:
     def objects(self) -> Iterator[tuple[str, JsonObject]]:
         """The objects of JSON Lines, of a JSON list, or of one JSON object, each with its position.
 
-        A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length;
-        a list, or an object over several lines, is to be JSON to its end. One object has an empty position.
+        A line or entry that is no object is added to `damages`, and the next is read. JSON Lines may be of any length.
+        A file that holds one object gives it an empty position.
+
+        Raises:
+            DamagedError: It is a list or one object over several lines, and not JSON to its end; or as for `data`.
         """
         for position, value in self._values():
             if isinstance(value, dict):
@@ -108,20 +127,32 @@ class TrajectoryFile:
             self.damages.append(damage)
 
     def rows(self) -> list[JsonObject]:
-        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
+        """The objects of a file that is one trajectory: where one is damaged, all of it is.
+
+        Raises:
+            DamagedError: An object is damaged; or as for `objects`.
+        """
         rows = [row for _, row in self.objects()]
         self.fail_if_damaged()
         return rows
 
     def fail_if_damaged(self) -> None:
-        """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
+        """Refuse a file whose rows make up one trajectory, where some of them could not be read.
+
+        Raises:
+            DamagedError: So it is.
+        """
         if self.damages:
             reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
             self.damages.clear()
             raise DamagedError(reason)
 
     def lines(self) -> Iterator[tuple[int, str]]:
-        """The lines with their numbers, from 1, without line ends; bytes that are no UTF-8 are replaced."""
+        """The lines with their numbers, from 1, without line ends; bytes that are no UTF-8 are replaced.
+
+        Raises:
+            DamagedError: What is packed is damaged, or a line has more than `MAX_LINE_BYTES`.
+        """
         for number, line in self._lines():
             if isinstance(line, DamagedError):
                 raise line

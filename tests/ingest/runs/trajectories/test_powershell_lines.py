@@ -79,3 +79,8 @@ def test_it_is_known_by_its_words_or_its_folder() -> None:
 )
 def test_any_line_is_read(pieces: list[str]) -> None:
     assert all(view.path for view in reading_of_command("".join(pieces), folder=FOLDER).views)
+
+
+def test_a_pattern_with_a_comma_is_one_word() -> None:
+    found = reading_of_command("Select-String 'a,b' src/a.py", "src\\a.py:3:a,b\n", folder="C:\\w")
+    assert found.views == (View("C:/w/src/a.py", 3, 3),)

@@ -339,3 +339,8 @@ def test_any_line_is_read(command: str | list[str], output: str | None, failed: 
     views = reading_of_command(command, output, failed=failed).views
     assert len(set(views)) == len(views)
     assert all(view.path for view in views)
+
+
+def test_only_what_says_where_to_begin_is_no_file_though_it_begins_with_a_plus() -> None:
+    assert reading_of_command("cat src/a.ts +page.svelte").views == (View("src/a.ts", 1), View("+page.svelte", 1))
+    assert reading_of_command("less +12 a.py").views == (View("a.py", 1),)
