@@ -42,8 +42,9 @@ class Stamp(TypedDict):
         made_by: A digest of the code and the libraries.
         read: File or folder → a digest of the states of its files.
         tables: The tables whose files are just those of `parts`.
-        shared: The tables that may have other files beside those, which a stamp of `evaluate` knows.
+        shared: The tables that may have other files beside those, known from this stamp or one of `evaluate`.
         parts: The lake's files that the stage answers for, and their states.
+        others: Those of the shared tables that another stage answers for.
         facts: What is said as JSON, where that was asked for.
         said: What is said on stderr, with a mark where the seconds stand.
         code: The exit status.
@@ -54,6 +55,7 @@ class Stamp(TypedDict):
     tables: list[str]
     shared: list[str]
     parts: dict[str, list[int]]
+    others: dict[str, list[int]]
     facts: dict[str, object]
     said: list[str]
     code: int
@@ -156,7 +158,7 @@ def keep(
     if survey(lake.root, [TABLES[name] for name in names]).faults:
         return
     own = {f"run_id={quoted(run)}" for run in runs}
-    mine = [path for path in found if _table_of(path) in whole or own & {*path.split("/")}]
+    mine = {path for path in found if _table_of(path) in whole or own & {*path.split("/")}}
     again = outcome.unchanged()
     stamp = Stamp(
         made_by=command.made_by,
@@ -164,6 +166,7 @@ def keep(
         tables=whole,
         shared=partly,
         parts={path: [*found[path]] for path in mine},
+        others={path: [*found[path]] for path in found.keys() - mine},
         facts=again.facts if as_json else {},
         said=[] if as_json or quiet else [escaped(line) for line in again.lines(command.stage, _SECONDS)],
         code=int(again.code),
@@ -181,7 +184,7 @@ def _is_current(lake: Path, stamp: Stamp) -> bool:
     others = {path: state for path, state in found.items() if path not in stamp["parts"]}
     if any(_table_of(path) in stamp["tables"] for path in others):
         return False
-    known = {}
+    known = dict(stamp["others"])
     for other in map(_read, (lake / FOLDER).glob("evaluate-*.json") if others else ()):
         known.update(other["parts"] if other else {})
     return others.items() <= known.items()
