@@ -37,7 +37,12 @@ Request = Mapping[str, object]
 
 
 class Answer(NamedTuple):
-    """What a command answered, its id included; empty where it failed, and then why, with what it complained of."""
+    """What came of a request.
+
+    Attributes:
+        said: The command's answer, its id included; empty where it failed.
+        error: Why there is none, with what the command complained of.
+    """
 
     said: Mapping[str, object]
     error: str = ""
@@ -45,14 +50,23 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class JsonCommand:
-    """A command, which no shell reads, and how many seconds it may be silent while it owes answers."""
+    """A command; no shell reads it.
+
+    Attributes:
+        words: The program and its arguments.
+        seconds: How long it may be silent while it owes answers; then it and all that it started are killed.
+    """
 
     words: tuple[str, ...]
     seconds: float = PATIENCE
 
     @classmethod
     def of(cls, text: str, *, seconds: float = PATIENCE) -> JsonCommand:
-        """A command as a person writes it, with quotes where a word has blanks, if its program is on this machine."""
+        """A command as a person writes it, with quotes where a word has blanks.
+
+        Raises:
+            GoldspanError: It is none, or its program is not on this machine.
+        """
         try:
             words = shlex.split(text)
         except ValueError as error:
@@ -78,10 +92,13 @@ class JsonCommand:
         return fingerprint(list(self.words), [sha256_of_file(file) for file in self.files])
 
     def answers(self, requests: Sequence[Request]) -> list[Answer]:
-        """The answer to each request, in their order; each has an `id` of its own, a text.
+        """The answer to each request, in their order.
 
         What crashes, hangs or talks nonsense is started again for the requests that it owes, fewer and fewer at a time,
         until the one that it fails on is alone.
+
+        Args:
+            requests: Each has an `id` of its own, a text.
         """
         found: dict[str, Answer] = {}
         todo = [list(requests)] if requests else []

@@ -20,9 +20,14 @@ from lake.text import listed
 def open_source(
     spec: str, benchmark: str, *, markers: tuple[str, ...] = (), cache: Path, progress: Progress | None = None
 ) -> Source:
-    """The source that `SOURCE=` names: `sample`, `hub`, or a folder; one that is called so is given as `./sample`.
+    """The source that `SOURCE=` names: `sample`, `hub`, or a folder.
 
-    A folder holds one of the markers to be the benchmark's own; what is downloaded is kept in the cache.
+    Args:
+        spec: `sample`, `hub`, or a path; a folder that is called so is given as `./sample`.
+        benchmark: The benchmark's name: `repoeval`, …
+        markers: What a folder must hold one of to be that benchmark's own (see `folder.open_folder`).
+        cache: Where downloads are kept.
+        progress: Called while something is downloaded.
 
     Raises:
         GoldspanError: There is no such folder, it does not hold the benchmark, or the source does not carry it.

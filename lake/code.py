@@ -31,7 +31,12 @@ _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 class Source(NamedTuple):
-    """What counts of a module's source: a digest of its syntax tree, and every dotted name that it may import."""
+    """What counts of a module's source.
+
+    Attributes:
+        digest: Of its syntax tree, without docstrings.
+        imports: Every dotted name that it may import, ours or not.
+    """
 
     digest: str
     imports: tuple[str, ...]
@@ -62,7 +67,12 @@ def closure_of(file: Path) -> tuple[Path, ...]:
 
 
 def read_source(text: bytes, package: str) -> Source:
-    """What counts of a module's source; relative imports are read against the dotted name of its package."""
+    """What counts of a module's source.
+
+    Args:
+        text: The source.
+        package: The dotted name of the package that it lies in, against which its relative imports are read.
+    """
     tree = ast.parse(text)
     for node in ast.walk(tree):
         if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:

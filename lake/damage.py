@@ -34,7 +34,13 @@ _DEEPEST = 8
 
 
 class Fault(NamedTuple):
-    """Something in a table's folder that is no part of the table, and why."""
+    """Something in a table's folder that is no part of the table.
+
+    Attributes:
+        table: The table.
+        path: Where it is.
+        why: What is wrong with it.
+    """
 
     table: Table
     path: Path

@@ -45,9 +45,12 @@ _PARAMETER = re.compile(r"<(\w+)>")
 
 
 def discover(package: ModuleType, kind: type[D], *, by_name: bool = True) -> dict[str, D]:
-    """Every module-level declaration of one kind in a package's modules, by name.
+    """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
 
-    They come in the order of the names, or module by module, as each declares them.
+    Args:
+        package: Where.
+        kind: Of which class.
+        by_name: Otherwise they come module by module, as each declares them.
 
     Raises:
         GoldspanError: Two declarations have one name.

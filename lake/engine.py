@@ -39,12 +39,22 @@ _DONE = {0, 5}
 
 @dataclass(frozen=True)
 class Engine:
-    """So many processes on this machine, one being this process itself; None for one per core where jobs are many."""
+    """A number of processes on this machine; one is this process itself.
+
+    Attributes:
+        n_processes: How many; None for one per core where there are many jobs, else one.
+    """
 
     n_processes: int | None = 1
 
     def map(self, work: Callable[[J], R], jobs: Sequence[J], *, are_long: bool = False) -> Iterator[R]:
-        """What the work makes of each job, in the order in which they end; few jobs may be worth processes if long."""
+        """What the work makes of each job, in the order in which they end.
+
+        Args:
+            work: What is done.
+            jobs: With what.
+            are_long: Whether starting processes is worth its seconds though the jobs are few.
+        """
         n_cores = os.cpu_count() or 1
         wanted = self.n_processes or (n_cores if are_long or len(jobs) >= MANY_JOBS else 1)
         n_processes = min(wanted, len(jobs))
@@ -115,7 +125,12 @@ def _threads_each(n_threads: int) -> Iterator[None]:
 
 
 def run_stage(arguments: Sequence[str], lake: Path, say: Callable[[str], None]) -> None:
-    """Run `python -m <arguments> --lake <lake>` in the checkout; the arguments begin with the stage.
+    """Run `python -m <arguments> --lake <lake>` in the checkout.
+
+    Args:
+        arguments: The stage and what follows it.
+        lake: Which lake it reads and writes.
+        say: Told of the command.
 
     Raises:
         GoldspanError: It ended in an error, with the last lines that it printed and its exit code.

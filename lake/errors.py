@@ -35,9 +35,14 @@ class Exit(IntEnum):
 
 
 class GoldspanError(Exception):
-    """A fault in what was given, told in at most ten lines: what was found, where, examples of it, what to do.
+    """A fault in what was given, told in at most ten lines: what, where, examples, what to do.
 
-    Of the examples the first three are shown; the command ends with the code.
+    Args:
+        what: One sentence naming the thing and what was found.
+        where: The file, line or table it was found in.
+        examples: Offending values; the first three are shown.
+        hint: What to do about it.
+        code: The exit status the command ends with.
     """
 
     def __init__(

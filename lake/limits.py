@@ -111,9 +111,12 @@ class TooMuchUnpackedError(Exception):
 
 
 def parsed_json(data: bytes, *, errors: str = "strict", limit: int = MAX_VALUE_BYTES) -> object:
-    """The value of a JSON text in UTF-8, without a byte order mark; `errors` is as for `bytes.decode`.
+    """The value of a JSON text in UTF-8, without a byte order mark.
 
-    What its values would take in memory is reckoned before they are made; marks inside texts are counted as well.
+    Args:
+        data: The text.
+        errors: How bytes that are no UTF-8 are taken, as `bytes.decode` has it.
+        limit: What its values may take in memory, in bytes; marks inside texts are counted as if they were none.
 
     Raises:
         TooLargeJsonError: They may take more.

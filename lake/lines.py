@@ -13,8 +13,10 @@ class LineAxis:
     """Where each file of each pool lies on the axis, and what lies before each place.
 
     On the axis a span is two places and needs no path, and the line at which a budget is spent is one binary search.
-    `files` has pool_id, path, offset (the place of the file's first line) and n_lines; `n_nws_before` has for each
-    place, and for the end, how many non-whitespace characters lie before it.
+
+    Attributes:
+        files: pool_id, path, offset (the place of the file's first line), n_lines.
+        n_nws_before: One Int64 for each place and one for the end: non-whitespace characters before it, never falling.
     """
 
     files: pl.DataFrame
@@ -22,7 +24,11 @@ class LineAxis:
 
     @classmethod
     def of(cls, lines: pl.DataFrame) -> LineAxis:
-        """Lay files on an axis: pool_id, path, n_nws (list of Int64: the non-whitespace characters of each line)."""
+        """Lay files on an axis.
+
+        Args:
+            lines: One row per file: pool_id, path, n_nws (list of Int64: the non-whitespace characters of each line).
+        """
         n_lines = pl.col("n_nws").list.len().cast(pl.Int64)
         ordered = lines.select("pool_id", "path", "n_nws").sort("pool_id", "path")
         files = ordered.select(
@@ -101,7 +107,9 @@ def held_pieces(spans: pl.LazyFrame, n_places: int, *flags: str) -> pl.LazyFrame
 def added_lines(spans: pl.DataFrame, of_list: Sequence[str]) -> pl.DataFrame:
     """The lines that each span adds to those of better rank in its list: one row for every run of new lines.
 
-    Spans have path, rank, line_start, line_end and, `of_list`, the columns that tell one list from another.
+    Args:
+        spans: The columns that tell one list from another, path, rank, line_start, line_end; other columns are dropped.
+        of_list: Those columns.
     """
     key = [*of_list, "path"]
     # Numbered once: the order of unique rows is another each time that it is worked out.

@@ -44,9 +44,12 @@ def made_from(
 
 @dataclass(frozen=True)
 class Product:
-    """Parts that are made together, of the same inputs, and what they would be made from today; mostly it is one.
+    """Parts that are made together, of the same inputs; mostly it is one.
 
-    The slots are in the order in which they are written: the last says that all are there.
+    Attributes:
+        lake: Where they lie.
+        slots: What they are, in the order in which they are written: the last says that all are there.
+        fingerprint: What they would be made from today.
     """
 
     lake: Lake

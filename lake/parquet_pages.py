@@ -24,7 +24,14 @@ _BYTE_ARRAY = 6
 
 
 class Column(NamedTuple):
-    """Where the pages of one column lie in one group of rows; `path` joins its name and those within it by dots."""
+    """The pages of one column in one group of rows.
+
+    Attributes:
+        path: The column's name, and within it those of what it is nested in, joined by dots.
+        is_text: Whether it holds texts or bytes of any length.
+        start: Where the first page starts.
+        n_bytes: What the pages and their headers take in the file.
+    """
 
     path: str
     is_text: bool
@@ -33,7 +40,10 @@ class Column(NamedTuple):
 
 
 def columns(footer: bytes) -> tuple[int, list[Column]]:
-    """How many rows a file says it has in its footer, and its columns in every group of rows.
+    """How many rows a file says it has, and its columns in every group of rows.
+
+    Args:
+        footer: What the file says of itself.
 
     Raises:
         ValueError: It is damaged.
@@ -62,7 +72,14 @@ def _structs(of: dict[int, object], field: int) -> list[dict[int, object]]:
 
 
 class Page(NamedTuple):
-    """What a page unpacks to; others name a dictionary's values, a delta's are what differs from the one before."""
+    """One page.
+
+    Attributes:
+        n_bytes: What it unpacks to.
+        n_values: How many values it holds.
+        is_dictionary: Whether other pages name values of it.
+        is_delta: Whether a value is written as what differs from the one before.
+    """
 
     n_bytes: int
     n_values: int
@@ -71,7 +88,12 @@ class Page(NamedTuple):
 
 
 def pages(file: IO[bytes], start: int, n_bytes: int) -> Iterator[Page]:
-    """The pages of one column in one group of rows: where the first starts, and what all take in the file.
+    """The pages of one column in one group of rows.
+
+    Args:
+        file: The file.
+        start: Where the first page starts.
+        n_bytes: What the pages and their headers take in the file.
 
     Raises:
         ValueError: What is there is no page.

@@ -18,7 +18,14 @@ _PLACE_LENGTH, _REASON_LENGTH = 1_000, 2_000
 
 @dataclass(frozen=True, order=True)
 class Reject:
-    """One thing that was refused: its file below the source's root, where in it (`line 12`, `entry ../x`), and why."""
+    """One thing that was refused.
+
+    Attributes:
+        source: The file it stands in, relative to the source's own root.
+        position: Where in it: `line 12`, `entry ../x`, `item function-2k/x/3`.
+        reason: What is wrong, and what to do where that is not plain.
+        excerpt: The beginning of what was refused.
+    """
 
     source: str
     position: str

@@ -68,8 +68,12 @@ class Rule:
 def disjoint(gold: pl.LazyFrame) -> pl.LazyFrame:
     """An item's gold in a file without overlaps, so that every gold line counts once.
 
-    Of item_id, path, line_start, line_end (half-open) it makes item_id, path, gold_start, gold_end, n_gold_in_file:
-    ordered spans that share no line, and how many lines the item's gold has in the file.
+    Args:
+        gold: item_id, path, line_start, line_end (half-open); spans may overlap.
+
+    Returns:
+        item_id, path, gold_start, gold_end, n_gold_in_file: ordered spans that share no line, and how many lines
+        the item's gold has in the file.
     """
     group = ["item_id", "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
@@ -91,7 +95,12 @@ def line_overlap(spans: pl.LazyFrame, gold: pl.LazyFrame, identity: Sequence[str
 
     `share` is lines shared over all of the item's gold lines. `iou` is lines shared over lines in either, against all
     of the item's gold lines in that file; with one gold span per file this is the ordinary intersection over union. A
-    span with several gold spans in reach counts once; `identity` are the columns that tell one from another.
+    span with several gold spans in reach counts once.
+
+    Args:
+        spans: item_id, path, line_start, line_end (half-open) and the identity's columns.
+        gold: As :func:`disjoint` gives it.
+        identity: The columns that tell one span from another.
     """
     spans = spans.select(*identity, *({"item_id", "path", "line_start", "line_end"} - set(identity)))
     shared = pl.min_horizontal("line_end", "gold_end") - pl.max_horizontal("line_start", "gold_start")

@@ -24,7 +24,13 @@ def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -
 
 
 def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The items that a task asks (pool_id, repo, subset, and more), each with the pool that it searches in it."""
+    """The items that a task asks, each with the pool that it searches in it.
+
+    Args:
+        lake: Where the pools are.
+        task: The task.
+        items: pool_id, repo, subset, and whatever goes with them.
+    """
     if not task.pool_prefix:
         return items
     own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")
@@ -34,9 +40,13 @@ def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: bool) -> pl.LazyFrame:
-    """The chunks of some contents (sha256, n_lines) that are ranked: the columns of table `chunks` but for the chunker.
+    """The chunks of some contents that are ranked: the columns of table `chunks` but for the chunker.
 
-    Those of white space alone are among them `with_blank`, and a file without a line, which none cuts, is one.
+    Args:
+        lake: Where from.
+        chunker: Whose chunks.
+        contents: sha256, n_lines.
+        with_blank: Chunks of white space alone are among them, and a file without a line, which none cuts, is one.
     """
     cut = lake.scan("chunks", chunker=chunker).filter(pl.col("sha256").is_in(contents["sha256"].implode()))
     if not with_blank:
@@ -48,7 +58,12 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
 
 
 def own_pools(pool: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The pool of each item, called by the item's id: what it shares with others, but for its `target_path`."""
+    """The pool of each item, called by the item's id: what it shares with others, without its own file.
+
+    Args:
+        pool: The columns of POOL.
+        items: item_id, pool_id, target_path.
+    """
     shared = items.select("item_id", "pool_id", own="target_path").join(pool, on="pool_id")
     own = shared.filter(pl.col("path").ne_missing(pl.col("own")))
     return own.select("path", "chunk_no", "line_start", "line_end", pool_id="item_id")

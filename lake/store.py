@@ -31,7 +31,10 @@ EVERY = frozenset(one.made_by for one in TABLES.values())
 
 
 class Lake:
-    """Typed tables in a folder, which need not exist yet.
+    """Typed tables in a folder.
+
+    Args:
+        root: The folder; it need not exist yet.
 
     Attributes:
         damage: What did not fit when the lake was locked, a sentence each; it is set aside.
@@ -44,7 +47,12 @@ class Lake:
         self.tally = PartCounts()
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
-        """A table's rows, lazily: the declared columns and those its folders add; of some folders' values alone."""
+        """A table's rows, lazily: the declared columns and those its folders add. No parts, no rows.
+
+        Args:
+            name: The table.
+            folders: Values of the table's Hive folders; only their parts are read.
+        """
         return self._frame(table(name), self.parts(name, **folders))
 
     def read(self, name: str, **folders: str) -> pl.DataFrame:
@@ -80,7 +88,14 @@ class Lake:
         return True
 
     def write(self, name: str, frame: pl.DataFrame, *, part: str, fingerprint: str, **folders: str) -> Part:
-        """Check a frame, sort it by key and put it in place of the part of that name, with what it was made from.
+        """Check a frame, sort it by key and put it in place of the part of that name.
+
+        Args:
+            name: The table.
+            frame: Exactly the declared columns, in any order; rows in any order.
+            part: The part's name within its folders.
+            fingerprint: What it was made from.
+            folders: A value for each of the table's Hive folders.
 
         Raises:
             GoldspanError: The frame does not fit the declaration, or the disk does not take it.
@@ -125,8 +140,12 @@ class Lake:
         """Hold the lake alone; a second writer calls `waiting` once and then waits.
 
         What killed processes left half-written is deleted as soon as the lock is held. What was damaged since it was
-        written, or was never written here, is set aside and told where the caller makes it again: its parts are those
-        of `makes` (see :class:`lake.tables.Table`).
+        written, or was never written here, is set aside where the caller makes it again.
+
+        Args:
+            waiting: Called where another holds the lake.
+            makes: Whose parts the caller makes; see :class:`lake.tables.Table`.
+            warn: Told of everything that is set aside.
 
         Raises:
             GoldspanError: The lake cannot be written, or holds a damaged part that the caller reads and does not make.

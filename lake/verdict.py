@@ -69,7 +69,12 @@ class Verdict:
     exploratory: bool = False
 
     def sentence(self, called: Callable[[str], str], digits: int = 3) -> str:
-        """The verdict as a sentence; `called` says what the system of a run is called."""
+        """The verdict as a sentence.
+
+        Args:
+            called: Run → what its system is called.
+            digits: Decimals of its numbers.
+        """
         if self.nothing:
             return self.nothing
         interval = by = ""
@@ -136,7 +141,13 @@ def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
 
 
 def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool) -> str:
-    """The answer with its numbers, from each factor's share of a grid of so many systems."""
+    """The answer with its numbers.
+
+    Args:
+        shares: Factor → its share, of a grid of systems.
+        n_systems: How many these are.
+        too_few: There are too few items or repositories to say.
+    """
     share, low, high = shares[DIFFERENCE]
     if share is None:
         return f"Between these {n_systems} systems nothing varies but by chance."

@@ -115,7 +115,10 @@ class Stored:
 def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
     """Write every table; merged from its parts in their order, so equal lakes give equal files.
 
-    What is said goes into each file's metadata.
+    Args:
+        lake: Where the tables are.
+        site: The site's folder.
+        said: Further facts to put in each file's metadata.
     """
     systems = dict(lake.scan("runs").select("run_id", "system").collect().sort("run_id").iter_rows())
     (site / FOLDER).mkdir(parents=True)

@@ -63,7 +63,11 @@ _Kept = TypeAdapter(Manifest)
 
 
 class SiteFolder:
-    """A folder that holds a site, or is to hold one."""
+    """A folder that holds a site.
+
+    Args:
+        root: The folder; it need not exist yet.
+    """
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()

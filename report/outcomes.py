@@ -88,7 +88,13 @@ def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
 
 
 def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    """The files of a board's outcomes, path and content; that on the items says further things beside them."""
+    """The files of a board's outcomes: path and content.
+
+    Args:
+        lake: Where the scores are.
+        outcomes: The board's.
+        said: What the file on the items says beside them.
+    """
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
     for row, key in zip(outcomes.rows, outcomes.keys, strict=True):

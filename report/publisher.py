@@ -72,7 +72,15 @@ class Material:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind; order and entries are its places in the navigation, the meaning is a sentence."""
+    """Makes the pages of one kind.
+
+    Attributes:
+        name: What the kind is called.
+        order: Where it stands in the navigation.
+        meaning: What a reader finds there, in a sentence.
+        entries: Its places in the navigation.
+        pages: The pages themselves.
+    """
 
     name: str
     order: int

@@ -24,7 +24,10 @@ class Recipe:
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[Recipe]:
     """What a reader comes for, of one board: scores by item and system, flips between two systems, the order.
 
-    The files of two tables are given relative to the site.
+    Args:
+        board: Which leaderboard.
+        aggregates: The files of that table, relative to the site.
+        scores: Those of the other.
     """
     granularity, metric, k = board.primary.measure
     # A system may have a run for each of several tasks.

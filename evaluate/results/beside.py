@@ -25,9 +25,13 @@ RULE = (
 
 
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
-    """Runs in the slice that a protocol shows first, best first, with what they cost; None where none cost anything.
+    """A task's runs in the slice that a protocol shows first, best first, with what they cost; None where none has any.
 
-    Systems are named, globs allowed; without names they are all.
+    Args:
+        lake: Where the numbers are.
+        task: Whose runs.
+        protocol: Under which they were scored.
+        systems: Names, globs allowed; all without any.
     """
     metric, k = primary_of(protocol)
     found = slice_rows(lake, task, protocol)

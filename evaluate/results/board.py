@@ -146,8 +146,17 @@ def board(
 ) -> PrintedTable | None:
     """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
 
-    What is requested are metrics and cut-offs, without any the primary, recall and reciprocal rank. Slice and systems
-    are chosen as by :func:`slice_rows`; `top` is how many systems there are at most, baselines not counted.
+    Args:
+        lake: Where the numbers are.
+        task: Whose runs.
+        protocol: Under which they were scored.
+        requested: The metrics and cut-offs; none for the primary, recall and reciprocal rank.
+        slice_name: Over which items, as `level=function`; the slice that the protocol shows first without it.
+        systems: Names, globs allowed; all without any.
+        top: How many systems at most, baselines not counted.
+
+    Raises:
+        GoldspanError: The protocol's runs were not scored over that slice.
     """
     declared = metrics_of(protocol)
     columns = list(dict.fromkeys(requested or [primary_of(protocol), *(one for one in _USUAL if one in declared)]))

@@ -251,5 +251,9 @@ def score_files(
 
 
 def check_benchmark(name: str) -> None:
-    """See that a name is a benchmark's, or raise an error that asks "did you mean"."""
+    """See that a name is a benchmark's.
+
+    Raises:
+        GoldspanError: It is none; the message asks "did you mean".
+    """
     lookup(name, "benchmark", {task.benchmark: task for task in TASKS.values()})

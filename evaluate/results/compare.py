@@ -153,7 +153,11 @@ def comparison(
 ) -> Iterator[str]:
     """The lines of a comparison: the numbers, once more where the two have numbers for different items, the verdict.
 
-    It says which comparisons fail the gate; if asked, on which items the two differ, and which runs A and B are.
+    Args:
+        found: The comparisons.
+        broken: Those that fail the gate.
+        flips: Whether to name the items on which the two differ.
+        names_runs: Whether to say which runs A and B are, as they were not named.
     """
     yield f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}  over"
     for one in found:

@@ -184,10 +184,13 @@ def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition on a metric and cut-off that fails a comparison, as somebody's own continuous integration asks it.
+    """A condition that fails a comparison.
 
-    The change is `drops` or `rises`, the second's number lies so far below or above the first's, or `is worse`, the
-    verdict.
+    Attributes:
+        metric: By which the two are compared.
+        k: Its cut-off.
+        change: `drops` or `rises`: the second's number lies so far below or above the first's; `is worse`: the verdict.
+        by: How far; 0 for a verdict.
     """
 
     metric: Metric

@@ -51,11 +51,17 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
 def explored(
     lake: Lake, task: Task, protocol: Protocol, requested: Requested, run_ids: Collection[str] | None = None
 ) -> pl.DataFrame:
-    """Scores of runs by metrics that their protocol does not declare, of every item that they were scored on under it.
+    """Scores by metrics that a protocol does not declare, of every item that a run was scored on under it.
 
-    They are rows of table `scores`, the protocol's hash left empty. The caller holds the lake's lock, as similarities
-    may be stored that were not there, and requests nothing that :func:`why_not` has something against. Without ids of
-    runs they are of all that were scored under the protocol.
+    Args:
+        lake: Where the rankings are; the caller holds its lock, as similarities may be stored that were not there.
+        task: Whose runs.
+        protocol: Whose rules, but for the metrics.
+        requested: The metrics and cut-offs, each one that :func:`why_not` has nothing against.
+        run_ids: Which runs; None for all that were scored under the protocol.
+
+    Returns:
+        Rows of table `scores`, its protocol's hash left empty.
     """
     rules, cache = _with_metrics(protocol, requested), PoolCache()
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}

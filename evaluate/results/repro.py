@@ -136,10 +136,14 @@ def lines(of: Provenance) -> Iterator[str]:
 def make_again(
     of: Provenance, lake: Lake, places: Mapping[str, Path | None], folder: Path, say: Callable[[str], None]
 ) -> tuple[str, int, int]:
-    """Run the commands in a lake of their own, in a folder, and compare every score.
+    """Run the commands in a lake of their own and compare every score.
 
-    Returns the run's id there, how many rows of table `scores` both have together, and how many are equal to the bit.
-    The places are what stands for each of FOLDER, FILE and VECTORS; of every command it is said that it runs.
+    Args:
+        of: The run.
+        lake: That holds it.
+        places: What stands for each of FOLDER, FILE and VECTORS.
+        folder: Where the other lake is made.
+        say: Told of every command.
 
     Raises:
         GoldspanError: A place is needed and not given, or a command ended in an error.

@@ -91,7 +91,12 @@ def choose(tasks: Iterable[T], recipe: Recipe) -> list[T]:
 
 
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
-    """The completions that a recipe asks of a repository's files (path → content), in the order of the files."""
+    """The completions that a recipe asks of a repository's files, in the order of the files.
+
+    Args:
+        files: Path → content.
+        recipe: What is mined.
+    """
     repo = recipe.repository
     sources = {path: lines_of(data) or [] for path, data in files.items() if path.endswith(".py") and is_own_code(path)}
 
@@ -105,7 +110,12 @@ def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, 
 
 
 def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
-    """The rows of RepoBench-R that a recipe asks of a repository's files (path → content)."""
+    """The rows of RepoBench-R that a recipe asks of a repository's files.
+
+    Args:
+        files: Path → content.
+        recipe: What is mined.
+    """
     usages = _USAGES[recipe.language](recipe.repository, files)
 
     def rows(setting: Setting, difficulty: Difficulty) -> list[Row]:

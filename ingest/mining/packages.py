@@ -34,7 +34,11 @@ class Package:
 
 
 def read_package(name: str) -> Package:
-    """An installed package, its files listed and none read yet; a `GoldspanError` where nothing can be listed."""
+    """An installed package: its files listed, none read yet.
+
+    Raises:
+        GoldspanError: It is not installed, or was installed in a way that leaves no record of its files.
+    """
     try:
         found = distribution(name)
     except PackageNotFoundError as error:

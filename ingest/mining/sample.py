@@ -65,7 +65,13 @@ _LANGUAGES: tuple[Language, ...] = ("java", "python")
 
 @dataclass(frozen=True)
 class Mined:
-    """A repository's files, what its recipe mines from them, and its licence."""
+    """A repository and what is mined from it.
+
+    Attributes:
+        recipe: What is asked of it.
+        files: Its files.
+        licence: Its licence.
+    """
 
     recipe: Recipe
     files: Sequence[Entry]
@@ -103,7 +109,11 @@ class SampleSource(Source):
 
 
 def open_sample(benchmark: str) -> SampleSource:
-    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is."""
+    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is.
+
+    Raises:
+        GoldspanError: The benchmark has no sample, or a package is missing.
+    """
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         what = f"there is no sample of {benchmark}"
@@ -178,13 +188,21 @@ def _made_when_read(
 
 @dataclass(frozen=True)
 class ContextBenchSample(FolderSource):
-    """The sample, and the cache its repositories are made in and fetched to; see `Source` for the other attributes."""
+    """The sample; see `Source` for what the attributes say.
+
+    Attributes:
+        cache: Where the repositories are made, and fetched to.
+    """
 
     cache: Path
 
     @cached_property
     def own_repositories(self) -> Repositories:
-        """Its own, made where the cache does not hold them, and cloned as all others are."""
+        """Its own, made where the cache does not hold them, and cloned as all others are.
+
+        Raises:
+            GoldspanError: There is no git, or the cache cannot be used.
+        """
         folder = self.cache.resolve() / "contextbench-sample" / self.revision
         try:
             folder.mkdir(parents=True, exist_ok=True)

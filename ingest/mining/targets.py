@@ -21,9 +21,11 @@ _SCOPES = ("function_definition", "class_definition")
 
 @dataclass(frozen=True)
 class Target:
-    """Lines `[start, end)` that are to be completed, 0-based, and the function's own name; empty for a line.
+    """Lines `[start, end)` that are to be completed, 0-based.
 
-    Its identity tells it from every other target of its file and stays when code around it moves.
+    Attributes:
+        name: The function's own name; empty for a line.
+        identity: Tells it from every other target of its file and stays when code around it moves.
     """
 
     start: int

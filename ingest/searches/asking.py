@@ -136,7 +136,11 @@ class Asked:
 
 
 def items_of(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
-    """The items that are put to a program: item_id, pool_id, target_path, text; sorted by pool, each once."""
+    """The items that are put to a program: item_id, pool_id, target_path, text; sorted by pool, each once.
+
+    Raises:
+        GoldspanError: The lake has no query of one.
+    """
     items = pl.concat([one.scorable.select("item_id", "pool_id", "target_path") for one in parts])
     items = items.unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")

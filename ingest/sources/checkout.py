@@ -28,9 +28,12 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class GitFile:
-    """A regular file in a commit's tree: its path, the git id of its content, and its size.
+    """A regular file in a commit's tree.
 
-    Of what is larger than `MAX_BLOB_BYTES` and was left with the server, no size is known.
+    Attributes:
+        path: With `/`, as the tree has it; bytes that are no UTF-8 are replaced by U+FFFD.
+        blob_id: The git id of its content.
+        n_bytes: Its size; None where it is larger than `MAX_BLOB_BYTES` and was left with the server.
     """
 
     path: str
@@ -97,7 +100,13 @@ class Checkout:
         return found
 
     def read(self, files: Sequence[GitFile] | None = None) -> Iterator[tuple[GitFile, bytes]]:
-        """Files with their contents, byte for byte, in the order given; all of `files` without one."""
+        """Files with their contents, byte for byte, in the order given; all of `files` without one.
+
+        One is in memory at a time, whatever is asked for.
+
+        Raises:
+            DamagedError: A content that was there is not.
+        """
         chosen = self.files if files is None else files
         try:
             yield from zip(chosen, self.git.contents(file.blob_id for file in chosen), strict=True)

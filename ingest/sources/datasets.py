@@ -51,7 +51,11 @@ class HubRows:
 
 
 def hub_rows(keys: Mapping[str, object]) -> HubRows:
-    """What a declaration says of a data set on the hub; a `ValueError` says which key is off."""
+    """What a declaration says of a data set on the hub.
+
+    Raises:
+        ValueError: It is no such thing; the message says which key is off.
+    """
     known = {"hub", "revision", "split", "config"}
     texts = {key: value for key, value in keys.items() if key in known and isinstance(value, str)}
     if off := sorted({*keys} - {*texts} | ({"hub", "revision", "split"} - {*texts})):

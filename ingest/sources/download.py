@@ -27,7 +27,13 @@ _BROKEN_OFF = (http.client.HTTPException, ConnectionError, TimeoutError, ssl.SSL
 
 @dataclass(frozen=True)
 class Remote:
-    """A file at its publisher's: where it is, what a person calls it, and its git blob id of 40 hex digits."""
+    """A file at its publisher's.
+
+    Attributes:
+        url: Where it is.
+        name: What a person calls it.
+        blob_id: Its git blob id: 40 hex digits.
+    """
 
     url: str
     name: str

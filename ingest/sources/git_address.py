@@ -25,7 +25,16 @@ class RepositoryError(GoldspanError):
 
 
 def url_of(repo: str, base: str = GITHUB) -> str:
-    """Where `owner/name` lies below a base; what is no such name is refused: a row does not choose the server."""
+    """Where a repository is fetched from.
+
+    Args:
+        repo: `owner/name` as a data row has it, and nothing else: a row does not choose the server.
+        base: The URL below which the names live.
+
+    Raises:
+        RepositoryError: It is no such name: a URL, one that climbs with `..`, looks like an option, is too long, or
+            holds what no name does.
+    """
     if reason := why_no_name(repo):
         raise _refused(repo, reason, "Rows name repositories as owner/name.")
     return f"{base.rstrip('/')}/{repo}"
@@ -45,14 +54,22 @@ def why_no_name(repo: str) -> str:
 
 
 def checked_base(base: str) -> str:
-    """A URL below which repositories lie, refused if it could mislead or would be written down with credentials."""
+    """A URL below which repositories lie.
+
+    Raises:
+        RepositoryError: It is none, speaks another protocol, carries credentials, looks like an option or climbs.
+    """
     if reason := _why_no_base(base):
         raise _refused(base, reason, "They lie below github, https://host/…, or file:///folder.")
     return base
 
 
 def checked_commit(commit: str, repo: str) -> str:
-    """A full commit id in lower case; a branch, a shortened id or an option is refused."""
+    """A full commit id, in lower case.
+
+    Raises:
+        RepositoryError: It is anything else: a branch, a shortened id, an option.
+    """
     lowered = commit.lower()
     if not _COMMIT.fullmatch(lowered):
         what = f"{_shown(commit)} is no full commit id, which has 40 hex digits"

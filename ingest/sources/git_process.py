@@ -58,7 +58,13 @@ _ENVIRONMENT = {
 
 @dataclass(frozen=True)
 class Said:
-    """What a git command answered: its exit status, its standard output, and what it complained of."""
+    """What a git command answered.
+
+    Attributes:
+        code: Its exit status.
+        out: Its standard output.
+        err: What it complained of.
+    """
 
     code: int
     out: bytes
@@ -111,8 +117,12 @@ class GitProcess:
             arguments: The command and what it is given.
             settings: Such as `remote.origin.promisor=true`, for this command alone.
             given: Its standard input.
-            timeout: Seconds after which it and all it started are killed, and a `TookTooLongError` is raised.
+            timeout: Seconds after which it and all it started are killed.
             waiting: Told now and then for how many seconds it has been running.
+
+        Raises:
+            TookTooLongError: Its time was up.
+            GoldspanError: There is no git on this machine.
         """
         started = time.monotonic()
         with self._started(arguments, settings) as process:
@@ -130,7 +140,10 @@ class GitProcess:
     def records(self, *arguments: str, timeout: float) -> Iterator[bytes]:
         """What a command prints between zero bytes, as it prints it; one that is asked no further is ended.
 
-        It raises `TookTooLongError` when its time is up, and `DamagedError` where it ends with a complaint.
+        Raises:
+            TookTooLongError: Its time was up.
+            DamagedError: It ended with a complaint.
+            GoldspanError: There is no git on this machine.
         """
         end = time.monotonic() + timeout
         with self._started(arguments) as process:
@@ -147,7 +160,11 @@ class GitProcess:
                 raise DamagedError(Said(code, b"", err).reason)
 
     def contents(self, ids: Iterable[str]) -> Iterator[bytes]:
-        """Contents by their git ids, one in memory at a time; `DamagedError` where one is not there, or not whole."""
+        """Contents by their git ids, one in memory at a time.
+
+        Raises:
+            DamagedError: One is not there, or is damaged.
+        """
         # Imported when needed: GitPython looks for git when it is imported.
         from git import Git
 

@@ -157,7 +157,11 @@ class DatasetSource(Source):
 
     @property
     def revision(self) -> str:
-        """`owner/name@commit`; a `GoldspanError` (code MISSING) where it is not recorded here and cannot be had."""
+        """`owner/name@commit`.
+
+        Raises:
+            GoldspanError: The commit is not recorded here and cannot be had (code MISSING).
+        """
         return f"{self.dataset.name}@{self._record().commit}"
 
     def find(self, path: str) -> Tree | None:
@@ -264,10 +268,13 @@ def open_hub(
     """The publisher's files of a benchmark, in git or on the Hugging Face hub; nothing is downloaded yet.
 
     Args:
-        benchmark: The benchmark's name; a `GoldspanError` says which there are.
+        benchmark: The benchmark's name.
         cache: Where downloads are kept.
         progress: Called with bytes done, bytes in all (0 where unknown) and the file's name.
-        pins: What is pinned in git; another one for tests.
+        pins: What is pinned in git, and then alone; another one for tests.
+
+    Raises:
+        GoldspanError: The benchmark is neither pinned here nor a dataset.
     """
     if (pin := pins.get(benchmark)) is not None:
         return HubSource(pin, cache, progress, name=HUB, pinned=f"{pin.repository}@{pin.commit}")

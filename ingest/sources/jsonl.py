@@ -56,8 +56,11 @@ def _object(path: str, number: int, line: bytes | None, rejects: Rejects) -> Ite
 class Lines:
     """The lines of a file with their numbers, from 1, without their ends and without a byte order mark.
 
-    In place of a line that is longer than the limit stands None; it is never held whole. `beginning` is how the last of
-    these begins, and `unfinished` what was read of the line at which reading broke off.
+    In place of a line that is longer than the limit stands None; it is never held whole.
+
+    Attributes:
+        unfinished: What was read of the line at which reading broke off.
+        beginning: How the last line that was longer than the limit begins.
     """
 
     def __init__(self, stream: IO[bytes], limit: int = MAX_LINE_BYTES) -> None:

@@ -26,7 +26,13 @@ _HASHES = {40: hashlib.sha1, 64: hashlib.sha256}
 
 
 class TreeFile(NamedTuple):
-    """A regular file of a repository, and whether its bytes are of a text in which some had been replaced by U+FFFD."""
+    """A regular file of a repository.
+
+    Attributes:
+        path: From the repository's root.
+        data: Its bytes.
+        is_replaced: Whether the bytes are of a text in which what could not be decoded had been replaced.
+    """
 
     path: str
     data: bytes
@@ -44,7 +50,10 @@ class Repository(Protocol):
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """Its regular files, in any order; with `only`, those of them that have such a path.
 
-        A file that is not as it should be is rejected, and the others follow; `RepositoryError` where none can be had.
+        A file that is not as it should be is rejected, and the others follow.
+
+        Raises:
+            RepositoryError: None can be had.
         """
         ...
 

@@ -22,7 +22,9 @@ HINT = "It is to be a declaration as `python -m ingest list benchmarks --format 
 def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:
     """A file's content, and the line of every key in it, from 1.
 
-    Whatever else the file may be is a `GoldspanError` that names line and column.
+    Raises:
+        GoldspanError: It is not there, too large, no UTF-8, no YAML, nests too deep, holds a key twice or one that is
+            no text, an alias or a tag; the message names line and column.
     """
     text = _text(file)
     try:

@@ -87,7 +87,12 @@ class Tree:
 
 @dataclass(frozen=True)
 class Recorded:
-    """A run that lies beside a benchmark's data, what made it, and the file or folder that an importer reads."""
+    """A run that lies beside a benchmark's data and is imported with it.
+
+    Attributes:
+        system: What made it.
+        path: A file, an archive or a folder that an importer reads.
+    """
 
     system: str
     path: Path
@@ -128,9 +133,13 @@ class Source:
 
 
 def entry_on_disk(file: Path, path: str, location: str, size: int) -> Entry:
-    """A regular file as an entry, called by some path in the tree of a location.
+    """A regular file as an entry.
 
-    It has the size that it was listed with: a file without end, as those of /proc, says 0.
+    Args:
+        file: Where it lies.
+        path: What the entry is called.
+        location: The tree it belongs to, as a person would name it.
+        size: What it had when it was listed: a file without end, as those of /proc, says 0.
     """
     return Entry(path, size, partial(_read, file, path, location, size), partial(_opened, file, path, location, size))
 

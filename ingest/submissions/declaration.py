@@ -101,9 +101,13 @@ class System(BaseModel):
 
 @dataclass(frozen=True)
 class Submission:
-    """A submission as it lies there: its folder `<system>/<date>`, what made it, and the run file of each task.
+    """A submission as it lies there.
 
-    `first` is the task of a run file that names none: as the declaration says, else the benchmark's first of rankings.
+    Attributes:
+        folder: Its folder, `<system>/<date>`.
+        system: What it says of what made it.
+        runs: Task → run file.
+        first: The task of a run file that names none: as the declaration says, else the benchmark's first of rankings.
     """
 
     folder: Path

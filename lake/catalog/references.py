@@ -48,9 +48,12 @@ _REASONS: Mapping[str, Mapping[str, str]] = {
 def unbeaten_baselines(
     task: str, rows: Iterable[tuple[str, bool, float | None]], *, lower_is_better: bool = False
 ) -> list[str]:
-    """A sentence for each baseline that no system of a task's table is above; none where the table has no system.
+    """A sentence for each baseline that no system of a table is above; none where the table has no system.
 
-    Its rows have the retriever, whether that is a baseline, and the number that orders the table.
+    Args:
+        task: The table's.
+        rows: Its rows: the retriever, whether that is a baseline, the number that orders the table.
+        lower_is_better: Whether the lowest number leads.
     """
     sign = -1 if lower_is_better else 1
     numbers = [(name, is_baseline, sign * value) for name, is_baseline, value in rows if value is not None]

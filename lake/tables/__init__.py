@@ -132,7 +132,12 @@ def table(name: str) -> Table:
 
 
 def declared_row(name: str, /, **columns: object) -> pl.DataFrame:
-    """One row of a table of declarations; texts and lists not given are empty, the display name is the name."""
+    """One row of a table of declarations; texts and lists that are not given are empty, the display name is the name.
+
+    Args:
+        name: The table.
+        columns: `name`, `title`, `meaning` and what else is known.
+    """
     schema = table(name).columns
     empty: dict[object, object] = {pl.String: "", pl.List: []}
     row: dict[str, object] = {column: empty.get(kind.base_type()) for column, kind in schema.items()}

@@ -116,7 +116,16 @@ class Spot:
 
 
 def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
-    """Each system by its cost, rising on a scale of powers, and its number; the frontier's are numbered and joined."""
+    """Each system by its cost, on a scale of powers, and its number; those on the frontier are numbered and joined.
+
+    Args:
+        spots: The systems at their cut-offs, by rising cost.
+        titles: What the two axes show, that of the cost first.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
     costs = [spot.cost for spot in spots]
     edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
     # What the best system costs buys its number, and more money buys no more.

@@ -9,9 +9,12 @@ ORACLE = "oracle"
 
 
 class Kind(NamedTuple):
-    """How a kind is drawn: its title in a legend, its colour in the style sheet, its shape as Vega knows it.
+    """How a kind is drawn.
 
-    The style sheet draws the same shape beside a table's numbers, by the kind's name.
+    Attributes:
+        title: What it is called in a legend.
+        colour: A custom property of the style sheet.
+        shape: As Vega knows it; the style sheet draws the same beside a table's numbers, by the kind's name.
     """
 
     title: str

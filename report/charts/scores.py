@@ -47,7 +47,16 @@ class Point:
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> str:
-    """A mark per system on a stem with its interval, under its group's name; those of a group are together."""
+    """One metric per system under its group's name: a mark on a stem with its interval, the number behind it.
+
+    Args:
+        points: The systems, in order, those of a group together.
+        title: What the axis shows.
+        name: What a person who cannot see it is told.
+
+    Returns:
+        An `<svg>` element.
+    """
     bottom = min([0.0, *(point.value for point in points)])
     top = max([1.0, *(point.high or point.value for point in points)])
     rows: list[dict[str, object]] = []

@@ -81,7 +81,13 @@ def export(
 ) -> str:
     """Write the leaderboards, or a run's ranking or scores, to a file or to stdout; returns what was written.
 
-    A run is given by its id, or by the name of a system that has one, of the chosen benchmark and protocol.
+    Args:
+        lake: Where the results are.
+        run: A run's id, or the name of a system that has one run; None for the leaderboards.
+        format_name: One of FORMATS.
+        output: The file; None for stdout.
+        table: Of a run: `ranking` or `scores`.
+        choice: Of the leaderboards: which numbers; of a run: of which benchmark and protocol.
 
     Raises:
         GoldspanError: No such format, run or table, or the format cannot hold what was asked for.

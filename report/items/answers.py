@@ -24,12 +24,13 @@ _RANKED = ("ranking", "lines")
 
 
 def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """Which lines of an item's files are gold and which were returned, one row per item.
+    """Which lines of an item's files are gold and which were returned.
 
-    There are item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a range:
-    file, start, end; own: file, the line on which the query's own text begins, that of its hole, and the one after; and
-    for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A range without a
-    line names its file alone.
+    Returns:
+        One row per item: item; files, and their lengths in lines, -1 where there is no such file; gold, three numbers a
+        range: file, start, end; own: file, the line on which the query's own text begins, that of its hole, and the one
+        after; and for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A
+        range without a line names its file alone.
     """
     pools = items.select("item_id", "item", "pool_id")
     hits = _hits(lake, roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
@@ -167,11 +168,12 @@ def _flat(
 
 
 def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """What a shard says of candidates, one row per item.
+    """What a shard says of candidates.
 
-    There are item, n_candidates, gold (candidates), and for each run that was asked run and answer: the rank of the
-    gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no value), then the
-    first candidates.
+    Returns:
+        One row per item: item, n_candidates, gold (candidates), and for each run that was asked run and answer: the
+        rank of the gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no
+        value), then the first candidates.
     """
     top = TOP_OF_MANY if items.height * len(roster.runs) >= MANY else TOP
     pools = items.lazy().select("item_id", "item")
