@@ -7,17 +7,17 @@ from typing import Annotated
 
 import typer
 
+from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate as evaluate_benchmark
-from evaluate.query_forms import QUERY_FORMS
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import check_benchmark, commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection, parse_where
 from evaluate.systems import imported_systems
-from evaluate.vectors import give_vectors
+from evaluate.texts.query_forms import QUERY_FORMS
 from lake import unchanged
 from lake.catalog.protocols import protocols
 from lake.catalog.tasks import TASKS

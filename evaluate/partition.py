@@ -13,7 +13,6 @@ from functools import partial
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.query_forms import rewritten
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
 from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows
 from evaluate.rank.ranking import Ranked, SideBySideError, rank, together
@@ -26,6 +25,7 @@ from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score_run
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run, System
+from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task

@@ -11,7 +11,7 @@ import numpy as np
 from evaluate.embedding.encoder import BATCH, Encoder, Tokens, encoder_of
 from evaluate.embedding.encoder import Vectors as Made
 from evaluate.embedding.models import Model
-from evaluate.vectors import Vectors, VectorStore
+from evaluate.embedding.vectors import Vectors, VectorStore
 from lake.fingerprint import sha256_of
 
 PART = 32 * BATCH

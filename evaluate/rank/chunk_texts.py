@@ -12,7 +12,7 @@ from scipy.sparse import coo_array, csr_array
 
 from evaluate.rank.blobs import contents_of, parts_holding
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, Small, Tokens, cut_tokens, tokens_of, united
-from evaluate.tokens import Counted, Integers, Refined, Texts, Tokenizer
+from evaluate.texts.tokens import Counted, Integers, Refined, Texts, Tokenizer
 from lake.store import Lake
 
 

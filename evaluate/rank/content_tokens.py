@@ -14,7 +14,7 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array
 
-from evaluate.tokens import Tokenizer
+from evaluate.texts.tokens import Tokenizer
 from lake.make import product_of
 from lake.store import Lake, Part
 from lake.text import regex_tokens, words

@@ -10,7 +10,7 @@ import polars as pl
 
 from evaluate.rank.blobs import contents_of
 from evaluate.retrievers import Pool
-from evaluate.tokens import Counted, by_spelling
+from evaluate.texts.tokens import Counted, by_spelling
 from lake.errors import Exit, GoldspanError
 from lake.searched import files_of
 from lake.store import Lake, Part

@@ -9,13 +9,13 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
+from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
-from evaluate.tokens import Texts
-from evaluate.vectors import VectorStore
+from evaluate.texts.tokens import Texts
 from lake.lines import LineAxis
 from lake.searched import chunks_of, files_of
 from lake.store import Lake, Part

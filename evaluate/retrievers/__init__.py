@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
+from evaluate.embedding.vectors import VectorStore
 from evaluate.retrievers.given import Floats as Floats
 from evaluate.retrievers.given import Integers as Integers
 from evaluate.retrievers.given import Pool as Pool
 from evaluate.retrievers.given import Queries as Queries
 from evaluate.retrievers.given import Span as Span
-from evaluate.vectors import VectorStore
 from lake.declarations import discover
 
 BASELINE = "baseline"
@@ -114,7 +114,7 @@ class Retriever:
         with_arguments: `with_arguments(text)` → the retriever that `name:text` means, called so; it raises a
             GoldspanError with code USAGE where the text means none.
         components: Other retrievers that it calls; their code is part of what its runs are made from.
-        query_form: What of a query it is asked, a name of `evaluate.query_forms`; empty for all of it.
+        query_form: What of a query it is asked, a name of `evaluate.texts.query_forms`; empty for all of it.
         revision: What decides its scores beside its settings and its code: which state of a model it ranks by.
         prepare: What is better done for a whole run at once than pool by pool; what is to be said of it with the run's
             parameters.

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from evaluate.retrievers import Floats, Index, Integers, Pool, Queries
-from evaluate.tokens import Counted, Tokenizer
+from evaluate.texts.tokens import Counted, Tokenizer
 
 _CASED = re.compile(r"\w+")
 

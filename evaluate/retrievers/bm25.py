@@ -13,7 +13,7 @@ import numpy as np
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Integers, Pool, Retriever
 from evaluate.retrievers._arguments import numbers_in
 from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, token_index
-from evaluate.tokens import Refined, Tokenizer
+from evaluate.texts.tokens import Refined, Tokenizer
 from lake.errors import Exit, GoldspanError
 from lake.text import words
 

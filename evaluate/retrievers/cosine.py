@@ -10,8 +10,8 @@ from functools import partial
 
 import numpy as np
 
+from evaluate.embedding.vectors import GIVEN, Vectors, VectorStore
 from evaluate.retrievers import Answer, Floats, Index, Pool, Queries, Retriever
-from evaluate.vectors import GIVEN, Vectors, VectorStore
 from lake.errors import GoldspanError
 from lake.fingerprint import sha256_of
 

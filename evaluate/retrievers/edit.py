@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever, Scan, _codegen
-from evaluate.tokens import Tokenizer
+from evaluate.texts.tokens import Tokenizer
 from lake.engine import Engine
 from lake.text import regex_tokens
 

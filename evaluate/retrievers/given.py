@@ -10,8 +10,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from evaluate.tokens import Counted, Texts, Tokenizer
-from evaluate.vectors import VectorStore
+from evaluate.embedding.vectors import VectorStore
+from evaluate.texts.tokens import Counted, Texts, Tokenizer
 from lake.errors import GoldspanError
 from lake.sampling import seeded_hash
 from lake.text import is_blank
@@ -41,7 +41,7 @@ class Pool:
         queries = found.asked(queries.text, words)  # columns behind the first found.counts.shape[1] are in no chunk
 
     A tokenizer that makes its tokens of another's one by one (parts of identifiers, say) is `Refined(words, rule)` of
-    `evaluate.tokens`: it too reads no text.
+    `evaluate.texts.tokens`: it too reads no text.
 
     Several small pools may lie side by side, for retrievers that take so many: their chunks end to end, and one query
     for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.

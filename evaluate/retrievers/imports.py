@@ -12,9 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from evaluate.import_statements import Import, imports_of
 from evaluate.retrievers import Floats, Index, Integers, Pool, Queries, Retriever
 from evaluate.retrievers.bm25 import BM25_OKAPI
+from evaluate.texts.import_statements import Import, imports_of
 from lake.text import language_of, split_lines
 
 _SCRIPTS = (".ts", ".tsx", ".d.ts", ".js", ".jsx", ".mjs", ".cjs")

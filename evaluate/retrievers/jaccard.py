@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Pool, Retriever, _codegen
 from evaluate.retrievers._shared_tokens import once, token_index
-from evaluate.tokens import Counted, Tokenizer
+from evaluate.texts.tokens import Counted, Tokenizer
 from lake.text import regex_tokens
 
 

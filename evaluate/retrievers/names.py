@@ -8,7 +8,7 @@ import numpy as np
 
 from evaluate.retrievers import Index, Pool, Retriever
 from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, once, token_index
-from evaluate.tokens import Refined
+from evaluate.texts.tokens import Refined
 
 KEYWORDS = frozenset((
     "abstract", "and", "as", "assert", "async", "await", "bool", "boolean", "break", "byte", "case", "catch", "char",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from evaluate.query_forms import QUERY_FORMS
 from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers._arguments import called
+from evaluate.texts.query_forms import QUERY_FORMS
 from lake.errors import Exit, GoldspanError, lookup
 
 

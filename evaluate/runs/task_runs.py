@@ -12,16 +12,16 @@ from importlib.metadata import version
 
 import polars as pl
 
+from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
-from evaluate.query_forms import rewritten
 from evaluate.rank.pool_contents import RULES
 from evaluate.rank.pools import is_complete, load_pools
 from evaluate.retrievers import BASELINE, Material, Track
 from evaluate.runs.context_runs import aggregate_runs, score_runs
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import PlannedRun, Run, System, chosen, known_retrievers, picks_imported, run_id_of
-from evaluate.vectors import GIVEN, VectorStore
+from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task

@@ -9,7 +9,7 @@ import numpy as np
 
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.retrievers.naming import retriever_named
-from evaluate.tokens import Counted, by_spelling
+from evaluate.texts.tokens import Counted, by_spelling
 
 Chunk = tuple[str, int, int]
 """Path, first line, line after the last."""

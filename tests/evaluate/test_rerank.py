@@ -10,10 +10,10 @@ import pytest
 
 from evaluate.embedding.encoder import Encoder
 from evaluate.embedding.models import Model
+from evaluate.embedding.vectors import VectorStore
 from evaluate.retrievers import Floats, Pool, Queries
 from evaluate.retrievers.naming import retriever_named
 from evaluate.systems import ranking_code
-from evaluate.vectors import VectorStore
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model

@@ -37,7 +37,7 @@ def test_another_tokenizer_ranks_those_again_that_use_it_under_another_run_id(ch
     assert not any(f"run_id={before[BM25]}" in path for path in checkout.parts("hits", "scores", "aggregates"))
 
 
-@pytest.mark.parametrize("name", ["evaluate/tokens.py", "evaluate/rank/ranking.py"])
+@pytest.mark.parametrize("name", ["evaluate/texts/tokens.py", "evaluate/rank/ranking.py"])
 def test_what_all_rankings_lean_on_ranks_them_all_again(checkout: Checkout, name: str) -> None:
     before = checkout.runs()
     checkout.append(name, "ADDED = 1")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from evaluate.rank.chunk_texts import ChunkTexts
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, remove_stale_tokens
-from evaluate.tokens import Refined, Tokenizer, by_spelling
+from evaluate.texts.tokens import Refined, Tokenizer, by_spelling
 from lake.fingerprint import sha256_of
 from lake.store import Lake
 from lake.tables import table

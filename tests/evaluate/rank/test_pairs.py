@@ -16,7 +16,7 @@ from evaluate.rank.ranking import Ranked, SideBySideError, rank
 from evaluate.retrievers import POOLS_AT_ONCE, Answer, Pool, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
 from evaluate.retrievers.bm25 import BM25_OKAPI
-from evaluate.tokens import Refined, Texts, by_spelling
+from evaluate.texts.tokens import Refined, Texts, by_spelling
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS
 from lake.catalog.task import Task, TieRule
 from lake.text import words

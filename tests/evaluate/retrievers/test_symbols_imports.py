@@ -7,9 +7,9 @@ import math
 import numpy as np
 import pytest
 
-from evaluate.import_statements import Import
 from evaluate.retrievers import Floats
 from evaluate.retrievers.imports import ImportPaths
+from evaluate.texts.import_statements import Import
 from tests.evaluate.hand_made import Contents, pool_of, queries_of, scores_of
 
 NAN = float("nan")

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import ingest.benchmarks
 from ingest.benchmarks.declaration import Benchmark
+from ingest.commands.open_source import open_source
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.open_source import open_source
 from ingest.pipeline import ingest as ingest_benchmark
 from lake.declarations import Resolved, discover
 from lake.outcome import Outcome

@@ -14,11 +14,11 @@ from pathlib import Path
 
 import pytest
 
+from ingest.commands.open_source import open_source
 from ingest.mining.packages import read_package
 from ingest.mining.sample import OWN, PACKAGES, SampleSource, open_sample
 from ingest.mining.syntax import is_own_code
 from ingest.mining.usage import Row
-from ingest.open_source import open_source
 from ingest.sources.tree import UNKNOWN_SIZE
 
 ROOT = Path(__file__).parents[3]

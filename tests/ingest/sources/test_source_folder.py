@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.open_source import open_source
+from ingest.commands.open_source import open_source
 from ingest.sources.folder import open_folder, read_folder
 from ingest.sources.tree import Source, UnreadableEntryError
 from lake.errors import Exit, GoldspanError

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.open_source import open_source
+from ingest.commands.open_source import open_source
 from ingest.sources.download import blob_id_of
 from ingest.sources.hub import PINS, Pin, open_hub
 from ingest.sources.tree import Source

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.open_source import open_source
+from ingest.commands.open_source import open_source
 from ingest.sources.download import HuggingFace, UnreachableError
 from ingest.sources.hub import DATASETS, Dataset, DatasetSource, open_hub
 from ingest.sources.tree import Progress
@@ -186,7 +186,7 @@ def test_opening_asks_nothing_and_makes_no_folder(tmp_path: Path) -> None:
 CHILD = """
 import sys
 from pathlib import Path
-from ingest.open_source import open_source
+from ingest.commands.open_source import open_source
 from lake.errors import GoldspanError
 
 def told(done, total, name):

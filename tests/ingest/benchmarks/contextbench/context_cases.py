@@ -13,8 +13,8 @@ import polars as pl
 
 from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
+from ingest.commands.open_source import open_source
 from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.open_source import open_source
 from ingest.pipeline import ingest
 from ingest.sources.tree import Entry, Source
 from lake.declarations import discover

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evaluate.query_forms import QUERY_FORMS
+from evaluate.texts.query_forms import QUERY_FORMS
 
 
 @pytest.mark.parametrize(

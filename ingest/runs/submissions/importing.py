@@ -11,7 +11,7 @@ from ingest.runs.bundled_runs import note_rejects
 from ingest.runs.import_outcome import Wanted
 from ingest.runs.imported_runs import ImportedRun
 from ingest.runs.importing import NoItemKnownError, import_run
-from ingest.submissions.declaration import FILE, Submission, folders_in, name_of, read_submission
+from ingest.runs.submissions.declaration import FILE, Submission, folders_in, name_of, read_submission
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.make import put
 from lake.outcome import Outcome

@@ -22,8 +22,8 @@ from ingest.runs.importing import Import
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import item_parts, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
-from ingest.searches import function_program, ripgrep_program
-from ingest.searches.asking import Asked, Track, ask, items_of
+from ingest.runs.searches import function_program, ripgrep_program
+from ingest.runs.searches.asking import Asked, Track, ask, items_of
 from lake.costs import hardware
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file

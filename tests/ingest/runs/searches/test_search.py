@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.searches.asking import written
+from ingest.runs.searches.asking import written
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, lake, once

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 import yaml
 
-from ingest.submissions.importing import import_submissions
+from ingest.runs.submissions.importing import import_submissions
 from lake.errors import Exit
 from lake.outcome import Outcome
 from lake.store import Lake

@@ -14,9 +14,9 @@ from ingest.json_command import PATIENCE
 from ingest.runs.import_outcome import Imported, Wanted
 from ingest.runs.importing import import_run
 from ingest.runs.registry import AUTO
-from ingest.searches.import_search import RIPGREP, Search, import_search, is_ripgrep
-from ingest.submissions.declaration import FILE, FOLDER, is_submission
-from ingest.submissions.importing import check_submission, import_submissions
+from ingest.runs.searches.import_search import RIPGREP, Search, import_search, is_ripgrep
+from ingest.runs.submissions.declaration import FILE, FOLDER, is_submission
+from ingest.runs.submissions.importing import check_submission, import_submissions
 from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome

@@ -10,20 +10,20 @@ import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
+from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
+from ingest.commands.runs import FileFormatOption, commands, outcome_of
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
-from ingest.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
 from ingest.pipeline import ingest as ingest_benchmark
-from ingest.run_commands import FileFormatOption, commands, outcome_of
 from ingest.runs.bundled_runs import import_recorded, imported_runs
 from ingest.runs.chunk_lists import import_chunks
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import found_in
 from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, declare_formats, importers
+from ingest.runs.submissions.declaration import FOLDER
+from ingest.runs.submissions.importing import import_submissions
 from ingest.sources.git_address import GITHUB, checked_base
-from ingest.submissions.declaration import FOLDER
-from ingest.submissions.importing import import_submissions
 from lake import unchanged
 from lake.catalog.tasks import TASKS
 from lake.console import (

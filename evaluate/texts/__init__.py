@@ -1,0 +1,1 @@
+"""What queries and files say: tokens, the forms of a query, import statements."""
