@@ -210,8 +210,7 @@ def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) 
     """
     for name, one in retrievers.items():
         if _named(patterns, name) and not one.is_at_hand:
-            message = f"{name} cannot run here"
-            raise GoldspanError(message, hint=one.why_missing, code=Exit.MISSING)
+            raise GoldspanError(f"{name} cannot run here", hint=one.why_missing, code=Exit.MISSING)
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:

@@ -70,8 +70,7 @@ class JsonCommand:
         try:
             words = shlex.split(text)
         except ValueError as error:
-            message = f"the command {text!r} cannot be read: {error}"
-            raise GoldspanError(message, code=Exit.USAGE) from error
+            raise GoldspanError(f"the command {text!r} cannot be read: {error}", code=Exit.USAGE) from error
         if not words:
             message = "a command is to be given, and there is none"
             raise GoldspanError(message, hint="Such as: 'node chunk.js'", code=Exit.USAGE)
@@ -163,8 +162,7 @@ class Started:
                 command.words, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, env=told
             )
         except OSError as refused:
-            message = f"{command.words[0]} cannot be started: {refused.strerror}"
-            raise CrashError(message) from refused
+            raise CrashError(f"{command.words[0]} cannot be started: {refused.strerror}") from refused
         self._at_once(self._read)
         self._at_once(self._keep)
 

@@ -106,8 +106,7 @@ def parse_engine(text: str) -> Engine:
     found = re.fullmatch(r"local:([1-9]\d{0,3})", text.strip())
     if found is None:
         hint = "Write local:N, N processes on this machine: local:2; or auto."
-        message = f"unknown engine {text!r}"
-        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        raise GoldspanError(f"unknown engine {text!r}", hint=hint, code=Exit.USAGE)
     return Engine(int(found[1]))
 
 

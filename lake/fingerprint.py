@@ -53,8 +53,7 @@ def _plain(value: object) -> object:
         return sorted(value)
     if isinstance(value, Path):
         return value.as_posix()
-    message = f"cannot fingerprint a {type(value).__name__}"
-    raise TypeError(message)
+    raise TypeError(f"cannot fingerprint a {type(value).__name__}")
 
 
 def state_of(status: os.stat_result) -> State:

@@ -90,8 +90,7 @@ def _told() -> Iterator[None]:
         raise
     except (pa.ArrowException, *_POLARS, OSError, ValueError, LookupError, MemoryError) as error:
         said = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
-        message = f"the Parquet cannot be read: {said}"
-        raise UnreadableParquetError(message) from error
+        raise UnreadableParquetError(f"the Parquet cannot be read: {said}") from error
 
 
 def _footer(stream: IO[bytes]) -> bytes:

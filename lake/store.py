@@ -104,8 +104,7 @@ class Lake:
         checked = declared.checked(frame).sort(declared.key, maintain_order=True)
         for folder, value in folders.items():
             if folder in declared.columns and not (checked[folder] == value).all():
-                message = f"{name}: rows of another {folder} in the part of {value!r}"
-                raise GoldspanError(message, code=Exit.INVALID)
+                raise GoldspanError(f"{name}: rows of another {folder} in the part of {value!r}", code=Exit.INVALID)
         path = path_of(self.root, declared, part, folders)
         written = part_at(declared, path)
         beside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")

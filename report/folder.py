@@ -54,8 +54,7 @@ def manifest_in(file: Path) -> Manifest:
     """
     said = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
-        message = "it is no manifest that was written here"
-        raise ValueError(message)
+        raise ValueError("it is no manifest that was written here")
     return _Kept.validate_python({"numbers": None, "costs": "", **said})
 
 

@@ -19,8 +19,7 @@ def server_of(site: Path, port: int) -> ThreadingHTTPServer:
         GoldspanError: There is no site, or the port cannot be had.
     """
     if not (site / "index.html").is_file():
-        message = f"{site} holds no site"
-        raise GoldspanError(message, hint="Build it first: make report", code=Exit.MISSING)
+        raise GoldspanError(f"{site} holds no site", hint="Build it first: make report", code=Exit.MISSING)
     try:
         return ThreadingHTTPServer((HOST, port), partial(SimpleHTTPRequestHandler, directory=str(site)))
     except OSError as error:

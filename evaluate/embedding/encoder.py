@@ -175,8 +175,7 @@ def encoder_of(model: Model, *, is_cross: bool = False, max_length: int | None =
         GoldspanError: The extra is not installed, the model is not at hand, or it cannot be loaded as what it is to be.
     """
     if why := model.missing():
-        message = f"the model {model.name} cannot run here"
-        raise GoldspanError(message, hint=why, code=Exit.MISSING)
+        raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
     return Encoder(model, is_cross=is_cross, max_length=max_length)
 
 

@@ -166,18 +166,15 @@ def parse_metric(text: str) -> tuple[Metric, int]:
     """
     match = _ALIAS.fullmatch(text.strip())
     if match is None:
-        message = f"{text!r} is no metric with a cut-off"
-        raise GoldspanError(message, hint="Write it as `ndcg@10`.", code=Exit.USAGE)
+        raise GoldspanError(f"{text!r} is no metric with a cut-off", hint="Write it as `ndcg@10`.", code=Exit.USAGE)
     name, k = match["name"].lower(), match["k"]
     if name not in _METRICS:
-        message = f"unknown metric {text!r}"
-        raise GoldspanError(message, hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
+        raise GoldspanError(f"unknown metric {text!r}", hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
     found = _METRICS[name]
     if k is None and (len(found.ks) == 1 or 0 in found.ks):
         return found, 0 if 0 in found.ks else found.ks[0]
     if k is not None and int(k) and not found.has_cut_off:
-        message = f"metric {text!r}: {name} has no cut-off"
-        raise GoldspanError(message, hint=f"Write it as `{name}`.", code=Exit.USAGE)
+        raise GoldspanError(f"metric {text!r}: {name} has no cut-off", hint=f"Write it as `{name}`.", code=Exit.USAGE)
     if k is None or (int(k) == 0 and 0 not in found.ks and found.cut != "budget"):
         message = f"metric {text!r} needs a cut-off"
         raise GoldspanError(message, hint=f"Usual: {', '.join(f'{name}@{k}' for k in found.ks)}.", code=Exit.USAGE)

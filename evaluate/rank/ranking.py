@@ -151,11 +151,9 @@ def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     wanted = (len(queries), pool.places.shape[1])
     found = np.array(scores, dtype=np.float64)
     if found.shape != wanted:
-        message = f"scores: found {found.shape}, not the shape (queries, chunks) = {wanted}"
-        raise BadScoresError(message)
+        raise BadScoresError(f"scores: found {found.shape}, not the shape (queries, chunks) = {wanted}")
     if np.isinf(found).any():
-        message = "scores: found an infinite one, not finite numbers, or NaN for what is not returned"
-        raise BadScoresError(message)
+        raise BadScoresError("scores: found an infinite one, not finite numbers, or NaN for what is not returned")
     if pool.side_by_side:
         found[~pool.places] = np.nan
     return found

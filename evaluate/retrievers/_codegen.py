@@ -59,8 +59,7 @@ def codegen_tokens(text: str) -> list[str]:
 def _tokenizer() -> Tokenizer:
     file = None if missing() else tokenizer_file()
     if file is None:
-        message = f"the tokenizer of {MODEL} is not at hand"
-        raise GoldspanError(message, hint=missing(), code=Exit.MISSING)
+        raise GoldspanError(f"the tokenizer of {MODEL} is not at hand", hint=missing(), code=Exit.MISSING)
     from tokenizers import Tokenizer
 
     found = Tokenizer.from_file(str(file))

@@ -81,14 +81,12 @@ def index(pool: Pool) -> Index:
     """
     store = pool.vectors
     if store is None or store.n_cut(GIVEN).is_empty():
-        message = "the lake holds no vectors; give them with python -m evaluate --vectors FILE"
-        raise GoldspanError(message)
+        raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
     keys = chunk_keys(pool)
     vectors = store.read(GIVEN, keys)
     missing = [key for key in keys if key not in vectors.row]
     if missing:
-        message = f"no vector for {len(missing):,} chunks, the first with key {missing[0]}"
-        raise GoldspanError(message)
+        raise GoldspanError(f"no vector for {len(missing):,} chunks, the first with key {missing[0]}")
     return cosine_index(partial(_of_queries, store), keys, vectors)
 
 

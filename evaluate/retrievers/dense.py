@@ -125,8 +125,7 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
 def _of_any_model(text: str) -> Retriever:
     name, _, arguments = text.partition(":")
     if not name:
-        message = "dense is by a model, and none is named"
-        raise GoldspanError(message, hint=_USAGE, code=Exit.USAGE)
+        raise GoldspanError("dense is by a model, and none is named", hint=_USAGE, code=Exit.USAGE)
     dense = Dense(Model(name)).told(arguments, f"dense:{name}")
     short = Path(name).name
     return replace(

@@ -23,6 +23,5 @@ def benchmarks() -> Mapping[str, Benchmark]:
     """
     read, collections = discover(sys.modules[__name__], Benchmark), discover(catalog, Collection)
     if twice := sorted(read.keys() & collections.keys()):
-        message = f"benchmark {twice[0]!r} is declared twice"
-        raise GoldspanError(message, hint="Give one of them another name.")
+        raise GoldspanError(f"benchmark {twice[0]!r} is declared twice", hint="Give one of them another name.")
     return dict(sorted((read | {name: benchmark_of(one) for name, one in collections.items()}).items()))

@@ -52,13 +52,11 @@ def _resolve(name: str) -> Resolved[Chunker]:
     except GoldspanError:
         raise unknown_name(name, kind, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
     if why := absence(found.declaration):
-        message = f"chunker {name!r} cannot cut here: {why}"
-        raise GoldspanError(message, hint=INSTALL, code=Exit.MISSING)
+        raise GoldspanError(f"chunker {name!r} cannot cut here: {why}", hint=INSTALL, code=Exit.MISSING)
     check = found.declaration.check
     wrong = check(**found.parameters) if check else ""
     if wrong:
-        message = f"chunker {name!r}: {wrong}"
-        raise GoldspanError(message, code=Exit.USAGE)
+        raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
     return found
 
 

@@ -175,15 +175,12 @@ def _places(document: Document, unit: Unit, bounds: Counts, sha256: str) -> Plac
 def _checked(cut: object) -> Cut:
     """An answer that is a cut, of ranges of a known unit."""
     if not isinstance(cut, Cut):
-        message = f"answered a {type(cut).__name__}, not a Cut"
-        raise ValueError(message)
+        raise ValueError(f"answered a {type(cut).__name__}, not a Cut")
     ranges: object = cut.ranges
     if not isinstance(ranges, list):
-        message = f"answered a {type(ranges).__name__} of ranges, not a list"
-        raise ValueError(message)
+        raise ValueError(f"answered a {type(ranges).__name__} of ranges, not a list")
     if cut.unit not in get_args(Unit):
-        message = f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}"
-        raise ValueError(message)
+        raise ValueError(f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}")
     return cut
 
 
@@ -197,16 +194,14 @@ def _pairs(cut: Cut, places: Places) -> Integers:
         # They are of different lengths.
         pairs = np.array([])
     if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
-        message = f"answered {cut.ranges!r:.80}, not pairs of whole numbers"
-        raise ValueError(message)
+        raise ValueError(f"answered {cut.ranges!r:.80}, not pairs of whole numbers")
     if cut.unit != "bytes":
         return pairs.astype(np.int64, copy=False)
     characters = np.searchsorted(places.byte, pairs).clip(0, len(places.byte) - 1)
     bad = np.flatnonzero((places.byte[characters] != pairs).any(axis=1))
     if bad.size:
         start, end = pairs[bad[0]]
-        message = f"answered the bytes [{start}, {end}): outside the file or inside a character"
-        raise ValueError(message)
+        raise ValueError(f"answered the bytes [{start}, {end}): outside the file or inside a character")
     return characters
 
 

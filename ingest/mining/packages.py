@@ -77,8 +77,7 @@ def _read(file: Path, called: str, digest: str, again: str) -> bytes:
         if found == expected.rstrip("="):
             return data
         fault = f"is not what its wheel recorded: {algorithm} {found} instead of {expected}"
-    what = f"{called} {fault}"
-    raise GoldspanError(what, where=str(file), hint=f"Put it back: {again}", code=Exit.INVALID)
+    raise GoldspanError(f"{called} {fault}", where=str(file), hint=f"Put it back: {again}", code=Exit.INVALID)
 
 
 def _path_in_repository(path: PurePosixPath) -> str | None:

@@ -116,8 +116,7 @@ def open_sample(benchmark: str) -> SampleSource:
     """
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
-        what = f"there is no sample of {benchmark}"
-        raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+        raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
     packages = [(read_package(name), recipe) for name, recipe in PACKAGES.items()]
     revision = " ".join(package.pin for package, _ in packages)
     mined = [of_package(package, recipe) for package, recipe in packages]

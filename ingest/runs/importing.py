@@ -236,9 +236,8 @@ class Import:
         hint = f"{hint} {self.task.name} asks {counted(len(known), 'item')} here, of {held}.".strip()
         verb = "is" if ids.height == 1 else "are"
         none = "" if unknown.height < n_rows else ", none of the file's is known"
-        what = f"{counted(ids.height, 'item')} named in the file {verb} not among those asked{none}"
         raise (NoItemKnownError if none else GoldspanError)(
-            what,
+            f"{counted(ids.height, 'item')} named in the file {verb} not among those asked{none}",
             where=str(self.input_file.path),
             examples=[
                 f"{position}: {ascii(item_id[:120]) if item_id else 'it names no item'}"

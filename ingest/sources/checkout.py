@@ -136,8 +136,7 @@ def _check(url: str, n_entries: int, n_path_bytes: int, n_bytes: int) -> None:
     )
     for n, limit, what in limits:
         if n > limit:
-            message = f"{url} holds more than {limit:,} {what}, and is not read"
-            raise RepositoryError(message, code=Exit.INVALID)
+            raise RepositoryError(f"{url} holds more than {limit:,} {what}, and is not read", code=Exit.INVALID)
 
 
 def _why_not(path: str, mode: str, kind: str, n_bytes: int) -> str:

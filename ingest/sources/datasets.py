@@ -62,8 +62,7 @@ def hub_rows(keys: Mapping[str, object]) -> HubRows:
         message = f"a data set of the hub has hub, revision, split and maybe config, all texts: see {', '.join(off)}"
         raise ValueError(message)
     if not _HUB_NAME.fullmatch(texts["hub"]) or not _COMMIT.fullmatch(texts["revision"]):
-        message = "hub is to be owner/name, and revision the 40 digits of a commit: a branch moves"
-        raise ValueError(message)
+        raise ValueError("hub is to be owner/name, and revision the 40 digits of a commit: a branch moves")
     return HubRows(**texts)
 
 
@@ -192,8 +191,7 @@ def _datasets() -> ModuleType:
 def _rows(dataset: Dataset) -> Iterator[Mapping[str, object]]:
     """The rows, some at a time: a text in a dictionary of values may stand for many."""
     if dataset.num_rows > MAX_ROWS:
-        reason = f"it has {dataset.num_rows:,} rows; at most {MAX_ROWS:,} are read"
-        raise ValueError(reason)
+        raise ValueError(f"it has {dataset.num_rows:,} rows; at most {MAX_ROWS:,} are read")
     for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
         for batch in table.to_batches():
             batch.validate(full=True)
@@ -206,8 +204,7 @@ def _check_unpacked(file: Path) -> None:
     with pa.memory_map(str(file)) as stream:
         for message in pa.ipc.MessageReader.open_stream(stream):
             if message.type == "record batch" and _is_packed(message.metadata.to_pybytes()):
-                reason = f"{file.name} is compressed, which save_to_disk never does"
-                raise ValueError(reason)
+                raise ValueError(f"{file.name} is compressed, which save_to_disk never does")
 
 
 def _is_packed(message: bytes) -> bool:

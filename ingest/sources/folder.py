@@ -85,8 +85,7 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
     here = f", here or there {looked}" if looked else ""
     empty = f"; {listed([item.name for item in named])} holds none of these" if named else ""
     hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
-    what = f"SOURCE={folder} does not hold {benchmark}"
-    raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+    raise GoldspanError(f"SOURCE={folder} does not hold {benchmark}", hint=hint, code=Exit.MISSING)
 
 
 def read_folder(root: Path, location: str) -> Tree:

@@ -98,8 +98,7 @@ class Repositories:
             hint = "Check it there, and the disk here."
             raise RepositoryError(what, where=str(self.folder(url)), hint=hint) from error
         except TookTooLongError as error:
-            what = f"{url} cannot be had: {error}"
-            raise RepositoryError(what, code=Exit.MISSING) from error
+            raise RepositoryError(f"{url} cannot be had: {error}", code=Exit.MISSING) from error
         except OSError as error:
             raise unusable(self.cache, error) from error
 
@@ -138,8 +137,7 @@ class Repositories:
             raise self._lacking(url, said)
         commit = said.out.decode().partition("\t")[0]
         if not commit:
-            what = f"{url} is empty, or names no default branch"
-            raise RepositoryError(what, code=Exit.MISSING)
+            raise RepositoryError(f"{url} is empty, or names no default branch", code=Exit.MISSING)
         beside = first_asked.with_suffix(".head-new")
         beside.write_text(f"{commit}\n", encoding="ascii")
         beside.replace(first_asked)

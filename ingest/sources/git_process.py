@@ -178,8 +178,7 @@ class GitProcess:
             except (ValueError, OSError) as error:
                 raise DamagedError(str(error)) from error
             if len(data) != size:
-                message = f"the content {wanted} is damaged"
-                raise DamagedError(message)
+                raise DamagedError(f"the content {wanted} is damaged")
             yield data
 
     def commit_of(self, name: str) -> str | None:

@@ -281,5 +281,4 @@ def open_hub(
     if benchmark in DATASETS:
         return DatasetSource(benchmark, DATASETS[benchmark], cache, progress=progress, name=HUB)
     hint = f"There is: {', '.join(sorted({*pins, *DATASETS}))}. Give a folder: SOURCE=<folder>."
-    what = f"{benchmark} cannot be fetched from its publisher yet"
-    raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+    raise GoldspanError(f"{benchmark} cannot be fetched from its publisher yet", hint=hint, code=Exit.MISSING)

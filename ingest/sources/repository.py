@@ -92,15 +92,13 @@ class RepositoryParquet:
             with self.entry.open() as file:
                 for frame in read_batches(file, _columns, max_bytes=MAX_REPOSITORY_BYTES, at_once=BATCH_BYTES):
                     if wrong := _wrong(frame.schema):
-                        reason = f"{self.where} is not path, blob_sha, content: {', '.join(wrong)}"
-                        raise RepositoryError(reason)
+                        raise RepositoryError(f"{self.where} is not path, blob_sha, content: {', '.join(wrong)}")
                     known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)
                     yield known.select("path", pl.col("blob_sha").cast(pl.String), pl.col("content").cast(pl.Binary))
         except UnreadableEntryError as error:
             raise RepositoryError(error.what) from error
         except UnreadableParquetError as error:
-            reason = f"{self.where}: {error}"
-            raise RepositoryError(reason) from error
+            raise RepositoryError(f"{self.where}: {error}") from error
 
 
 @dataclass(frozen=True)

@@ -54,13 +54,11 @@ class Table:
         missing = [column for column in self.columns if column not in frame.columns]
         unexpected = [column for column in frame.columns if column not in self.columns]
         if missing or unexpected:
-            message = f"{self.name}: missing {missing}, unexpected {unexpected}"
-            raise GoldspanError(message, code=Exit.INVALID)
+            raise GoldspanError(f"{self.name}: missing {missing}, unexpected {unexpected}", code=Exit.INVALID)
         found = frame.schema
         wrong = [f"{name} is {found[name]}, not {kind}" for name, kind in self.columns.items() if found[name] != kind]
         if wrong:
-            message = f"{self.name}: wrong types"
-            raise GoldspanError(message, examples=wrong, code=Exit.INVALID)
+            raise GoldspanError(f"{self.name}: wrong types", examples=wrong, code=Exit.INVALID)
         ordered = frame.select(list(self.columns))
         _, failure = self.schema.filter(ordered)
         if len(failure):

@@ -111,8 +111,7 @@ def verify(path: Path) -> int:
             wrong |= {name for name in set(names) - wrong if not _is_as_written(bundle, name, manifest[name])}
             wrong |= {name for name in names if names.count(name) > 1}
     except FileNotFoundError as error:
-        message = f"there is no file {path}"
-        raise GoldspanError(message, code=Exit.MISSING) from error
+        raise GoldspanError(f"there is no file {path}", code=Exit.MISSING) from error
     except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError, EOFError, NotImplementedError) as error:
         message = f"this is no bundle, or a damaged one: {error}"
         raise GoldspanError(message, where=str(path), code=Exit.INVALID) from error

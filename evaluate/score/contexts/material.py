@@ -75,8 +75,7 @@ def rules_of(protocol: Protocol) -> ContextRules:
         ValueError: It has none.
     """
     if protocol.context is None:
-        message = f"{protocol.name} scores no contexts"
-        raise ValueError(message)
+        raise ValueError(f"{protocol.name} scores no contexts")
     return protocol.context
 
 

@@ -171,8 +171,7 @@ class _Machine:
         if isinstance(value, str) and len(value) >= PACKED_FROM:
             value = PackedText(value)
         elif isinstance(value, int) and value.bit_length() > _MAX_BITS:
-            message = "a number longer than any"
-            raise ValueError(message)
+            raise ValueError("a number longer than any")
         self.left -= getsizeof(value)
         self.stack.append(value)
 
@@ -204,8 +203,7 @@ class _Machine:
         """The container that is last on the stack."""
         value = self.stack[-1]
         if not isinstance(value, kind):
-            message = f"a {type(value).__name__} where a container is to be"
-            raise ValueError(message)
+            raise ValueError(f"a {type(value).__name__} where a container is to be")
         return value
 
     def tuple_of(self, n: int) -> None:
@@ -251,8 +249,7 @@ def _plain_key(key: object) -> str | int | None:
         return key.text()
     if key is None or isinstance(key, str) or (isinstance(key, int) and abs(key) < _LARGEST_KEY):
         return key
-    message = f"a {type(key).__name__} as a key"
-    raise ValueError(message)
+    raise ValueError(f"a {type(key).__name__} as a key")
 
 
 _PUSHED = """

@@ -72,8 +72,7 @@ def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
     for chunk in filter(None, chunks):
         start = text.find(chunk, end)
         if start < 0:
-            message = f"chunk {len(spans)} is no part of the file"
-            raise ValueError(message)
+            raise ValueError(f"chunk {len(spans)} is no part of the file")
         end = start + len(chunk)
         spans.append((start, end))
     return spans

@@ -61,8 +61,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     document = file.json()
     item, messages = text_of(document, "instance_id") or item_of_trial(file), at(document, "messages")
     if not isinstance(messages, list):
-        reason = f"it has no list of messages: messages is {kind_of(messages)}"
-        raise DamagedError(reason, item)
+        raise DamagedError(f"it has no list of messages: messages is {kind_of(messages)}", item)
     said = [content_of(message) for message in messages]
     own = [text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "assistant"]
     folder = _folder(text_of(document, *_ENVIRONMENT, "image"), item or file.path.rpartition("/")[2])

@@ -78,8 +78,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         document = object_of(file.json())
         rows = document.get("trajectory")
         if not isinstance(rows, list):
-            reason = f"it has no list of steps: trajectory is {kind_of(rows)}"
-            raise DamagedError(reason)
+            raise DamagedError(f"it has no list of steps: trajectory is {kind_of(rows)}")
         published = Context((), _published_final(text_of(document, "info", "patch_context")))
         yield _trajectory(objects_of(rows), document, [], published)
         return

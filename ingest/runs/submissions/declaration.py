@@ -31,8 +31,7 @@ _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 def _one_of(known: Callable[[], Mapping[str, object]], what: str) -> BeforeValidator:
     def check(value: object) -> object:
         if isinstance(value, str) and value not in known():
-            message = f"{shown(value)} is no {what}. {did_you_mean(value, known())}"
-            raise ValueError(message)
+            raise ValueError(f"{shown(value)} is no {what}. {did_you_mean(value, known())}")
         return value
 
     return BeforeValidator(check)
@@ -40,8 +39,7 @@ def _one_of(known: Callable[[], Mapping[str, object]], what: str) -> BeforeValid
 
 def _text(value: object) -> object:
     if isinstance(value, str) and not value.strip():
-        message = "is empty"
-        raise ValueError(message)
+        raise ValueError("is empty")
     return value
 
 
@@ -50,27 +48,23 @@ def _format(value: object) -> object:
         try:
             importer_named(value)
         except GoldspanError as error:
-            message = f"{error.what}. {error.hint}"
-            raise ValueError(message) from error
+            raise ValueError(f"{error.what}. {error.hint}") from error
     return value
 
 
 def _authors(value: object) -> object:
     names = value if isinstance(value, list) else [value]
     if not names or not all(isinstance(name, str) and name.strip() for name in names):
-        message = f"{shown(value)} is neither a name nor a list of names"
-        raise ValueError(message)
+        raise ValueError(f"{shown(value)} is neither a name nor a list of names")
     return tuple(names)
 
 
 def _numbers(value: object) -> object:
     if not isinstance(value, dict) or not value:
-        message = f"{shown(value)} is to be metrics with numbers, such as line_f1@8000: 0.52"
-        raise ValueError(message)
+        raise ValueError(f"{shown(value)} is to be metrics with numbers, such as line_f1@8000: 0.52")
     for metric, number in value.items():
         if isinstance(number, bool) or not isinstance(number, int | float) or not isfinite(number):
-            message = f"{metric}: {shown(number)} is no number"
-            raise ValueError(message)
+            raise ValueError(f"{metric}: {shown(number)} is no number")
     return {metric: float(number) for metric, number in value.items()}
 
 

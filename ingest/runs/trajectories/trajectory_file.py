@@ -198,8 +198,7 @@ class TrajectoryFile:
         except TooMuchUnpackedError as error:
             raise DamagedError(str(error)) from error
         except (OSError, pa.ArrowException) as error:
-            reason = f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}"
-            raise DamagedError(reason) from error
+            raise DamagedError(f"it cannot be unpacked to its end: {str(error).partition(chr(10))[0]}") from error
 
 
 def _parsed(data: bytes) -> object:
