@@ -6,7 +6,6 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,7 +14,7 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
 from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows
-from evaluate.rank.ranking import Ranked, SideBySideError, rank, together
+from evaluate.rank.ranking import Ranked, rank, rank_at_once, together
 from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
@@ -155,10 +154,9 @@ class Partition:
             )
 
         def at_best(pools: ChunkedPools) -> Ranked:
-            if not task.without_own_file and pools.are_own(texts):
-                with suppress(SideBySideError):
-                    return ranked(pools, retriever.n_side_by_side)
-            return ranked(pools, 1)
+            if task.without_own_file or not pools.are_own(texts):
+                return ranked(pools, 1)
+            return rank_at_once(partial(ranked, pools), retriever.n_side_by_side, texts["item_id"].to_list())
 
         return at_best
 
