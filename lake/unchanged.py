@@ -184,10 +184,11 @@ def _is_current(lake: Path, stamp: Stamp) -> bool:
     others = {path: state for path, state in found.items() if path not in stamp["parts"]}
     if any(_table_of(path) in stamp["tables"] for path in others):
         return False
-    known = dict(stamp["others"])
-    for other in map(_read, (lake / FOLDER).glob("evaluate-*.json") if others else ()):
-        known.update(other["parts"] if other else {})
-    return others.items() <= known.items()
+    if others.items() <= stamp["others"].items():
+        return True
+    stamps = [other["parts"] for other in map(_read, (lake / FOLDER).glob("evaluate-*.json")) if other]
+    # A stamp may be older than a part that another has made again since.
+    return all(any(known.get(path) == state for known in [stamp["others"], *stamps]) for path, state in others.items())
 
 
 def _table_of(path: str) -> str:

@@ -122,6 +122,17 @@ def test_another_byte_in_the_source_is_noticed(stages: Stages) -> None:
     assert stages.looks("ingest")
 
 
+def test_a_stamp_that_is_older_than_a_part_does_not_keep_ingest_busy(stages: Stages) -> None:
+    stages.run("evaluate", "--json")
+    older = {*(stages.lake / ".current").glob("evaluate-*")}
+    Lake(stages.lake).parts("hits")[0].path.unlink()
+    stages.run("evaluate", "--debug")
+    for newer in {*(stages.lake / ".current").glob("evaluate-*")} - older:
+        newer.unlink()
+    stages.run("ingest")
+    assert not stages.looks("ingest")
+
+
 def test_another_question_or_setting_is_looked_at_and_kept_beside(stages: Stages) -> None:
     assert stages.looks("evaluate", "--limit", "2")
     stages.run("evaluate")
