@@ -1,0 +1,31 @@
+"""The yardstick finds a row too many, a row too few, and the last bit of a number."""
+
+import math
+
+import polars as pl
+
+from tests.yardstick import differences
+
+
+def found(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, list[str]]:
+    """What differs → the keys of its rows."""
+    return {
+        what: rows["key"].to_list() for what, rows in differences(before.lazy(), after.lazy(), ["key"]) if rows.height
+    }
+
+
+BEFORE = pl.DataFrame({"key": ["a", "b", "c"], "value": [0.1, None, 0.0], "n": [1, 2, 3]})
+
+
+def test_equal_rows_in_another_order_are_equal() -> None:
+    assert found(BEFORE, BEFORE.reverse().with_columns(new=1)) == {}
+
+
+def test_the_last_bit_of_a_number_and_a_lost_value_are_differences() -> None:
+    after = BEFORE.with_columns(value=pl.Series([math.nextafter(0.1, 1), 0.0, -0.0]))
+    assert found(BEFORE, after) == {"other value": ["a", "b"]}
+
+
+def test_rows_that_only_one_side_has_are_named() -> None:
+    after = BEFORE.with_columns(key=pl.Series(["a", "b", "d"]))
+    assert found(BEFORE, after) == {"only before": ["c"], "only after": ["d"]}
