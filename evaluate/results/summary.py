@@ -53,8 +53,11 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> It
         group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
         number = f"{number_of(row['number'])} ({interval})"
         yield f"  {row['system']:{width}}  {number}  {items_of(row)} items  {group}".rstrip()
-    # Each baseline with its best number, over whichever chunks that is.
-    best = rows.filter("is_baseline").unique("retriever", keep="first", maintain_order=True)
+    # Each baseline once: the run that the verdict compares with, of others the best over whichever chunks.
+    baselines = rows.filter("is_baseline")
+    of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)
+    shown = of_verdict.unique("retriever", keep="first", maintain_order=True)["run_id"]
+    best = baselines.filter(pl.col("run_id").is_in(shown.implode()))
     named = [f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows()]
     if named:
         yield f"  baselines: {', '.join(named)}"

@@ -80,7 +80,7 @@ def _reading(boards: Sequence[Board]) -> list[Frontier]:
 
 def _forest(board: Board, reference: str) -> Figure | None:
     """The systems that matter with their intervals: the best agent beside the reference, or the first of each."""
-    shown = _by_level(board, reference) or _first_of_each(board)
+    shown = _by_level(board, reference) or first_of_each(board, reference)
     if not shown:
         return None
     points = []
@@ -115,14 +115,19 @@ def _by_level(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
     return shown
 
 
-def _first_of_each(board: Board) -> list[tuple[str, Row, Column]]:
-    """Every baseline and the first systems, each retriever once, over the chunks on which it does best."""
+def first_of_each(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
+    """Every baseline and the first systems, best first: each retriever once, over the chunks on which it does best.
+
+    Of the reference's retriever it is the run that the verdict compares with, whatever its chunks.
+    """
+    scored = [row for row in board.rows if row.number is not None]
     first: dict[str, Row] = {}
-    for row in board.rows:
-        if row.number is not None:
-            first.setdefault(short_name(board.facts, row.run), row)
-    systems = [name for name, row in first.items() if not row.run.baseline][:FOREST_SYSTEMS]
-    return [(name, row, board.primary) for name, row in first.items() if row.run.baseline or name in systems]
+    for row in sorted(scored, key=lambda row: row.run.run_id != reference):
+        first.setdefault(row.run.retriever or row.run.system, row)
+    rows = [row for row in scored if row in first.values()]
+    systems = [row for row in rows if not row.run.baseline][:FOREST_SYSTEMS]
+    shown = [row for row in rows if row.run.baseline or row in systems or row.run.run_id == reference]
+    return [(short_name(board.facts, row.run), row, board.primary) for row in shown]
 
 
 def _matrix(facts: Facts, boards: Mapping[str, Board | None]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:

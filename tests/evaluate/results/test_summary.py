@@ -96,3 +96,14 @@ def test_where_the_reference_was_not_run_that_is_said(lake_folder: Path) -> None
     lake = Lake(lake_folder)
     without(lake, ~pl.col("retriever").is_in(["own-file"]))
     assert lines(lake)[1].strip() == NOT_RUN
+
+
+def test_the_baseline_named_is_the_one_that_the_sentence_compares_with(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    own_file = lake.read("runs").filter(retriever="own-file")
+    assert own_file.height > 1
+    number = pl.when(pl.col("run_id").is_in(own_file.filter(system=REFERENCE)["run_id"].implode())).then(0.25)
+    others = number.when(pl.col("run_id").is_in(own_file["run_id"].implode())).then(0.75)
+    change(lake, "aggregates", macro=others.otherwise("macro"))
+    (baselines,) = [line for line in lines(lake) if line.startswith("  baselines: ")]
+    assert "own-file 0.250" in baselines
