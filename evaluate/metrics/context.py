@@ -5,6 +5,7 @@ Lines are measured by the metrics of :mod:`evaluate.metrics.covered`, at budget 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -89,6 +90,7 @@ for _granularity in ("file", "symbol", "span", "line"):
     ks=(0,),
     granularity="trajectory",
     direction="neither",
+    bounds=(0.0, math.inf),
     micro="equals macro",
     shape="gathered",
     is_of_steps=True,

@@ -61,8 +61,9 @@ class Metric:
 
     `k` 0 means the whole list. `is_absent_null`: an item without any relevant hit has no value, where others have 0.
     `is_undefined_null`: an item whose denominator is 0 has no value, where others have 0. `is_of_steps`: it describes
-    the steps of a run, which protocols that average answers as ratios of sums average over items. `title` is the name
-    in words and `meaning`, its text on the page, the function's docstring, unless they are given.
+    the steps of a run, which protocols that average answers as ratios of sums average over items. `bounds` are the
+    least and the greatest value that it can have: no interval leaves them. `title` is the name in words and `meaning`,
+    its text on the page, the function's docstring, unless they are given.
     """
 
     name: str = field(kw_only=False)
@@ -71,6 +72,7 @@ class Metric:
     meaning: str = ""
     granularity: str = "chunk"
     direction: Direction = "higher"
+    bounds: tuple[float, float] = (0.0, 1.0)
     micro: Micro = "ratio of sums"
     shape: Shape = "ranked"
     cut: Cut = "results"
@@ -101,6 +103,12 @@ class Metric:
     def stores_sums(self) -> bool:
         """Whether a score keeps its numerator and denominator, so that it can be pooled."""
         return self.micro != "undefined"
+
+    @property
+    def difference_bounds(self) -> tuple[float, float]:
+        """The least and the greatest difference between two of its values: no interval of a difference leaves them."""
+        lowest, highest = self.bounds
+        return lowest - highest, highest - lowest
 
     @property
     def has_cut_off(self) -> bool:

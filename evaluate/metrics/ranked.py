@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import polars as pl
 
 from evaluate.metrics.declaration import Ratio, metric
@@ -130,6 +132,7 @@ def correct(k: int) -> Ratio:
     title="Rank of the first",
     granularity="item",
     direction="lower",
+    bounds=(1.0, math.inf),
     micro="undefined",
     is_absent_null=True,
 )

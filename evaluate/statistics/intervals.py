@@ -18,19 +18,69 @@ repositories, as RepoBench-R has them, it is 94.2 to 95.3 throughout.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
 import polars as pl
-from scipy.special import stdtrit
+from numpy.typing import NDArray
+from scipy.special import betaincinv, stdtrit
 
 from lake.exact import exact_sum, from_steps
 
-_UPPER = 0.975
+Floats = NDArray[np.float64]
+
+_LOWER, _UPPER = 0.025, 0.975
 _ALL_BUT_NOTHING = 1 - 1e-6
 """A repository with a larger share of the data is as good as alone: there is nothing to tell how others differ."""
 
 _ROUNDING = 1e-12
 """A half-width below this part of its mean is what rounding leaves of equal values: it is 0."""
+
+
+def mean_interval(values: Sequence[float], bounds: tuple[float, float] = (0.0, 1.0)) -> tuple[float, float] | None:
+    """The 95 % interval of a mean over independent items, such as queries; none over fewer than two.
+
+    Within 0 and 1 it is Korn and Graubard's, else a t interval cut at the bounds.
+
+    Args:
+        values: One per item.
+        bounds: The least and the greatest value that there can be.
+    """
+    n = len(values)
+    if n < 2:
+        return None
+    mean = math.fsum(values) / n
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n
+    if bounds == (0.0, 1.0):
+        low, high = korn_graubard(*(np.array([float(of)]) for of in (mean, variance, n - 1, n)))
+        return low.item(), high.item()
+    half = stdtrit(n - 1, _UPPER).item() * variance**0.5
+    return max(mean - half, bounds[0]), min(mean + half, bounds[1])
+
+
+def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats) -> tuple[Floats, Floats]:
+    """The ends of 95 % intervals of means of values within 0 and 1: Clopper and Pearson's on an effective sample size.
+
+    That is the size of a simple random sample with the mean's variance, less what is lost because the variance is known
+    from few parts only, and at most as many as there are: with no variance at all, that many. See Korn and Graubard,
+    "Confidence intervals for proportions with small expected number of positive counts estimated from survey data",
+    Survey Methodology 24, 1998. Ends are rounded, so that another machine's last bit changes no number.
+
+    Args:
+        mean: The means.
+        variance: The variance of each.
+        degrees: The degrees of freedom of that.
+        n: Over how many items each is.
+    """
+    at_most = mean * (1 - mean)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        size = at_most / variance * (stdtrit(n - 1, _UPPER) / stdtrit(degrees, _UPPER)) ** 2
+    effective = np.where(variance > 0, np.minimum(size, n), n)
+    above, below = mean * effective, (1 - mean) * effective
+    low = np.where(above > 0, betaincinv(above, below + 1, _LOWER), 0.0)
+    high = np.where(below > 0, betaincinv(above + 1, below, _UPPER), 1.0)
+    return low.round(12), high.round(12)
 
 
 def repository_intervals(repositories: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:

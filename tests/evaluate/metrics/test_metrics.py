@@ -230,3 +230,13 @@ def test_what_is_no_metric_is_refused_with_a_hint(text: str, message: str) -> No
 def test_unknown_metric_asks_did_you_mean() -> None:
     with pytest.raises(GoldspanError, match=re.escape("unknown metric 'precison'\n  Did you mean 'precision'")):
         metric_named("precison")
+
+
+def test_every_metric_lies_within_0_and_1_but_for_counts() -> None:
+    counts = {name: one.bounds for name, one in metrics().items() if one.bounds != (0.0, 1.0)}
+    assert counts == {"found_rank": (1, math.inf), "n_steps": (0, math.inf)}
+
+
+def test_differences_have_the_bounds_of_their_metric() -> None:
+    assert metric_named("recall").difference_bounds == (-1, 1)
+    assert metric_named("found_rank").difference_bounds == (-math.inf, math.inf)
