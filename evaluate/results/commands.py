@@ -218,35 +218,34 @@ def score_files(
     qrels: Annotated[Path, typer.Argument(help="Relevance judgements: TREC's four columns, BEIR's table or JSON.")],
     ranked: Annotated[Path, typer.Argument(metavar="RUN", help="A ranking: TREC's six columns, BEIR's table or JSON.")],
     other: Annotated[Path | None, typer.Argument(metavar="[RUN2]", help="A second, compared with the first.")] = None,
-    metrics: Annotated[str, setting("METRICS", "Comma list: map,ndcg@10 or, as trec_eval has it, P_10.")] = "",
+    metrics: Annotated[str, setting("METRICS", "Comma list of ir_measures' names: AP,nDCG@10; or trec_eval's.")] = "",
     per_query: Annotated[bool, typer.Option("-q", "--per-query", help="Print every query's values too.")] = False,
     answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
-    """Score any ranking against any relevance judgements, as trec_eval does; no lake is needed."""
+    """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""
     from evaluate.results import trec
+    from evaluate.results.trec_files import QRELS, RUN, read
 
-    measures = list({one.name: one for one in map(trec.measure_named, split_names(metrics) or trec.DEFAULT)}.values())
-    judged = trec.read_qrels(qrels)
-    scored = trec.score_file(ranked, judged, measures, answered_only=answered)
-    over = trec.means(scored.values, measures)
-    frames, lines = {"means": over, "values": scored.values}, [*trec.mean_lines(over)]
-    second = None
-    if other is not None:
-        second = trec.score_file(other, judged, measures, answered_only=answered).values
-        beside = trec.compared(scored.values, second, measures)
-        frames |= {"means2": trec.means(second, measures), "values2": second, "compared": beside}
-        lines = [*trec.compared_lines(over, beside)]
+    measures = list(dict.fromkeys(map(trec.measure_named, split_names(metrics) or trec.DEFAULT)))
+    judged, runs = read(qrels, QRELS), [read(path, RUN) for path in (ranked, other) if path is not None]
+    values = [trec.score(run, judged, measures, answered_only=answered) for run in runs]
+    means = [trec.means(of, measures) for of in values]
+    beside = trec.compared(*values) if other is not None else []
     if json:
-        shown = {name: frame.to_dicts() for name, frame in frames.items() if per_query or not name.startswith("values")}
+        shown: dict[str, object] = {"means": means[0]}
+        shown |= {"means2": means[1], "compared": beside} if other is not None else {}
+        if per_query:
+            shown |= {f"values{n or ''}": list(trec.value_rows(of)) for n, of in zip((0, 2), values, strict=False)}
         print(jsonlib.dumps(shown))
         return
+    lines = [*trec.compared_lines(means[0], beside)] if beside else [*trec.mean_lines(means[0])]
     if per_query:
-        lines = [*trec.value_lines(scored.values, second), *lines]
+        lines = [*trec.value_lines(values), *lines]
     print(*map(escaped, lines), sep="\n")
-    for note in trec.notes(scored) if other is None else ():
+    for note in trec.notes(values[0], runs[0], judged) if other is None else ():
         Console(quiet=quiet).say(note)
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 import polars as pl
 
 from tests.bench._measure import Stopwatch
-from tests.bench._rankings import JUDGEMENTS, RANKED, RANKING, TREC_QRELS, TREC_RUN
+from tests.bench._rankings import JUDGEMENTS, RANKED, RANKING
 
 METRICS = ("precision@5", "precision@10", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "mrr@10")
 
@@ -31,29 +31,9 @@ def goldspan_ranked(folder: str, output: str) -> dict[str, object]:
     return _goldspan(Path(folder, RANKED), Path(folder, JUDGEMENTS), output)
 
 
-def goldspan_trec(folder: str, output: str) -> dict[str, object]:
-    """`python -m evaluate score`, from TREC files."""
-    from evaluate.results.trec import measure_named, read_qrels, score_file
-
-    watch = Stopwatch()
-    judged = read_qrels(Path(folder, TREC_QRELS))
-    score_file(Path(folder, TREC_RUN), judged, [*map(measure_named, METRICS)]).values.write_parquet(output)
-    return watch.read()
-
-
-def pytrec_eval_trec(folder: str, output: str) -> dict[str, object]:
-    """pytrec_eval-terrier, from TREC files by its own readers."""
-    from pytrec_eval import parse_qrel, parse_run
-
-    watch = Stopwatch()
-    with Path(folder, TREC_QRELS).open() as judged, Path(folder, TREC_RUN).open() as ranked:
-        _pytrec_eval(parse_qrel(judged), parse_run(ranked), output)
-    return watch.read()
-
-
 def _goldspan(ranking: Path, judgements: Path, output: str) -> dict[str, object]:
     from evaluate.metrics import parse_metric
-    from evaluate.score.judgements import score_graded
+    from tests.graded import score_graded
 
     watch = Stopwatch()
     qrels = pl.scan_parquet(judgements).with_columns(grade=pl.lit(1))
@@ -62,23 +42,18 @@ def _goldspan(ranking: Path, judgements: Path, output: str) -> dict[str, object]
 
 
 def pytrec_eval(folder: str, output: str) -> dict[str, object]:
-    """pytrec_eval-terrier, from dicts."""
-    watch = Stopwatch()
-    _pytrec_eval(_qrels(folder), _run(folder), output)
-    return watch.read()
-
-
-def _pytrec_eval(qrels: Qrels, run: Run, output: str) -> None:
-    """Its reciprocal rank has no cut-off, so one below 1/10 becomes 0 afterwards."""
+    """pytrec_eval-terrier, from dicts. Its reciprocal rank has no cut-off, so one below 1/10 becomes 0 afterwards."""
     from pytrec_eval import RelevanceEvaluator
 
+    watch = Stopwatch()
     names = ("P_5", "P_10", "recall_5", "recall_10", "ndcg_cut_5", "ndcg_cut_10", "recip_rank")
-    evaluator = RelevanceEvaluator(qrels, {"P.5,10", "recall.5,10", "ndcg_cut.5,10", "recip_rank"})
-    values = evaluator.evaluate(run)
+    evaluator = RelevanceEvaluator(_qrels(folder), {"P.5,10", "recall.5,10", "ndcg_cut.5,10", "recip_rank"})
+    values = evaluator.evaluate(_run(folder))
     columns = {name: [value[theirs] for value in values.values()] for name, theirs in zip(METRICS, names, strict=True)}
     frame = pl.DataFrame({"query": list(values), **columns})
     reciprocal = pl.col("mrr@10")
     frame.with_columns(pl.when(reciprocal >= 0.1).then(reciprocal).otherwise(0.0)).write_parquet(output)
+    return watch.read()
 
 
 def ranx(folder: str, output: str) -> dict[str, object]:

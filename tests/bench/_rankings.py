@@ -15,7 +15,6 @@ N_DOCUMENTS = 1_000_003
 SEED = 20_240_601
 
 RANKING, RANKED, JUDGEMENTS = "ranking.parquet", "ranked.parquet", "judgements.parquet"
-TREC_RUN, TREC_QRELS = "run.trec", "qrels.trec"
 AT_ONCE = 10_000
 
 Integers = npt.NDArray[np.int64]
@@ -29,18 +28,11 @@ def write(queries: str | int, folder: str | Path) -> None:
     ranking.write_parquet(root / RANKING)
     judgements = pl.concat([judged for _, judged in parts])
     judgements.write_parquet(root / JUDGEMENTS)
-    _write_lines(judgements.select("query", a=0, b="document", c=1), root / TREC_QRELS)
-    _write_lines(ranking.select("query", a=0, b="document", c=1, d="score", e=pl.lit("made-up")), root / TREC_RUN)
     ordered = ranking.with_columns(pl.col("score").cast(pl.Float32)).sort(
         "query", "score", "document", descending=[False, True, True]
     )
     rank = pl.int_range(1, pl.len() + 1, dtype=pl.Int64).over("query")
     ordered.select("query", "document", rank.alias("rank")).write_parquet(root / RANKED)
-
-
-def _write_lines(rows: pl.DataFrame, path: Path) -> None:
-    """Columns as trec_eval reads them, with a space between two."""
-    rows.write_csv(path, separator=" ", include_header=False)
 
 
 def _part(draw: np.random.Generator, start: int, n: int) -> tuple[pl.DataFrame, pl.DataFrame]:

@@ -12,20 +12,16 @@ from tests.bench._contestants import (
     METRICS,
     goldspan,
     goldspan_ranked,
-    goldspan_trec,
     ir_measures,
     pytrec_eval,
-    pytrec_eval_trec,
     ranx,
 )
 from tests.bench._measure import ChildError, Measured, call
 from tests.bench._rankings import DEPTH, write
 
 REFERENCE = "pytrec_eval-terrier"
-TREC_PEER = f"{REFERENCE}, TREC files"
-PEERS = {REFERENCE: pytrec_eval, TREC_PEER: pytrec_eval_trec, "ranx": ranx, "ir_measures": ir_measures}
-TREC = "ours, evaluate score on TREC files"
-OURS = {"ours, from scores": goldspan, "ours, ranks stored": goldspan_ranked, TREC: goldspan_trec}
+PEERS = {REFERENCE: pytrec_eval, "ranx": ranx, "ir_measures": ir_measures}
+OURS = {"ours, from scores": goldspan, "ours, ranks stored": goldspan_ranked}
 RATIOS = {"ours, from scores": 4, "ours, ranks stored": 15}
 """How many times as fast as the fastest peer each is to be, in less memory than any."""
 FULL = 100_000
@@ -45,13 +41,8 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
             except ChildError as error:
                 failed[name] = error.line
     best = {name: min(attempts, key=lambda one: one.seconds) for name, attempts in done.items() if name not in failed}
-    # What reads TREC files is held against the peer that does, the others against the fastest from Parquet.
-    peers = {
-        is_trec: [best[name] for name in PEERS if name in best and (name == TREC_PEER) == is_trec]
-        for is_trec in (False, True)
-    }
+    beside = [best[name] for name in PEERS if name in best]
     for name in PEERS | OURS:
-        beside = peers[name in (TREC, TREC_PEER)]
         if name in failed or not beside:
             yield Row(name, failed=failed.get(name, "there is no peer to compare it with"))
         else:
@@ -87,7 +78,7 @@ def difference(mine: Path, theirs: Path) -> float:
 SCORING = Bench(
     name="scoring",
     title=f"{len(METRICS)} metrics of a ranking of {DEPTH} results per query",
-    method=f"from Parquet (query, document, score; relevance judgements) or TREC files to per-query Parquet; imports "
+    method=f"from Parquet (query, document, score; relevance judgements) to per-query Parquet; imports "
     f"and ranx's compiling are not timed; {', '.join(METRICS)}. ranx and ir_measures order ties in other ways.",
     run=run,
 )

@@ -15,8 +15,8 @@ from rapidfuzz.distance import Levenshtein
 
 from evaluate.metrics import Ratio, declaration, metric, metric_named, metrics, parse_metric
 from evaluate.score.completions import compared
-from evaluate.score.judgements import score_graded
 from lake.errors import GoldspanError
+from tests.graded import score_graded
 
 RANKED = ["precision@5", "precision@10", "recall@5", "recall@10", "ndcg@5", "ndcg@10", "hit@5", "hit@10", "mrr"]
 TREC = {

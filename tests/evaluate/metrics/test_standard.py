@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.metrics import metrics, parse_metric
-from evaluate.score.judgements import score_graded
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
+from tests.graded import score_graded
 
 KS = (1, 3, 5, 10, 20, 50, 100)
 BY_RANK = ("map", "success", "f1", "err", "rbp")

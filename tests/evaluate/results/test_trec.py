@@ -1,4 +1,4 @@
-"""`python -m evaluate score`: trec_eval's numbers from two files, whatever way these are written."""
+"""`python -m evaluate score`: ir_measures' numbers from two files, whatever way these are written."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import ir_measures
 import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
 import pytrec_eval
@@ -100,16 +101,16 @@ def files(tmp_path: Path) -> tuple[Path, Path]:
 
 
 def test_equal_scores_go_by_document_descending_and_the_ranks_of_the_file_say_nothing(files: tuple[Path, Path]) -> None:
-    found = values(*files, metrics=["precision@1", "precision@2", "mrr"])
+    found = values(*files, metrics=["precision@1", "precision@2", "mrr@10"])
     # q1: d8, then d3 (not relevant) before d1, which has the same score.
-    assert found["q1"] == {"precision@1": 0.0, "precision@2": 0.0, "mrr@10": 1 / 3}
+    assert found["q1"] == {"P@1": 0.0, "P@2": 0.0, "RR@10": 1 / 3}
     # q2: both large scores are infinite as Float32, and so alike: d5, d2, d1.
-    assert found["q2"]["mrr@10"] == 1 / 3
+    assert found["q2"]["RR@10"] == 1 / 3
 
 
 def test_a_judged_query_without_results_counts_zero_unless_it_is_left_out(files: tuple[Path, Path]) -> None:
     said = score(*files, "--metrics", "recip_rank")
-    assert said.out == f"{'recip_rank':22}\tall\t0.1667\t-0.1396\t0.4729\n"
+    assert said.out == f"{'RR':22}\tall\t0.1667\t0.0000\t0.4729\n"
     assert "4 judged queries" in said.err
     assert "1 judged query without results count" in said.err
     assert "1 query of the run without judgements" in said.err
@@ -117,17 +118,74 @@ def test_a_judged_query_without_results_counts_zero_unless_it_is_left_out(files:
 
 
 def test_the_interval_is_students_over_queries(files: tuple[Path, Path]) -> None:
-    said = json.loads(score(*files, "--metrics", "ndcg@10", "--json", "-q").out)
-    column = [row["ndcg@10"] for row in said["values"]]
-    expected = stats.t.interval(0.95, len(column) - 1, loc=math.fsum(column) / len(column), scale=stats.sem(column))
+    said = json.loads(score(*files, "--metrics", "nDCG@10", "--json", "-q").out)
+    column = [row["nDCG@10"] for row in said["values"]]
+    low, high = stats.t.interval(0.95, len(column) - 1, loc=math.fsum(column) / len(column), scale=stats.sem(column))
     (mean,) = said["means"]
-    assert (mean["low"], mean["high"]) == pytest.approx(expected, abs=1e-12)
+    assert low < 0
+    # Of a measure that is never below 0 no mean is.
+    assert (mean["low"], mean["high"]) == (0.0, pytest.approx(high, abs=1e-12))
+
+
+def test_an_interval_ends_where_the_measure_does(tmp_path: Path) -> None:
+    qrels = {f"q{number}": {"d1": 1} for number in range(3)}
+    files = write(tmp_path, qrels, {"q0": {"d1": 1.0}, "q1": {"d1": 1.0}, "q2": {"d2": 1.0, "d1": 0.5}})
+    (mean,) = json.loads(score(*files, "--metrics", "map", "--json").out)["means"]
+    assert mean["mean"] == pytest.approx(5 / 6)
+    assert (mean["low"] > 0, mean["high"]) == (True, 1.0)
+
+
+def test_one_query_has_a_mean_and_no_interval_and_json_no_nan(tmp_path: Path) -> None:
+    files = write(tmp_path, {"q1": {"d1": 1}}, {"q1": {"d1": 1.0}})
+    said = score(*files, files[1], "--metrics", "AP", "--json")
+    found = json.loads(said.out, parse_constant=pytest.fail)
+    assert found["means"] == [{"measure": "AP", "mean": 1.0, "low": None, "high": None, "queries": 1}]
+    assert (found["compared"][0]["delta"], found["compared"][0]["low"]) == (0.0, None)
+    assert "\t–\t–" in score(*files, "--metrics", "AP").out
+
+
+def test_what_is_summed_has_no_interval(files: tuple[Path, Path]) -> None:
+    assert score(*files, "--metrics", "NumRet").out == f"{'NumRet':22}\tall\t8.0000\t–\t–\n"
+
+
+def test_expected_reciprocal_rank_is_of_the_grades(tmp_path: Path) -> None:
+    files = write(tmp_path, {"a query": {"d1": 4, "d2": 1}}, {"a query": {"d2": 2.0, "d1": 1.0}})
+    for file in files:
+        file.write_text(file.read_text().replace("a query", "a-query"))
+    first, second = 1 / 16, 15 / 16
+    (value,) = values(*files, metrics=["err@10"])["a-query"].values()
+    assert value == pytest.approx(first + second * (1 - first) / 2, abs=1e-5)
+
+
+def test_a_grade_that_err_cannot_take_is_said(tmp_path: Path) -> None:
+    done = score(*write(tmp_path, {"q1": {"d1": 5}}, {"q1": {"d1": 1.0}}), "--metrics", "ERR@10")
+    assert (done.code, done.err.splitlines()[0]) == (
+        Exit.INVALID,
+        "evaluate: ERR and nDCG of exponential gains take grades up to 4; QRELS has higher ones",
+    )
+
+
+def test_one_measure_by_several_names_is_printed_once_by_that_of_ir_measures(files: tuple[Path, Path]) -> None:
+    said = score(*files, "--metrics", "ndcg_cut_10,ndcg@10,nDCG@10,AP(rel=2),map_cut_5,hit@1")
+    assert [line.split("\t")[0].strip() for line in said.out.splitlines()] == [
+        "nDCG@10", "AP(rel=2)", "AP@5", "Success@1",
+    ]  # fmt: skip
+
+
+def test_values_are_those_of_ir_measures(files: tuple[Path, Path]) -> None:
+    names = ["Judged@3", "infAP", "Bpref", "AP(rel=2)", "IPrec@0.1", "SetF"]
+    asked = list(map(ir_measures.parse_measure, names))
+    found = values(*files, metrics=names)
+    # Without the infinite scores, which are tied in trec_eval alone.
+    for row in ir_measures.iter_calc(asked, QRELS, {"q1": RUN["q1"], "q3": RUN["q3"]}):
+        if row.query_id in ("q1", "q3"):
+            assert found[row.query_id][str(row.measure)] == row.value
 
 
 def test_every_query_is_printed_as_trec_eval_prints_it(files: tuple[Path, Path]) -> None:
     lines = score(*files, "--metrics", "P_2", "-q").out.splitlines()
     assert [line.split("\t")[:2] for line in lines] == [
-        ["precision@2".ljust(22), query] for query in ("q1", "q2", "q3", "q4", "all")
+        ["P@2".ljust(22), query] for query in ("q1", "q2", "q3", "q4", "all")
     ]
 
 
@@ -171,17 +229,20 @@ def test_json_and_beirs_tables_give_the_same_numbers(files: tuple[Path, Path], t
         (b"q1 0 d1 1\n", b"q1 Q0 d1 1 nan me\n", "line 1: q1 Q0 d1 1 nan me"),
         (b"q1 0 d1 1\n", b"q1 Q0 d1 1 much me\n", "line 1: q1 Q0 d1 1 much me"),
         (b"q1 0 d1 1\n", b"q1 Q0 d\xff 1 0.5 me\n", "line 1: q1 Q0 d\ufffd 1 0.5 me"),
-        (b"q1 0 d1 1\n", b"q1 0 d1 1\n", "RUN is to have lines of 6 columns"),
-        (b"q1 0 d1 0.5\n", b"q1 Q0 d1 1 0.5 me\n", "QRELS is to have lines of 4 columns"),
-        (b"", b"q1 Q0 d1 1 0.5 me\n", "QRELS is to have lines"),
-        (b"q1 0 d1 1\n", b"", "RUN is to have lines"),
-        (b"q1 0 d1 1\nq1 0 d1 0\n", b"q1 Q0 d1 1 0.5 me\n", "a document stands twice for a query: 1 query"),
-        (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d1 2 0.4 me\n", "for example: q1 d1"),
-        (b"q1 0 d1 1\n", b"Q1 Q0 d1 1 0.5 me\n", "is judged\n  for example: RUN: Q1"),
-        (b'{"q1": {"d1": 1.5}}', b"q1 Q0 d1 1 0.5 me\n", "q1: {'d1': 1.5}"),
-        (b'{"q1": {"d1": 1}', b"q1 Q0 d1 1 0.5 me\n", "this is not JSON"),
-        (b"q1 0 d1 1\n", b'["q1"]', "RUN as JSON is {query: {document: number}}"),
-        (b"q1 0 d1 1\n", gzip.compress(b"q1 Q0 d1 1 0.5 me\n" * 999, mtime=0)[:-20], "cannot be read to its end"),
+        (b"q1 0 d1 1\n", b"q1 0 d1 1\n", "RUN needs lines of 6 columns"),
+        (b"q1 0 d1 0.5\n", b"q1 Q0 d1 1 0.5 me\n", "QRELS needs lines of 4 columns"),
+        (b"q1 0 d1 18446744073709551616\n", b"q1 Q0 d1 1 0.5 me\n", "line 1: q1 0 d1 18446744073709551616"),
+        (b'{"q1": {"d1": 18446744073709551616}}', b"q1 Q0 d1 1 0.5 me\n", "grade is a whole number, at most 1,000,000"),
+        (b"", b"q1 Q0 d1 1 0.5 me\n", "QRELS is empty"),
+        (b"q1 0 d1 1\n", b"\n", "RUN is empty"),
+        (b"q1 0 d1 1\nq1 0 d1 0\n", b"q1 Q0 d1 1 0.5 me\n", "QRELS has document d1 twice for query q1"),
+        (b"q1 0 d1 1\n", b"q1 Q0 d1 1 0.5 me\nq1 Q0 d1 2 0.4 me\n", "run, line 2"),
+        (b'{"q1": {"d1": 1.5}}', b"q1 Q0 d1 1 0.5 me\n", "q1: {d1: 1.5}"),
+        (b'{"q1": {"d1": 1}', b"q1 Q0 d1 1 0.5 me\n", "Is the file cut off?"),
+        (b'{"q1": {"\\ud800": 1}}', b"q1 Q0 d1 1 0.5 me\n", "surrogates not allowed"),
+        (b"q1 0 d1 1\n", b'{"q1": {"d1": NaN}}', "q1: {d1: nan}"),
+        (b"q1 0 d1 1\n", b'["q1"]', "RUN as JSON is {query: {document: score}}"),
+        (b"q1 0 d1 1\n", gzip.compress(b"q1 Q0 d1 1 0.5 me\n", mtime=0)[:-9], "cannot be read to its end"),
     ],
 )
 def test_what_cannot_be_read_is_said_with_its_file_and_line(
@@ -196,18 +257,24 @@ def test_what_cannot_be_read_is_said_with_its_file_and_line(
     assert len(done.err.splitlines()) <= 10
 
 
+def test_a_run_of_other_queries_is_said_with_an_id_of_both(tmp_path: Path) -> None:
+    done = score(*write(tmp_path, {"q1": {"d1": 1}}, {"Q1": {"d1": 1.0}}))
+    assert done.code == Exit.INVALID
+    assert "no query of RUN is judged\n  for example: RUN: Q1\n  for example: QRELS: q1" in done.err
+
+
 @pytest.mark.parametrize(
     ("metric", "said"),
     [
-        ("bpref", "unknown metric"),
-        ("P", "unknown metric"),
-        ("line_f1@2000", "asks for more"),
-        ("ndcg_cut_0", "unknown"),
+        ("line_f1@2000", "unknown measure 'line_f1@2000'"),
+        ("P", "measure 'P': invalid param cutoff=nothing"),
+        ("ndcg_cut_0", "a cut-off is at least 1"),
+        ("AP(2)", "unknown measure"),
+        ("nDCG@", "invalid syntax"),
+        ("RBP(rel=1)", "ir_measures cannot compute one of RBP(rel=1)"),
     ],
 )
-def test_a_metric_that_judgements_cannot_give_is_a_usage_error(
-    files: tuple[Path, Path], metric: str, said: str
-) -> None:
+def test_a_measure_that_cannot_be_had_is_a_usage_error(files: tuple[Path, Path], metric: str, said: str) -> None:
     done = score(*files, "--metrics", metric)
     assert done.code == Exit.USAGE
     assert said in done.err
@@ -239,12 +306,12 @@ def test_every_query_of_two_runs_is_printed_with_both_values(files: tuple[Path, 
     (tmp_path / "other").write_text("q4 Q0 d7 1 1 me\n")
     asked = (*files, tmp_path / "other", "--metrics", "P_1,recip_rank", "-q")
     lines = [line.split("\t") for line in score(*asked).out.splitlines()]
-    assert [line[0].strip() for line in lines[:8]] == ["precision@1", "recip_rank"] * 4
+    assert [line[0].strip() for line in lines[:8]] == ["P@1", "RR"] * 4
     assert lines[1][1:] == ["q1", "0.3333", "0.0000"]
     assert lines[7][1:] == ["q4", "0.0000", "1.0000"]
     assert lines[8][0] == "measure"
     told = json.loads(score(*asked, "--json").out)
-    assert [row["recip_rank"] for row in told["values2"]] == [0.0, 0.0, 0.0, 1.0]
+    assert [row["RR"] for row in told["values2"]] == [0.0, 0.0, 0.0, 1.0]
     # Each run's own queries where those without results are left out.
     alone = [line.split("\t") for line in score(*asked, "--answered").out.splitlines()]
     assert [line[2:] for line in alone if line[1] == "q4"] == [["–", "1.0000"]] * 2

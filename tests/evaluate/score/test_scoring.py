@@ -170,7 +170,7 @@ from evaluate.statistics.means import aggregate
 from lake.lines import LineAxis
 from lake.catalog.protocols import protocol_named
 from evaluate.metrics import parse_metric
-from evaluate.score.judgements import score_graded
+from tests.graded import score_graded
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score
 assert pl.thread_pool_size() == int(sys.argv[1])
