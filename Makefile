@@ -2,12 +2,24 @@
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+INSTALL := $(PIP) install --quiet -c constraints.txt
 # Exit code 5 is "done, but rows were rejected or items cannot be scored": the next stage goes on after it, unless STRICT=1.
 GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 
-# What is given on make's command line reaches the stages; a variable of the same name in the shell does not.
-FLAGS := BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS URL VECTORS
-$(foreach flag,$(FLAGS),$(if $(filter command,$(firstword $(origin $(flag)))),$(eval export GOLDSPAN_$(flag) := $($(flag)))))
+# What is given on make's command line reaches the stages. A variable of the same name in the shell does not, as it may
+# be there for another program: it is named on stderr. GOLDSPAN_<NAME> of the shell reaches them.
+FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
+from = $(sort $(foreach name,$2,$(if $(filter $1,$(firstword $(origin $(name)))),$(name))))
+$(foreach flag,$(call from,command,$(FLAGS)),$(eval export GOLDSPAN_$(flag) := $($(flag))))
+
+KNOWN := $(FLAGS) BENCH PYTHON STRICT
+UNKNOWN := $(firstword $(filter-out $(KNOWN) GOLDSPAN_%,$(call from,command,$(.VARIABLES))))
+CLOSE = $(shell $(PYTHON) -c 'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1], sys.argv[2:], 1))' '$(UNKNOWN)' $(KNOWN))
+$(if $(UNKNOWN),$(error unknown variable $(UNKNOWN)$(foreach name,$(CLOSE),; did you mean $(name)?)))
+
+SHELL_FLAGS := $(if $(filter ingest evaluate report serve clean,$(MAKECMDGOALS)),$(call from,environment,$(FLAGS)))
+$(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS). Give it to make, as in: make ingest LAKE=folder' >&2))
 
 .PHONY: help ingest evaluate report serve chunkers dense test check bench lock clean
 
@@ -43,29 +55,33 @@ dense: .venv/.dense  ## Install what dense retrieval needs: torch, and models' c
 lock: .venv/.dev  ## Resolve the exact pins anew from pyproject.toml
 	@$(BIN)/python -m tests.lock
 
-clean:  ## Take away what was made: the lake and the site
-	rm -rf lake/data site/public
+clean: .venv/.default  ## Delete the lake but for imported runs and downloads, and the site: ALL=1 (those too)
+	@$(BIN)/python -m ingest clean
+	@rm -rf site/public
 
 .venv/.default: requirements.txt constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit("Goldspan needs Python 3.11 or newer; this is %d.%d: make PYTHON=python3.12 …" % sys.version_info[:2] if sys.version_info < (3, 11) else 0)'
 	@echo "setting up .venv (once)" >&2
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements.txt
+	@$(INSTALL) --upgrade pip
+# Python 3.11 brings an old one along, which nothing here needs; what needs it later names its own.
+	@$(PIP) uninstall -qq --yes setuptools
+	@$(INSTALL) -r requirements.txt
 	@touch $@
 
 .venv/.chunkers: .venv/.default requirements-chunkers.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-chunkers.txt
+	@$(INSTALL) -r requirements-chunkers.txt
 	@touch $@
 
 .venv/.dev: .venv/.default requirements-dev.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dev.txt
+	@$(INSTALL) -r requirements-dev.txt
 	@touch $@
 
 .venv/.dense: .venv/.default requirements-dense.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-dense.txt
+	@$(INSTALL) torch==2.13.0
+	@$(INSTALL) -r requirements-dense.txt
 	@touch $@
 
 .venv/.bench: .venv/.dev requirements-bench.txt
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -r requirements-bench.txt
+	@$(INSTALL) -r requirements-bench.txt
 	@touch $@

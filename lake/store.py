@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 EVERY = frozenset(one.made_by for one in TABLES.values())
 """Everyone who makes parts, as tables name them."""
 
+LOCK = ".lock"
+"""The file of a lake that whoever writes to it holds; every lake has it."""
+
 
 class Lake:
     """Typed tables in a folder.
@@ -151,7 +154,7 @@ class Lake:
         """
         try:
             self.root.mkdir(parents=True, exist_ok=True)
-            lock = FileLock(self.root / ".lock")
+            lock = FileLock(self.root / LOCK)
             try:
                 lock.acquire(timeout=0)
             except Timeout:

@@ -10,6 +10,7 @@ import typer
 
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
+from ingest.clean import clean, delete_all
 from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
 from ingest.commands.runs import FileFormatOption, commands, outcome_of
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
@@ -45,7 +46,7 @@ from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
 from lake.parts import HINT
 from lake.rejects import Rejects
-from lake.store import Lake
+from lake.store import EVERY, LOCK, Lake
 from lake.text import counted
 
 app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
@@ -163,6 +164,31 @@ def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: Deb
         if wrong:
             Console().say(f"  {HINT}")
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
+
+
+@app.command("clean")
+def clean_(
+    all_: Annotated[bool, setting("ALL", "Imported runs and downloads too.", "--all")] = False,
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """Delete what can be made again from its sources; imported runs and downloads are kept."""
+    store, kept = Lake(lake), list[str]()
+    if not lake.is_dir():
+        done = f"there is no lake in {lake}"
+    elif not (lake / LOCK).exists():
+        message = "this folder is no lake, so nothing in it is deleted"
+        raise GoldspanError(message, where=str(lake), hint="Name a lake with --lake.", code=Exit.USAGE)
+    elif all_:
+        delete_all(store)
+        done = f"deleted {lake}"
+    else:
+        with Console().holding(store, EVERY):
+            kept = list(clean(store))
+        done = f"deleted {counted(len(store.tally.removed), 'part')} of {lake}"
+    Console().say("\n  kept: ".join([f"clean: {done}", *kept]))
+    if kept:
+        Console().say("  make clean ALL=1 deletes these too")
 
 
 @app.command()

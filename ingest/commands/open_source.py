@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ingest.benchmarks.config import Configured, read_config
 from ingest.benchmarks.declaration import HUB, Benchmark
+from ingest.clean import CACHE
 from ingest.sources.datasets import ConfiguredSource
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import GITHUB
@@ -98,7 +99,7 @@ def open_sources(
 ) -> list[tuple[str, Source]]:
     """The sources of the benchmarks asked for; of all the source holds when none is."""
     opened, problems = [], []
-    cache = store.root / "cache"
+    cache = store.root / CACHE
     for name in asked or declared:
         try:
             found = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
@@ -121,7 +122,7 @@ def cloned_repositories(
     if not base and benchmark.names_commits and source.name == HUB:
         base = GITHUB
     wanted = base and benchmark.clones(source)
-    return Repositories(store.root / "cache", base=base, say=console.say) if wanted else None
+    return Repositories(store.root / CACHE, base=base, say=console.say) if wanted else None
 
 
 def no_clones(names: Sequence[str]) -> GoldspanError:
