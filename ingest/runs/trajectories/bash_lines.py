@@ -49,7 +49,8 @@ def _unwrapped(pipelines: Sequence[Pipeline], depth: int) -> Iterator[Pipeline]:
         for command in pipeline.commands:
             command.words = _without_prefix(command.words)
         script = _script(first)
-        inner = _pipelines(script) if script is not None and depth < _MAX_DEPTH else None
+        # What the shell put into the script's text is no more known in it.
+        inner = _pipelines(script.replace(UNKNOWN, "${_}")) if script is not None and depth < _MAX_DEPTH else None
         if inner is None:
             if first.words or first.writes:
                 yield pipeline

@@ -120,8 +120,19 @@ def patched_in(text: str) -> list[str]:
     return _PATCHED.findall(text)
 
 
+def gone_to(folder: str, target: str) -> str:
+    """The folder that `cd target` leads to; `UNKNOWN` where only the shell knew it."""
+    is_known = UNKNOWN not in target and (UNKNOWN not in folder or _ABSOLUTE.match(target))
+    return joined(folder, target) if is_known else UNKNOWN
+
+
 def joined(folder: str, path: str) -> str:
-    """A path as it is seen from a folder, without `.` and `..` where the folder says what they mean."""
+    """A path as it is seen from a folder, without `.` and `..` where the folder says what they mean.
+
+    Empty for a relative path in a folder that only the shell knew.
+    """
+    if UNKNOWN in folder:
+        return path if _ABSOLUTE.match(path) else ""
     if "\\" in folder or re.match(r"[A-Za-z]:[\\/]", path):
         folder, path = folder.replace("\\", "/"), path.replace("\\", "/")
     if not folder or len(folder) > _MAX_CHARACTERS or _ABSOLUTE.match(path):

@@ -19,9 +19,10 @@ the text that was printed, whether it failed, the folder it ran in.
 | `Get-Content`, `type`, `Select-Object`, `Select-String`, `findstr` | as above, see `powershell_lines` |
 | `ls`, `find`, `tree`, `wc`, `file`, `stat`, everything else | nothing |
 
-What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After
-`||` runs only what follows a command that showed nothing. Files whose names only the shell knew (`$f`, `*.py`), and
-scripts (`python -c`) that open files, are counted as not read.
+What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After one
+to a folder that only the shell knew (`cd "$d"`) relative paths are of no file, until the next to an absolute one. After
+`||` runs only what follows a command that showed nothing. Files that only the shell knew (`$f`, `*.py`), those in
+such a folder, and scripts (`python -c`) that open files, are counted as not read.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from ingest.runs.trajectories.bash_lines import pipelines_of
 from ingest.runs.trajectories.command_lines import UNKNOWN, Command, Pipeline
@@ -39,6 +40,7 @@ from ingest.runs.trajectories.powershell_lines import is_powershell, powershell_
 from ingest.runs.trajectories.shell_files import (
     PATCHERS,
     Search,
+    gone_to,
     is_below,
     is_path,
     joined,
@@ -57,7 +59,7 @@ from ingest.runs.trajectories.shell_readers import (
     options_of,
     printed_by,
 )
-from ingest.runs.trajectories.trajectory import Reading, View
+from ingest.runs.trajectories.trajectory import Reading, View, renamed
 
 _FILTERS = ("jq", "tr", "column", "sort", "fold", "expand", "tee", "rev", "iconv", "cut", "uniq", "less", "more")
 """Commands that print all that they read, changed or in another order."""
@@ -86,8 +88,9 @@ def reading_of_command(
         output: What it printed; None where it is not known, and it counts as having printed what it was to print.
         failed: Whether it ended with an error. A single command that failed to read shows nothing; of several, what
             follows the one that must have failed, and files that the output says could not be read.
-        folder: Where it runs, empty where it is not known: what relative paths are joined to, as is what `cd` in the
-            line names. A caller whose terminal lives on gives the folder of the reading before.
+        folder: Where it runs, empty where it is not said: what relative paths are joined to, as is what `cd` in the
+            line names; `UNKNOWN` where a `cd` went where only the shell knew. A caller whose terminal lives on gives
+            the folder of the reading before.
 
     Returns:
         The views, each once; `reads` where a command in it reads files; `folder` after it; `edited` for the files it
@@ -103,11 +106,13 @@ def reading_of_command(
     scripts = [one.commands[0].name for one in pipelines if _INTERPRETER.fullmatch(one.commands[0].name)]
     if scripts and output and _OPENS.search(source):
         line.unread.append(f"script of {scripts[0]} that opens files")
-    if not failed and any(one.name in PATCHERS for pipeline in pipelines for one in pipeline.commands):
+    patching = [pipeline for pipeline in pipelines if any(one.name in PATCHERS for one in pipeline.commands)]
+    if patching and not failed:
+        folder = line.visited(patching[0].scope)[-1]
         line.edited += [joined(folder, path) for path in patched_in(source)]
     views = (replace(view, path=view.path.replace("\\", "/")) if is_windows else view for view in line.views)
-    edited = tuple(dict.fromkeys(line.edited))
-    return Reading(tuple(dict.fromkeys(views)), line.reads, line.folder_of(()), tuple(line.unread), edited)
+    edited = tuple(dict.fromkeys(filter(None, line.edited)))
+    return Reading(tuple(dict.fromkeys(views)), line.reads, line.visited(())[-1], tuple(line.unread), edited)
 
 
 @dataclass
@@ -121,8 +126,7 @@ class _Line:
     reads: bool = False
     unread: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
-    folders: dict[tuple[int, ...], str] = field(default_factory=dict)
-    before: list[str] = field(default_factory=list)
+    folders: dict[tuple[int, ...], tuple[str, ...]] = field(default_factory=dict)
     is_alone: bool = False
     is_single: bool = False
     only: str = ""
@@ -136,10 +140,11 @@ class _Line:
     def hunks(self) -> list[View]:
         return hunks_in(self.output or "")
 
-    def folder_of(self, scope: tuple[int, ...]) -> str:
+    def visited(self, scope: tuple[int, ...]) -> tuple[str, ...]:
+        """The folders that a subshell went to and can go back to; the last is the one it is in."""
         while scope and scope not in self.folders:
             scope = scope[:-1]
-        return self.folders.get(scope, self.start)
+        return self.folders.get(scope, (self.start,))
 
     def read(self, pipelines: Sequence[Pipeline]) -> None:
         printing = [one for one in pipelines if not _is_hidden(one) and one.commands[0].name not in _PRINT_NOTHING]
@@ -172,7 +177,7 @@ class _Line:
         return len(pipelines)
 
     def _read(self, pipeline: Pipeline) -> None:
-        folder = self.folder_of(pipeline.scope)
+        folder = self.visited(pipeline.scope)[-1]
         first = pipeline.commands[0]
         written = (path for command in pipeline.commands for path in written_by(command) if is_path(path))
         self.edited += [joined(folder, path) for path in written if not path.startswith(_TEMPORARY)]
@@ -187,17 +192,21 @@ class _Line:
         is_told = self.output is None or self.output.strip() or (views and self._is_empty(pipeline, views))
         if first.name not in self.failures.missing and is_told:
             is_rooted = first.name == "git" and search_of(first.words) is None and "blame" not in first.words
-            folder = git_options(first.words[1:])[0] if is_rooted else folder
-            self.views += [replace(view, path=joined(folder, view.path)) for view in views]
+            root = git_options(first.words[1:])[0]
+            folder = folder if not is_rooted else gone_to(folder, root) if UNKNOWN in folder else root
+            known = renamed(views, partial(joined, folder))
+            if views and not known:
+                self.unread.append(f"command {first.name} in a folder that only the shell knew")
+            self.views += known
 
     def _move(self, scope: tuple[int, ...], command: Command) -> None:
-        folder = self.folder_of(scope)
-        targets = options_of(command.words[1:])[1] or ("~",)
+        visited = self.visited(scope)
+        target = next(iter(options_of(command.words[1:])[1]), UNKNOWN if command.name == "pushd" else "~")
         if command.name == "popd" or command.words[1:] == ["-"]:
-            self.folders[scope] = self.before.pop() if self.before else folder
-        elif UNKNOWN not in targets[0] and not self.failures.refuse(targets[0]):
-            self.before.append(folder)
-            self.folders[scope] = joined(folder, targets[0])
+            # Where a terminal was before the line is not said.
+            self.folders[scope] = visited[:-1] or (UNKNOWN,)
+        elif not self.failures.refuse(target):
+            self.folders[scope] = (*visited, gone_to(visited[-1], target))
 
     def _is_empty(self, pipeline: Pipeline, views: Iterable[View]) -> bool:
         is_whole = all((view.start, view.end) == (1, None) for view in views)

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 
 from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of, list_of, text_of
-from ingest.runs.trajectories.shell_files import PATCHERS, joined
+from ingest.runs.trajectories.shell_files import PATCHERS, gone_to, joined
 from ingest.runs.trajectories.shell_output import views_in
 from ingest.runs.trajectories.shell_views import reading_of_command
-from ingest.runs.trajectories.trajectory import Reading, View
+from ingest.runs.trajectories.trajectory import Reading, View, renamed
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
@@ -65,7 +66,8 @@ class ToolCall:
         output: What the agent was shown; None where that is not recorded, and the call counts as having shown what it
             was asked for.
         failed: Whether the record says that it ended with an error.
-        folder: Where it ran, what relative paths start from; empty where that is not known.
+        folder: Where it ran, what relative paths start from; empty where that is not said, `UNKNOWN` where only the
+            shell knew.
         lines: First and last line that it says it shows, where the record says so beside the output.
     """
 
@@ -117,12 +119,13 @@ def reading_of_call(call: ToolCall) -> Reading:
         return Reading(folder=call.folder)
     if call.is_shell:
         folder = first_text(call.arguments, _FOLDERS)
-        folder = joined(call.folder, folder) if folder else call.folder
+        folder = gone_to(call.folder, folder) if folder else call.folder
         return reading_of_command(call.command, call.output, failed=call.failed, folder=folder)
     path = first_text(call.arguments, _PATHS)
     is_refused = call.failed or _REFUSED.match(call.output or "") is not None
     if call.tool in _CHANGES or (call.tool in _EDITORS and text_of(call.arguments, "command") != "view"):
-        return Reading(folder=call.folder, edited=(joined(call.folder, path),) * (path != "" and not is_refused))
+        changed = joined(call.folder, path) if path and not is_refused else ""
+        return Reading(folder=call.folder, edited=(changed,) if changed else ())
     if call.tool in PATCHERS:
         words = [PATCHERS[0], *filter(None, map(text_of, call.arguments.values()))]
         return reading_of_command(words, call.output, failed=is_refused, folder=call.folder)
@@ -131,7 +134,7 @@ def reading_of_call(call: ToolCall) -> Reading:
     views: list[View] = []
     if not is_refused:
         views = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
-    below = (replace(view, path=joined(call.folder, view.path)) for view in views)
+    below = renamed(views, partial(joined, call.folder))
     return Reading(tuple(dict.fromkeys(below)), reads=True, folder=call.folder)
 
 

@@ -70,7 +70,7 @@ class Reading:
     Attributes:
         views: What it showed of files, each once, in its order.
         reads: Whether it was meant to show something of files, whatever came of it.
-        folder: Where a terminal stands after it; that of the call for anything else.
+        folder: Where a terminal is after it, `UNKNOWN` where only the shell knew; that of the call for anything else.
         unread: What of it was met and not understood, as in :class:`Unread`.
         edited: The files that it wrote or changed.
         call: The call as a person reads it, on one line.

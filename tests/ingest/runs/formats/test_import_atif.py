@@ -38,6 +38,15 @@ def test_a_step_is_a_call_that_showed_something(tmp_path: Path) -> None:
     assert found.notes == ()
 
 
+def test_a_terminal_that_went_where_only_the_shell_knew_shows_no_relative_path_until_it_is_back(tmp_path: Path) -> None:
+    commands = ('cd "$(mktemp -d)" && cat README.md', "cat a.py; sed -i s/x/y/ a.py", "cat /testbed/b.py")
+    steps = [turn("bash", "x", command=command) for command in (*commands, "cd /testbed && cat c.py", "cat d.py")]
+    found = one(trajectories, tmp_path, rows(atif(*steps)), "trajectory.json")
+    assert [step[0].path for step in found.steps] == ["/testbed/b.py", "/testbed/c.py", "/testbed/d.py"]
+    assert found.edited == ()
+    assert found.unread["command cat in a folder that only the shell knew"] == 2
+
+
 @pytest.mark.parametrize(
     "shown",
     [

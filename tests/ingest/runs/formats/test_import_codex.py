@@ -24,6 +24,11 @@ def printed(command: str, output: str = "x", exit_code: int | None = 0) -> dict[
     return {"type": "item.completed", "item": {**item, "exit_code": exit_code, "status": "completed"}}
 
 
+def test_a_call_with_a_folder_of_its_own_does_not_start_where_the_one_before_went(tmp_path: Path) -> None:
+    calls = [*shell('cd "$tmpdir" && cat README.md', "x"), *shell("cat a.py", "x", "c2")]
+    assert one(trajectories, tmp_path, rows(META, *calls)).steps == ((View("a.py", 1, None),),)
+
+
 def test_a_step_is_what_a_command_printed_of_files(tmp_path: Path) -> None:
     calls = [*shell("sed -n '3,9p' src/a.py", "x", "c1"), *shell("rg -n burn", "src/b.py:7:burn", "c2"),
              *shell("ls", "src", "c3")]  # fmt: skip

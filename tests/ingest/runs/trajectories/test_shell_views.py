@@ -232,15 +232,60 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
 
     assert folder("cd src && cat a.py") == "/testbed/src"
     assert folder("(cd src && cat a.py)") == "/testbed"
-    assert folder("cd $SOMEWHERE") == "/testbed"
     assert folder("cd nowhere", "bash: cd: nowhere: No such file or directory") == "/testbed"
     assert folder("cd src", "", failed=True) == "/testbed"
     assert folder("cd ..; cd lib") == "/lib"
     assert folder("cd && cat a.py") == "~"
     assert folder("pushd src; popd") == "/testbed"
     assert folder("cd src; cd /lib; cd -") == "/testbed/src"
+    assert folder("cd src; (cd /lib; ls); cd -") == "/testbed"
     assert views_of("cd nowhere && cat a.py", "sh: cd: nowhere: No such file", failed=True) == []
     assert views_of("(cd src && cat a.py); cat b.py") == [View("src/a.py", 1, None), View("b.py", 1, None)]
+
+
+@pytest.mark.parametrize(
+    "move",
+    [
+        "d=$(mktemp -d) && cd $d",
+        'cd "$tmpdir"',
+        'cd "$tmpdir/src"',
+        "cd ${tmpdir:-build}",
+        "cd $(git rev-parse --show-toplevel)",
+        "cd src*/",
+        'pushd "$tmpdir" > /dev/null',
+        "cd -",
+        "popd",
+        "cd /lib; cd $d; cd ..",
+        "git clone -q . $d; cd $d && cd src",
+    ],
+)
+def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move: str) -> None:
+    line = f"{move} && cat a.py /b.py; grep -n burn src; echo x > c.py; tee /d.py; git diff; git -C /e show HEAD:f.py"
+    output = "x\nsrc/a.py:3:y\n+++ b/a.py\n@@ -1 +1 @@\n+z"
+    found = reading_of_command(line, output, folder="/testbed")
+    assert found.views == (View("/b.py", 1, None), View("/e/f.py", 1, None))
+    assert found.edited == ("/d.py",)
+    assert "command cat in a folder that only the shell knew" in reading_of_command(f"{move}; cat a.py", "x").unread
+    after = reading_of_command("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=found.folder)
+    assert (after.views, after.folder) == ((View("/testbed/b.py", 1, None),), "/testbed")
+
+
+def test_the_way_into_an_unknown_folder_ends_with_its_subshell_or_leads_back() -> None:
+    whole = [View("/testbed/a.py", 1, None)]
+    for line in ('(cd "$d" && cat b.py); cat a.py', 'bash -c "cd $d; cat b.py"; cat a.py', 'cd "$d"; cd -; cat a.py'):
+        assert views_of(line, folder="/testbed") == whole, line
+    assert views_of('pushd "$d"; cat b.py; popd; cat a.py', folder="/testbed") == whole
+    assert views_of("d=src; cd $d; cat a.py", folder="/testbed") == [View("/testbed/src/a.py", 1, None)]
+
+
+def test_what_the_shell_puts_into_a_script_is_not_known_in_it() -> None:
+    assert views_of('bash -c "cat $d/a.py; cat b.py"') == [View("b.py", 1, None)]
+
+
+def test_a_patch_is_applied_in_the_folder_that_its_line_went_to() -> None:
+    patch = "apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** End Patch\nEOF"
+    assert reading_of_command(f'cd "$d" && {patch}', folder="/testbed").edited == ()
+    assert reading_of_command(f"cd src && {patch}", folder="/testbed").edited == ("/testbed/src/a.py",)
 
 
 def test_a_failure_that_only_the_text_tells_shows_nothing() -> None:
