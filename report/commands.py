@@ -160,11 +160,3 @@ def export(
         written = export_(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
-
-
-@app.command()
-def verify(bundle: Annotated[Path, typer.Argument(help="What `export --format bundle` wrote.")]) -> None:
-    """Compare every file of a bundle with its manifest."""
-    from report.exports.writing import verify as verify_
-
-    Console().say(f"{bundle}: {counted(verify_(bundle), 'file')}, each as the manifest has it")

@@ -15,9 +15,9 @@ from lake.store import Lake
 from lake.text import counted
 from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
-from report.exports.of_run import answers, beir_folder, beir_results, context_json, qrels, ranx, trec, tsv
+from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import MAX_COLUMNS, latex, markdown
-from report.exports.writing import Written, bundled, check_output, write
+from report.exports.writing import Written, check_output, write
 from report.facts import load
 from report.leaderboard.board import AVERAGES, Board
 
@@ -169,13 +169,6 @@ def _latex(of: Export) -> bytes:
     return latex(of.boards, None if of.choice.metrics else MAX_COLUMNS)
 
 
-def _bundle(of: Export) -> bytes:
-    kinds = {"csv": _csv, "json": _json, "parquet": _parquet}
-    files = {f"numbers.{name}": (of.rows.height, made(of.rows)) for name, made in kinds.items()}
-    n_lines = sum(len(board.every) for board in of.boards)
-    return bundled({**files, "tables.md": (n_lines, markdown(of.boards)), "tables.tex": (n_lines, _latex(of))})
-
-
 def _of_rows(write_: Callable[[pl.DataFrame], bytes]) -> Callable[[Export], tuple[int, bytes]]:
     return lambda of: (of.rows.height, write_(of.rows))
 
@@ -198,22 +191,13 @@ FORMATS: Mapping[str, Format] = {
         "leaderboards",
         lambda of: (of.rows.height, _latex(of)),
     ),
-    "bundle": Format(
-        "a zip of these five with a manifest; needs -o",
-        "leaderboards",
-        lambda of: (of.rows.height, _bundle(of)),
-        is_binary=True,
-    ),
     "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", _of_ranking(trec)),
     "qrels": Format(
         "TREC's relevance judgements for that run, under one protocol",
         "a run",
         lambda of: (of.run.qrels.height, qrels(of.run.qrels)),
     ),
-    "ranx": Format("JSON, {query: {document: score}}", "a run", _of_ranking(ranx)),
     "tsv": Format("tab-separated columns: item_id, document, rank, score", "a run", _of_ranking(tsv)),
-    "answers": Format("JSON lines as a program answers `ingest run --search`", "a run", _of_ranking(answers)),
-    "beir-results": Format("BEIR's table of results: query-id, corpus-id, score", "a run", _of_ranking(beir_results)),
     "beir": Format(
         "a folder in BEIR's layout: the run's documents and queries with their texts, judgements, run.trec; needs -o",
         "a run",

@@ -31,33 +31,9 @@ def qrels(rows: pl.DataFrame) -> bytes:
     return _lines(rows, pl.format("{} 0 {} {}", _column("item_id"), _column("document"), "grade"))
 
 
-def ranx(ranking: pl.DataFrame) -> bytes:
-    """`{query: {document: score}}`, best first."""
-    lists = _falling(ranking).group_by("item_id", maintain_order=True).agg("document", "falling")
-    found = {item: dict(zip(documents, scores, strict=True)) for item, documents, scores in lists.iter_rows()}
-    return (json.dumps(found, ensure_ascii=False) + "\n").encode()
-
-
 def tsv(ranking: pl.DataFrame) -> bytes:
     """Tab-separated columns under a header: item_id, document, rank, score."""
     return _tabbed(_falling(ranking), item_id="item_id", document="document", rank="rank", score="falling").encode()
-
-
-def beir_results(ranking: pl.DataFrame) -> bytes:
-    """BEIR's table of results: query-id, corpus-id, score."""
-    return _tabbed(_falling(ranking), **{"query-id": "item_id", "corpus-id": "document", "score": "falling"}).encode()
-
-
-def answers(ranking: pl.DataFrame) -> bytes:
-    """JSON Lines as programs answer them: id, and results with path, start and end (from 1, inclusive) and score."""
-    has_lines = pl.col("line_end") > pl.col("line_start")
-    span = pl.when(has_lines).then(pl.col("line_start") + 1).alias("start"), pl.when(has_lines).then("line_end")
-    results = pl.struct("path", *span, score="falling").alias("results")
-    lists = _falling(ranking).group_by("item_id", maintain_order=True).agg(results.struct.rename_fields(_RESULT))
-    return lists.rename({"item_id": "id"}).write_ndjson().encode()
-
-
-_RESULT = ["path", "start", "end", "score"]
 
 
 def _tabbed(rows: pl.DataFrame, **columns: str) -> str:

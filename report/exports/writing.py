@@ -1,24 +1,17 @@
-"""Bytes into a file, a folder or to stdout, whole or not at all; and several files as one zip with a manifest."""
+"""Bytes into a file, a folder or to stdout, whole or not at all."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
-import zipfile
 from collections.abc import Mapping
-from io import BytesIO
 from pathlib import Path
 
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import sha256_of
 
 Written = bytes | Mapping[str, bytes]
 """A file, or the files of a folder by their paths in it."""
-
-MANIFEST = "manifest.json"
-_LONG_AGO = (1980, 1, 1, 0, 0, 0)
 
 
 def check_output(path: Path | None) -> None:
@@ -80,50 +73,3 @@ def _write(path: Path | None, data: Written) -> None:
             shutil.rmtree(beside, ignore_errors=True)
         else:
             beside.unlink(missing_ok=True)
-
-
-def bundled(files: Mapping[str, tuple[int, bytes]]) -> bytes:
-    """A zip of files, given as rows and bytes, and of a manifest: file → rows, bytes, sha256."""
-    into = BytesIO()
-    manifest = {
-        name: {"rows": n_rows, "bytes": len(data), "sha256": sha256_of(data)}
-        for name, (n_rows, data) in sorted(files.items())
-    }
-    contents = {name: data for name, (_, data) in sorted(files.items())}
-    with zipfile.ZipFile(into, "w") as bundle:
-        for name, data in {MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode(), **contents}.items():
-            # No clock and no rights of files: equal contents are equal bytes.
-            bundle.writestr(zipfile.ZipInfo(name, _LONG_AGO), data, zipfile.ZIP_DEFLATED)
-    return into.getvalue()
-
-
-def verify(path: Path) -> int:
-    """Hold every file of a bundle against its manifest; returns how many there are.
-
-    Raises:
-        GoldspanError: It is no bundle, or a file is missing, is not in the manifest, or is not what it was.
-    """
-    try:
-        with zipfile.ZipFile(path) as bundle:
-            manifest = json.loads(bundle.read(MANIFEST))
-            names = [name for name in bundle.namelist() if name != MANIFEST]
-            wrong = {*names} ^ {*manifest}
-            wrong |= {name for name in set(names) - wrong if not _is_as_written(bundle, name, manifest[name])}
-            wrong |= {name for name in names if names.count(name) > 1}
-    except FileNotFoundError as error:
-        raise GoldspanError(f"there is no file {path}", code=Exit.MISSING) from error
-    except (zipfile.BadZipFile, KeyError, TypeError, ValueError, OSError, EOFError, NotImplementedError) as error:
-        message = f"this is no bundle, or a damaged one: {error}"
-        raise GoldspanError(message, where=str(path), code=Exit.INVALID) from error
-    if wrong:
-        message = f"not as the manifest has it: {len(wrong)} of its files"
-        raise GoldspanError(message, where=str(path), examples=sorted(wrong), code=Exit.INVALID)
-    return len(names)
-
-
-def _is_as_written(bundle: zipfile.ZipFile, name: str, said: Mapping[str, object]) -> bool:
-    try:
-        data = bundle.read(name)
-    except zipfile.BadZipFile:
-        return False
-    return said["bytes"] == len(data) and said["sha256"] == sha256_of(data)

@@ -10,7 +10,6 @@ import re
 import shutil
 import subprocess
 import threading
-import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -249,22 +248,6 @@ def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path)
     assert set(caught.value.examples) == {RUN, "another"}
 
 
-def test_ranx_json_orders_as_the_run_does(small: Lake, tmp_path: Path) -> None:
-    write_run_with(small, ["b.py", "a.py", "c.py"])
-    found = json.loads(exported(small, tmp_path, RUN, "ranx"))
-    assert found == {"item/0": {"b.py#L1-L2": 3, "a.py#L1-L2": 2, "c.py#L1-L2": 1}}
-
-
-def write_run_with(lake: Lake, paths: list[str]) -> None:
-    hits = lake.read("hits", run_id=RUN).drop("benchmark", strict=False).head(1)
-    rows = [
-        hits.with_columns(rank=pl.lit(rank, pl.Int64), path=pl.lit(path), line_start=pl.lit(0, pl.Int64),
-                          line_end=pl.lit(2, pl.Int64))
-        for rank, path in enumerate(paths, start=1)
-    ]  # fmt: skip
-    lake.write("hits", pl.concat(rows), part="0", fingerprint="g", benchmark="repoeval", run_id=RUN)
-
-
 def test_what_was_written_is_said(small: Lake, tmp_path: Path) -> None:
     said = command("report", "export", RUN, "--format", "trec", "-o", tmp_path / "x.trec", "--lake", small.root)
     n_bytes = (tmp_path / "x.trec").stat().st_size
@@ -276,27 +259,6 @@ def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -
     assert said.code == Exit.USAGE
     assert f"the folder {tmp_path / 'nowhere'} does not exist" in said.err
     assert not (tmp_path / "nowhere").exists()
-
-
-def test_a_bundle_verifies_is_the_same_bytes_again_and_a_changed_one_does_not_verify(
-    small: Lake, tmp_path: Path
-) -> None:
-    for name in ("one.zip", "two.zip"):
-        export(small, None, "bundle", tmp_path / name, "ranking")
-    assert (tmp_path / "one.zip").read_bytes() == (tmp_path / "two.zip").read_bytes()
-    assert command("report", "verify", tmp_path / "one.zip").code == 0
-    with zipfile.ZipFile(tmp_path / "one.zip") as bundle:
-        contents = {name: bundle.read(name) for name in bundle.namelist()}
-    manifest = json.loads(contents["manifest.json"])
-    assert set(manifest) == set(contents) - {"manifest.json"}
-    assert manifest["numbers.csv"]["rows"] == contents["numbers.csv"].count(b"\n") - 1
-    for changed in (contents | {"numbers.csv": b"x"}, contents | {"more": b""}, {"manifest.json": b"{}", "a": b""}):
-        with zipfile.ZipFile(tmp_path / "changed.zip", "w") as bundle:
-            for name, data in changed.items():
-                bundle.writestr(name, data)
-        assert command("report", "verify", tmp_path / "changed.zip").code == Exit.INVALID
-    (tmp_path / "none.zip").write_bytes(b"PK")
-    assert command("report", "verify", tmp_path / "none.zip").code == Exit.INVALID
 
 
 def bold(text: str) -> list[str]:
