@@ -68,12 +68,13 @@ class Verdict:
     smallest_detectable: float | None = None
     exploratory: bool = False
 
-    def sentence(self, called: Callable[[str], str], digits: int = 3) -> str:
+    def sentence(self, called: Callable[[str], str], digits: int = 3, first: str = "ranked first") -> str:
         """The verdict as a sentence.
 
         Args:
             called: Run → what its system is called.
             digits: Decimals of its numbers.
+            first: What the system is that comes first; ranks are by the primary metric alone.
         """
         if self.nothing:
             return self.nothing
@@ -84,7 +85,7 @@ class Verdict:
             by = f" ({low:.{digits}f} to {high:.{digits}f})"
         text = SENTENCES[self.kind].format(
             system=called(self.run_id),
-            place="ranked first" if self.is_first else "the first that searches otherwise",
+            place=first if self.is_first else "the first that searches otherwise",
             reference=called(self.reference),
             by=f"{abs(self.delta):.{digits}f}{by}",
             delta=f"{self.delta:+.{digits}f}{interval}",

@@ -176,15 +176,22 @@ def board(
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
     names = [called(*one) for one in columns]
     shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
+    # Ranks are by the primary metric: beside another they would rank an order that is not there.
+    is_ranked = columns[0] == primary_of(protocol)
     return PrintedTable(
         f"{protocol.name}{of}, {slice_} {value}, {protocol.primary.aggregate}{f', {label}' if label else ''}",
-        ["system", "rank", names[0], "low", "high", *names[1:], "items"],
+        ["system", *(["rank"] if is_ranked else []), names[0], "low", "high", *names[1:], "items"],
         [
-            [_system(row), _rank(row), *(number_of(row[name]) for name in shown), items_of(row)]
+            [
+                _system(row),
+                *([_rank(row)] if is_ranked else []),
+                *(number_of(row[name]) for name in shown),
+                items_of(row),
+            ]
             for row in table.iter_rows(named=True)
         ],
         notes,
-        texts=2,
+        texts=1 + is_ranked,
     )
 
 

@@ -14,7 +14,7 @@ from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.gold_ledger import shares_of
 from report.leaderboard.main_table import slices_of
-from report.leaderboard.verdicts import in_order_of_names, keys_of, names_of
+from report.leaderboard.verdicts import board_verdict, in_order_of_names, keys_of, names_of, sentence, sentences
 from report.shown import slug, visible
 
 _NUMBERS = (
@@ -59,7 +59,7 @@ def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, by
         measure_path(board, column): _measure(parts.get(column.measure, mine.clear()), place)
         for column in board.columns
     }
-    files[path] = _board(board, reference, runs)
+    files[path] = _board(board, reference, runs) | _concluded(lake, board)
     files[f"{path}/costs"] = {
         place[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
         for row in runs
@@ -101,6 +101,17 @@ def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[obj
     return dict(sorted(found.items()))
 
 
+def _concluded(lake: Lake, board: Board) -> dict[str, object]:
+    """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
+    found, verdict = sentences(lake, board), sentence(board.facts, board_verdict(board))
+    found.setdefault(board.primary.name, {})[_slice(board)] = verdict
+    return {"verdicts": found, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
+
+
+def _slice(board: Board) -> str:
+    return f"{board.slice[0]}={visible(board.slice[1])}"
+
+
 def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, object]:
     facts, ledger, names, keys = board.facts, shares_of(board), names_of(board), keys_of(board)
     return {
@@ -108,7 +119,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
         "protocol": board.protocol.name,
         "short": board.protocol.short,
         "average": board.average,
-        "slice": f"{board.slice[0]}={visible(board.slice[1])}",
+        "slice": _slice(board),
         "fields": FIELDS,
         "reference": runs.index(reference) if reference else None,
         "citation": board.benchmark.declaration.citation,

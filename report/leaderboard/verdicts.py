@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 import polars as pl
 
 from lake.catalog.references import reference_of
+from lake.store import Lake
 from lake.verdict import Verdict, verdict_on
 from report.addresses import run_key
 from report.entities import Run
@@ -71,22 +72,60 @@ def keys_of(board: Board) -> Mapping[str, str]:
 
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
+    compared = board.facts.comparisons.filter(**board.where)
+    lines = [(row.run.run_id, row.number, row.comparable) for row in board.every]
+    return _verdict(board, lines, compared)
+
+
+def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
+    """Column → `slice=value` → what is concluded by it there, of every view that has a stored comparison.
+
+    These are all metrics over the slice that the board opens on, and the primary metric over every slice.
+    """
+    reference, where = board_verdict(board).reference, ("slice", "slice_value")
+    of_board = pl.col("protocol") == board.protocol.name
+    with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
+    compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
+    numbers = board.facts.aggregates.filter(of_board, pl.col("run_id").is_in([row.run.run_id for row in board.every]))
+    found: dict[str, dict[str, str]] = {}
+    for column in board.columns:
+        if column.better == "neither":
+            continue
+        sign, average = 1 if column.better == "lower" else -1, board.averaged(column, board.average)
+        by_slice = numbers.filter(**column.where).partition_by(where, as_dict=True)
+        for key, pairs in compared.filter(**column.where).partition_by(where, as_dict=True).items():
+            rows = by_slice[key].sort(sign * pl.col(average), "run_id", nulls_last=True)
+            is_whole = pl.col("n") == (pl.col("n_items") - pl.col("n_not_applicable")).max()
+            verdict = _verdict(board, rows.select("run_id", average, is_whole).rows(), pairs)
+            first = "ranked first" if column == board.primary else f"first by {column.title}"
+            found.setdefault(column.name, {})[f"{key[0]}={visible(str(key[1]))}"] = sentence(
+                board.facts, verdict, first
+            )
+    return found
+
+
+def _verdict(board: Board, lines: Iterable[tuple[str, float | None, bool]], compared: pl.DataFrame) -> Verdict:
+    """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
     texts, flags = ("run_id", "system", "retriever"), ("is_baseline", "is_whole")
     schema = {**dict.fromkeys(texts, pl.String), "number": pl.Float64, **dict.fromkeys(flags, pl.Boolean)}
-    lines = [
-        (*(getattr(row.run, name) for name in texts), row.number, row.run.baseline, row.comparable)
-        for row in board.every
-    ]
-    rows = pl.DataFrame(lines, schema, orient="row")
-    compared = board.facts.comparisons.lazy().filter(**board.where)
-    return verdict_on(rows, reference_of(board.protocol.name, rows["system"]), compared)
+    runs = {row.run.run_id: row.run for row in board.every}
+    rows = pl.DataFrame(
+        [
+            (run_id, run.system, run.retriever, number, run.baseline, run.comparable and is_whole)
+            for run_id, number, is_whole in lines
+            for run in [runs[run_id]]
+        ],
+        schema,
+        orient="row",
+    )
+    return verdict_on(rows, reference_of(board.protocol.name, rows["system"]), compared.lazy())
 
 
-def sentence(facts: Facts, verdict: Verdict) -> str:
+def sentence(facts: Facts, verdict: Verdict, first: str = "ranked first") -> str:
     """The verdict in the names that people know; the chunkers are named where the retrievers' names do not tell."""
     runs = {run.run_id: run for run in facts.runs}
     names = {run_id: short_name(facts, runs[run_id]) for run_id in (verdict.run_id, verdict.reference) if run_id}
     if len(set(names.values())) < len(names):
         names = {run_id: full_name(facts, runs[run_id]) for run_id in names}
-    text = verdict.sentence(names.__getitem__, DIGITS).replace("(-", "(−").replace(" -", " −")
+    text = verdict.sentence(names.__getitem__, DIGITS, first).replace("(-", "(−").replace(" -", " −")
     return text[0].upper() + text[1:]

@@ -22,7 +22,7 @@
       return /[",\n\r]/.test(safe) ? '"' + safe.replace(/"/g, '""') + '"' : safe;
     };
     const heads = columns(found).flatMap(([key, words]) => ({
-      rank: ["rank", "rank_low", "rank_high", "tie_group"], [found.column.name]: [found.column.name, "low", "high"], delta: ["difference", "difference_low", "difference_high"],
+      rank: [found.isByPrimary ? "rank" : "rank_by_" + found.primary.name, "rank_low", "rank_high", "tie_group"], [found.column.name]: [found.column.name, "low", "high"], delta: ["difference", "difference_low", "difference_high"],
       n: ["n", "n_items"], read: ["characters"], system: ["system"], oracle: ["of_the_oracle"]
     })[key] || [words]);
     const split = (text) => (text ? text.split(" to ") : ["", ""]);

@@ -62,9 +62,10 @@
 
   // The heads: key, words, whether a first click sorts upwards.
   function columns(found) {
-    const { has, column } = found;
+    const { has, column, primary, board } = found;
+    const by = column === primary ? AVERAGES[board.average] : primary.title;
     return [
-      has.rank && ["rank", "Rank", "rank"], ["system", "System", "name"], [column.name, column.title, "primary"],
+      has.rank && ["rank", found.isByPrimary ? "Rank" : "Rank by " + by, "rank"], ["system", "System", "name"], [column.name, column.title, "primary"],
       has.delta && ["delta", "Difference", "delta"], has.oracle && ["oracle", "Of the oracle", "oracle"], ["n", "n/N", "n"],
       has.read && ["read", "Characters", "read"], ...found.further.map((one) => [one.name, one.title, "further"])
     ].filter(Boolean);
@@ -99,6 +100,17 @@
     const lines = found.marks.map((mark) => mark.system.name + (mark.system.by ? " over " + mark.system.by : "") + " " + mark.shown + (mark.interval ? " (" + mark.interval + ")" : ""));
     return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isTooFew ? "Too few items or repositories to rank. " : "") +
       found.split.map((group) => "Tie group " + group + " is not contiguous: systems of another stand between its members. ").join("");
+  }
+
+  // What is said around the table: each sentence is of the view, or names the view that it is of.
+  function describe(section, found) {
+    const verdict = section.querySelector(".verdict");
+    if (verdict) {
+      verdict.textContent = found.verdict;
+    }
+    section.querySelector(".marks-said").textContent = notes(found);
+    section.querySelector("[data-metric-title]").textContent = found.column.title;
+    section.querySelectorAll("[data-of-opening]").forEach((one) => { one.hidden = !found.isOpening; });
   }
 
   // The whole table anew.
@@ -231,5 +243,5 @@
     more.textContent = state.rows === "all" ? "Show the first 25" : "Show all " + plural(found.nSystems, "system");
   }
 
-  Object.assign(window.goldspan.board, { draw, drawHeat, details, notes, columns, split, dress, pick, setMore, setControls });
+  Object.assign(window.goldspan.board, { draw, drawHeat, details, describe, columns, split, dress, pick, setMore, setControls });
 })();

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
   const { load } = window.goldspan;
-  const { view, shown, draw, drawHeat, details, notes, columns, texts, split, dress, pick, setMore, setControls } = window.goldspan.board;
+  const { view, shown, draw, drawHeat, details, describe, columns, texts, split, dress, pick, setMore, setControls } = window.goldspan.board;
   const MOST = 300, MOST_PICKED = 6;
   const said = document.getElementById("said");
   const sections = Array.from(document.querySelectorAll("section[data-board]"));
@@ -148,7 +148,7 @@
       Object.assign(own, { found, parts, state });
       draw(table(), found, parts, state, by || found.column.name, direction);
       table().parentElement.classList.toggle("wide", found.further.length > 0);
-      section().querySelector(".marks-said").textContent = notes(found);
+      describe(section(), found);
       const heat = section().querySelector("table[data-heat]");
       if (heat) {
         section().querySelector("[data-heat-title]").textContent = drawHeat(heat, found, own.files, { ...state, heat: state.heat || section().dataset.heat }, parts[0].lines);

@@ -132,11 +132,14 @@ def test_runs_of_one_system_over_as_many_items_have_a_line_each(lake_folder: Pat
     assert len([line for line in table.splitlines() if line.startswith("whole-file+bm25-okapi")]) == 3
 
 
-def test_metrics_choose_what_the_table_shows(lake_folder: Path) -> None:
+def test_a_table_has_ranks_only_where_it_is_ordered_by_what_they_are_of(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--metrics", "ndcg_at_10,recall@5")
     assert said.code == 0, said.err
     heads = [line for line in said.out.splitlines() if line.startswith("system")]
-    assert [head.split() for head in heads] == [["system", "rank", "ndcg@10", "low", "high", "recall@5", "items"]] * 2
+    assert [head.split() for head in heads] == [["system", "ndcg@10", "low", "high", "recall@5", "items"]] * 2
+    said = command("evaluate", "table", "repoeval", "--lake", lake_folder, "--metrics", "line_f1@8000,ndcg@10")
+    heads = [line for line in said.out.splitlines() if line.startswith("system")]
+    assert [head.split()[:3] for head in heads] == [["system", "rank", "line_f1@8000"]] * 2
 
 
 def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(lake_folder: Path) -> None:
@@ -148,9 +151,9 @@ def test_any_cut_off_and_budget_is_computed_when_asked_for_and_stored_nowhere(la
     assert stored(lake_folder) == before
     for table in said.out.strip().split("\n\n"):
         _, head, *rows = table.splitlines()
-        assert head.split("\t") == ["system", "rank", asked[0], "low", "high", *asked[1:], "items"]
+        assert head.split("\t") == ["system", asked[0], "low", "high", *asked[1:], "items"]
         cells = [row.split("\t") for row in rows if not row.startswith("#")]
-        numbers = {system: [first, *others] for system, _, first, _, _, *others in cells}
+        numbers = {system: [first, *others] for system, first, _, _, *others in cells}
         # Five items whose pools are smaller than twenty: there ndcg@20 is ndcg at the pool's own depth.
         assert numbers["whole-file+oracle"][0] == "1.000"
         assert all(re.fullmatch(r"[01]\.\d{3}", number) for row in numbers.values() for number in row[:-1])
