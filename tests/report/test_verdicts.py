@@ -33,7 +33,7 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
     where = dict(zip(("slice", "slice_value"), HEADLINE, strict=True))
     ndcg, recall = ({"metric": metric, "k": 10} for metric in ("ndcg", "recall"))
     of_repo = {"slice": "repo", "slice_value": "acme/one", "verdict": "cannot be separated"}
-    rows = [
+    rows: list[dict[str, object]] = [
         {**pair, **behind, **where, **ndcg},
         {**pair, **sizes, **where, **recall, "verdict": "better"},
         {**pair, **sizes, **of_repo, **ndcg},
