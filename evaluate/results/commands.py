@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json as jsonlib
-import tempfile
 from collections.abc import Sequence
 from contextlib import nullcontext
 from fnmatch import fnmatchcase
@@ -187,30 +186,16 @@ def compare_with_references(
 @commands.command("repro")
 def reproduce(
     run_id: Annotated[str, typer.Argument(metavar="RUN_ID", help="A run; `list runs` shows them.")],
-    exec_: Annotated[bool, typer.Option("--exec", help="Make it again in a lake of its own, and compare.")] = False,
-    source: Annotated[Path | None, typer.Option(help="The folder that its data were read from.")] = None,
-    file: Annotated[Path | None, typer.Option(help="The file that it was imported from.")] = None,
-    vectors: Annotated[Path | None, typer.Option(help="The vectors that it was made with.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
-    quiet: QuietOption = False,
 ) -> None:
-    """Where the numbers of a run come from, and the commands that make them again; with --exec, 3 where they differ."""
+    """Where the numbers of a run come from, and the commands that make them again."""
     from evaluate.results import repro
 
-    store, console = Lake(lake), Console(quiet=quiet, json=json)
+    store = Lake(lake)
     with store.naming_damage():
         found = repro.provenance(store, run_id)
     print(jsonlib.dumps(vars(found), indent=2) if json else "\n".join(map(escaped, repro.lines(found))))
-    if not exec_:
-        return
-    places = {repro.FOLDER: source, repro.FILE: file, repro.VECTORS: vectors}
-    given = {name: path.resolve() if path else None for name, path in places.items()}
-    with tempfile.TemporaryDirectory(prefix="goldspan-repro-") as folder:
-        made, n_scores, n_equal = repro.make_again(found, store, given, Path(folder), console.say)
-    called = "under the same id" if made == run_id else f"as {made}: the data, rules or code are others"
-    console.say(f"made again {called}; {n_equal:,} of {n_scores:,} scores are equal to the last bit")
-    raise typer.Exit(Exit.DONE if n_equal == n_scores else Exit.INVALID)
 
 
 @commands.command("score")

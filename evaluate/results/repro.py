@@ -6,24 +6,20 @@ import json
 import platform
 import shlex
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
 from evaluate.selection import edition
-from lake.engine import CHECKOUT, run_stage
-from lake.errors import Exit, GoldspanError, lookup
+from lake.engine import CHECKOUT
+from lake.errors import Exit, lookup
 from lake.fingerprint import fingerprint
 from lake.naming import PROGRAMS
 from lake.store import Lake
 
 FOLDER, FILE, VECTORS = "FOLDER", "FILE", "VECTORS"
 """What stands in a command for a place that only the reader knows."""
-
-OPTIONS = {FOLDER: "source", FILE: "file", VECTORS: "vectors"}
-"""The options that name those places."""
 
 _DATA = ("items", "queries", "gold_spans")
 
@@ -131,44 +127,3 @@ def lines(of: Provenance) -> Iterator[str]:
     yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of.protocols.items())
     yield "made again by"
     yield from (f"  python -m {shlex.join(command)}" for command in of.commands)
-
-
-def make_again(
-    of: Provenance, lake: Lake, places: Mapping[str, Path | None], folder: Path, say: Callable[[str], None]
-) -> tuple[str, int, int]:
-    """Run the commands in a lake of their own and compare every score.
-
-    Args:
-        of: The run.
-        lake: That holds it.
-        places: What stands for each of FOLDER, FILE and VECTORS.
-        folder: Where the other lake is made.
-        say: Told of every command.
-
-    Raises:
-        GoldspanError: A place is needed and not given, or a command ended in an error.
-    """
-    other = Lake(folder / "lake")
-    for command in of.commands:
-        for name in (one for one in command if one in places):
-            if places[name] is None:
-                message = f"what is {name} in: python -m {' '.join(command)}"
-                hint = (
-                    f"Give it: --{name.lower().replace('folder', 'source')} …; the data were read from {of.source!r}."
-                )
-                raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        run_stage([str(places.get(one) or one) for one in command], other.root, say)
-    # An oracle has a run for every protocol that it is shown.
-    of_system = [pl.col(name).eq_missing(pl.lit(of.run[name], pl.String)) for name in ("system", "task", "protocol")]
-    benchmark = str(of.run["benchmark"])
-    made = other.scan("runs", benchmark=benchmark).filter(*of_system).collect()
-    if made.is_empty():
-        message = f"the commands made no run of {of.run['system']}"
-        raise GoldspanError(message, code=Exit.INVALID)
-    run_id = str(made["run_id"][0])
-    before, after = (
-        one.read("scores", benchmark=benchmark, run_id=name).drop("run_id", "benchmark")
-        for one, name in ((lake, str(of.run["run_id"])), (other, run_id))
-    )
-    n_equal = before.join(after, on=before.columns, how="inner", nulls_equal=True).height
-    return run_id, before.height + after.height - n_equal, n_equal

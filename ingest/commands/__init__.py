@@ -195,7 +195,6 @@ def clean_(
 def show(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="Of an agent: a file, a ZIP or a folder.")],
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
-    step: Annotated[int | None, typer.Option(min=1, help="This step alone.")] = None,
     debug: DebugOption = False,
 ) -> None:
     """Print what is understood of an agent's file, call by call, with what is not.
@@ -203,7 +202,7 @@ def show(
     A call that showed something of files is a step, and has a number; any other has a dash.
     """
     rejects = Rejects()
-    for line in shown_trajectories(found_in(InputFile.at(file), format, rejects), step):
+    for line in shown_trajectories(found_in(InputFile.at(file), format, rejects)):
         print(line)
     for one in rejects:
         print(f"refused: {one.position}: {one.reason}")

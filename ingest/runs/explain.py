@@ -11,12 +11,8 @@ from lake.errors import Exit, GoldspanError
 from lake.text import counted
 
 
-def shown_trajectories(found: Found, only: int | None = None) -> Iterator[str]:
+def shown_trajectories(found: Found) -> Iterator[str]:
     """The lines that say what some files hold.
-
-    Args:
-        found: The files.
-        only: The number of the one step that is wanted, from 1.
 
     Raises:
         GoldspanError: They are of a format that holds no trajectories.
@@ -25,20 +21,19 @@ def shown_trajectories(found: Found, only: int | None = None) -> Iterator[str]:
         message = f"the file holds a {found.importer.kind}, no trajectories"
         raise GoldspanError(message, hint="`python -m ingest check` tries an import of it.", code=Exit.USAGE)
     for file in found.files:
-        for line in _file(file, found, only):
+        for line in _file(file, found):
             # An escape sequence in a file is no command to the terminal.
             yield "".join(one if one.isprintable() else ascii(one)[1:-1] for one in line)
     if found.skipped:
         yield f"not read: {Unread(called(found.skipped)).summary()}"
 
 
-def _file(file: TrajectoryFile, found: Found, only: int | None) -> Iterator[str]:
+def _file(file: TrajectoryFile, found: Found) -> Iterator[str]:
     try:
         for one in found.importer.trajectories(file):
             yield f"{file.path}{f', {one.position}' if one.position else ''}: {_head(one, found.importer.name)}"
-            yield from _calls(one, only)
-            if only is None:
-                yield from _end(one)
+            yield from _calls(one)
+            yield from _end(one)
     except DamagedError as error:
         yield f"{file.path}: damaged: {error.reason}"
     for damage in file.damages:
@@ -51,21 +46,18 @@ def _head(one: Trajectory, name: str) -> str:
     return f"{name}, {item}{counted(len(one.steps), 'step')}, {patch}{f'; failed: {one.failed}' if one.failed else ''}"
 
 
-def _calls(one: Trajectory, only: int | None) -> Iterator[str]:
+def _calls(one: Trajectory) -> Iterator[str]:
     """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
     for event in one.events or map(Reading, one.steps):
         is_step = bool(event.views) or not one.events
         step += is_step
-        if only is None or (only == step and is_step):
-            yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}".rstrip()
-            yield from _views(event.views)
-            yield from (f"            changed {path}" for path in event.edited)
-            yield from (f"            not understood: {name}" for name in event.unread)
-            if event.reads and not event.views:
-                yield "            was to show a file: it failed, found nothing, or its output is not understood"
-    if only is not None and only > len(one.steps):
-        yield f"  there is no step {only:,}: it has {counted(len(one.steps), 'step')}"
+        yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}".rstrip()
+        yield from _views(event.views)
+        yield from (f"            changed {path}" for path in event.edited)
+        yield from (f"            not understood: {name}" for name in event.unread)
+        if event.reads and not event.views:
+            yield "            was to show a file: it failed, found nothing, or its output is not understood"
 
 
 def _end(one: Trajectory) -> Iterator[str]:

@@ -70,10 +70,6 @@ def test_show_prints_every_call_with_its_step_and_what_was_not_understood(tmp_pa
     assert sum("was to show a file: it failed" in line for line in lines) == 1
     assert sum("not understood: tool mcp__look" in line for line in lines) == 2
     assert lines[-1] == "  not read: tool mcp__look (2)"
-    only = RUN.invoke(app, ["show", str(file), "--step", "2"], catch_exceptions=False).stdout.splitlines()
-    assert [line.split()[0] for line in only[1:]] == ["step", "src/engine.py#L1-L2"]
-    none = RUN.invoke(app, ["show", str(file), "--step", "3"], catch_exceptions=False).stdout.splitlines()
-    assert none[1:] == ["  there is no step 3: it has 2 steps"]
     assert "  final context: all that the steps showed" in lines
 
 
