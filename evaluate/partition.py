@@ -106,7 +106,10 @@ class Partition:
     def scores(self, run: Run, protocol: Protocol) -> pl.DataFrame:
         """The part's scores of a run under one protocol, worked out and not stored."""
         asked, of_run = self.asked, self._folders(run)
-        items, pool = asked.items.lazy(), None if run.chunker is None else self._pools(run.chunker).chunks.lazy()
+        answered = self.lake.scan_part("run_items", asked.part, **of_run)
+        # What a run was not asked has no row of `run_items`, and no score.
+        items = asked.items.lazy().join(answered, on="item_id", how="semi", maintain_order="left")
+        pool = None if run.chunker is None else self._pools(run.chunker).chunks.lazy()
         if self.task.without_own_file and pool is not None:
             pool, items = own_pools(pool, items), items.with_columns(pool_id="item_id")
         axis = self._axis() if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
@@ -115,7 +118,7 @@ class Partition:
             Basis(protocol, items, gold, pool, axis, relevance),
             run_id=run.run_id,
             hits=self.lake.scan_part("hits", asked.part, **of_run),
-            completions=self.lake.scan_part("run_items", asked.part, **of_run).select(*COMPLETION),
+            completions=answered.select(*COMPLETION),
             is_chance=run.is_chance,
         )
 

@@ -64,7 +64,8 @@ class Runner:
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.part):
-                work = Work(lake, task, [asked], self.selection, self.patterns, self.label, Outcome(), chunkers)
+                parts, result = [asked], Outcome()
+                work = Work(lake, task, parts, parts, self.selection, self.patterns, self.label, result, chunkers)
                 part = Partition(asked, self.cache)
                 part.run([run for run in work.plan if run.chunker == job.chunker])
         return lake.tally
@@ -89,7 +90,8 @@ def evaluate(
     """
     result = Outcome()
     held = edition(lake, benchmark)
-    if selection.limit is None and held.limit is not None:
+    everything = Selection((), held.limit)
+    if selection.limit is None:
         selection = Selection(selection.where, held.limit)
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
@@ -97,11 +99,11 @@ def evaluate(
     cut_by = [part.name for part in lake.parts("chunkers")]
     check_patterns(patterns, cut_by, list(known), imported_systems(lake))
     check_at_hand(patterns, known)
-    works = [
-        Work(lake, task, list(asked_of(lake, task, selection)), selection, patterns, held.label, result)
-        for task in tasks_of(benchmark)
-        if _is_run(lake, task, tasks)
-    ]
+    works = []
+    for task in [task for task in tasks_of(benchmark) if _is_run(lake, task, tasks)]:
+        whole = list(asked_of(lake, task, everything))
+        asked = whole if selection == everything else list(asked_of(lake, task, selection))
+        works.append(Work(lake, task, asked, whole, selection, patterns, held.label, result))
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
@@ -130,7 +132,8 @@ def evaluate(
         result.news += remove_stale(work)
         work.score()
         if work.has_items:
-            keep_ledgers(work.asked, [*work.plan, *work.imported])
+            for items, mine in work.by_items:
+                keep_ledgers(items, mine)
         compare_task(lake, work.task)
     if not any(work.has_items for work in works):
         limits = selection.said()

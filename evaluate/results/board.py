@@ -72,8 +72,8 @@ def slice_rows(
 ) -> pl.DataFrame | None:
     """What the boards of a task read: its runs' rows of table `aggregates` over one slice; None without any.
 
-    Beside the table's own columns there are system, retriever, status, is_baseline and, whether it was asked all items
-    and answered them, is_whole.
+    Beside the table's own columns there are system, retriever, status, is_baseline, is_whole (it was asked all items)
+    and of_items, how many items the run has that was asked the most.
 
     Args:
         lake: Where the numbers are.
@@ -99,6 +99,7 @@ def slice_rows(
         found = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
         aggregates = pl.concat([aggregates, found.lazy()], how="diagonal")
     rows = aggregates.filter(slice=slice_, slice_value=value).join(runs, on="run_id").collect()
+    rows = rows.with_columns(of_items=pl.col("n_items").max())
     if systems:
         rows = rows.filter(pl.col("system").map_elements(lambda name: is_any(name, systems), pl.Boolean))
     return None if rows.is_empty() else rows
@@ -107,11 +108,12 @@ def slice_rows(
 def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
     """A row per run of those that :func:`slice_rows` gave, best first by the first of some metrics, then by name.
 
-    There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items; number, low, high and n of
-    the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that the metric
-    applies to, as only such may be set beside others: the rest comes last; and the places that table `ranks` has.
+    There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items, of_items; number, low, high
+    and n of the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that the
+    metric applies to, as only such may be set beside others: the rest comes last; and the places of table `ranks`.
     """
-    key = ["run_id", "system", "retriever", "status", "is_baseline", "is_whole", "slice", "slice_value", "n_items"]
+    key = ["run_id", "system", "retriever", "status", "is_baseline", "is_whole", "slice", "slice_value"]
+    key += ["n_items", "of_items"]
     low, high = interval_of(average_of(protocol, columns[0][0]))
     table = rows.select(key).unique()
     first = [pl.col("n"), pl.col("n_not_applicable"), pl.col(low).alias("low"), pl.col(high).alias("high")]
@@ -223,7 +225,7 @@ def number_of(value: object) -> str:
 
 def items_of(row: Mapping[str, object]) -> str:
     """Over how many items a run's number is, and of how many, where those are not all."""
-    return f"{row['n_items']:,}" if row["n"] in (row["n_items"], None) else f"{row['n']:,} of {row['n_items']:,}"
+    return f"{row['of_items']:,}" if row["n"] in (row["of_items"], None) else f"{row['n']:,} of {row['of_items']:,}"
 
 
 def is_any(name: str, patterns: Sequence[str]) -> bool:

@@ -117,7 +117,10 @@ def _scored(asked: ItemPart, protocol: Protocol, batch: Sequence[Run]) -> Scored
         items = asked.described.slice(first, ITEMS_AT_ONCE)
         some = runs.on(items)
         material = load_material(replace(asked, described=items), protocol, some)
-        found.append(score_contexts(protocol, material, some))
+        # What a run was not asked has no row of `run_items`, and no score.
+        key = ["run_id", "item_id"]
+        scored = score_contexts(protocol, material, some)
+        found.append([rows.join(some.run_items, on=key, how="semi", maintain_order="left") for rows in scored])
     return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
 
 

@@ -46,7 +46,8 @@ class Work:
         lake: Where from and where to.
         task: What is asked.
         asked: The parts of the items.
-        selection: What of the items they are.
+        whole: The parts of all items: what was imported is scored over every item that it was asked.
+        selection: What of the items `asked` are.
         patterns: Which systems, ours and imported ones; none for all.
         label: The label of the data.
         result: Where it is noted what was done.
@@ -56,6 +57,7 @@ class Work:
     lake: Lake
     task: Task
     asked: Sequence[ItemPart]
+    whole: Sequence[ItemPart]
     selection: Selection
     patterns: Sequence[str]
     label: str
@@ -140,6 +142,13 @@ class Work:
         rows = self.stored("imported").sort("run_id").select("system", "run_id", "chunker").collect().iter_rows()
         return [Run(run_id, chunker=chunker) for name, run_id, chunker in rows if picks_imported(self.patterns, name)]
 
+    @property
+    def by_items(self) -> list[tuple[Sequence[ItemPart], Sequence[Run]]]:
+        """The planned and the imported runs, each with the items that are scored; together where these are the same."""
+        if self.asked is self.whole:
+            return [(self.asked, [*self.plan, *self.imported])]
+        return [(self.asked, self.plan), (self.whole, self.imported)]
+
     def prepare(self, run: PlannedRun, track: Track) -> dict[str, str]:
         """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
         material = Material(VectorStore(self.lake), partial(self._texts, run.system), track)
@@ -214,12 +223,14 @@ class Work:
             # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
             goes_by_chunks = bool(RELEVANCE[protocol.relevance].similarity)
             others = [run for run in self.imported if run.chunker is not None or not goes_by_chunks]
-            for asked in self.asked:
+            for asked in self.whole:
                 for run in others:
                     Partition(asked, cache).score(run, protocol)
-            aggregate_runs(self.asked, protocol, [*self.plan, *others])
+            aggregate_runs(self.asked, protocol, self.plan)
+            aggregate_runs(self.whole, protocol, others)
         if self.takes_contexts and self.has_items:
             contexts = [protocol for protocol in self.protocols if protocol.context is not None]
-            score_runs(self.asked, contexts, [*self.plan, *self.imported])
+            for items, runs in self.by_items:
+                score_runs(items, contexts, runs)
         for run in self.imported:
             self._count(run, counts_ties=False)

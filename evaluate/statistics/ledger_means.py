@@ -21,10 +21,10 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
         slices: slice, slice_value: those that the scores are pooled over.
     """
     key = ["run_id", "protocol", "slice", "slice_value"]
-    # One slice at a time: in each an item counts once more.
+    # One slice at a time: in each an item counts once more. The whole is among them also where nothing has a score.
     sliced = [
         ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
-        for name in slices["slice"].unique().sort()
+        for name in sorted({"all", *slices["slice"]})
     ]
     rows = pl.concat(sliced).join(slices.lazy(), on=["slice", "slice_value"], how="semi")
     sums = (

@@ -45,6 +45,9 @@ def _importing(*, write: bool) -> Callable[..., None]:
         skip_unknown: Annotated[
             bool, setting("SKIP_UNKNOWN", "Leave out items that are not there.", "--skip-unknown")
         ] = False,
+        asked_all: Annotated[
+            bool, setting("ASKED_ALL", "Items that FILE does not answer are failures.", "--asked-all")
+        ] = False,
         chunker: Annotated[str, setting("CHUNKER", "What cut the documents, if known.")] = "",
         limit: LimitOption = None,
         timeout: Annotated[float, setting("TIMEOUT", "Seconds that a program has for an answer.", min=0.01)] = PATIENCE,
@@ -65,7 +68,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         asking = _asking(search, file, timeout, limit, again=again)
         called = system or (RIPGREP if is_ripgrep(search) else "" if write else "checked")
-        wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker)
+        wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker, asked_all)
         with console.holding(store, {"runs"}) if write else store.naming_damage():
             done = _imported(store, wanted, asking, console, write=write)
         done.notes += store.damage

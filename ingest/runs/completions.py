@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 
 from ingest.runs.import_outcome import Tally
-from ingest.runs.imported_runs import run_items
+from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import refuse
@@ -103,7 +103,7 @@ def part(run_id: str, input_file: InputFile, asked: ItemPart, rows: pl.DataFrame
     joined = items.join(answered.select("item_id", "completion"), on="item_id", how="left")
     said = joined.select(
         "item_id",
-        pl.when(done).then(pl.lit("done")).otherwise(pl.lit("missing")).alias("status"),
+        pl.when(done).then(pl.lit("done")).otherwise(pl.lit(MISSING)).alias("status"),
         pl.when(~done).then(pl.lit(f"no completion in {input_file.name}")).alias("error"),
         "completion",
     )

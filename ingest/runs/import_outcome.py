@@ -28,6 +28,7 @@ class Wanted:
         format: An importer's name, or `auto`.
         skip_unknown: Whether answers to items that are not there are counted and left out, in place of an error.
         chunker: What cut the documents, where that is known.
+        asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
     """
 
     file: Path
@@ -37,6 +38,7 @@ class Wanted:
     format: str = AUTO
     skip_unknown: bool = False
     chunker: str = ""
+    asked_all: bool = False
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ class Tally:
     Attributes:
         kind: What was read.
         n_done: Items with an answer.
-        n_missing: Scorable items without one.
+        n_missing: Items without one that were asked: they fail.
+        n_not_asked: Scorable items without one that are not counted as asked.
         n_hits: Documents returned.
         n_tied: Lists with a tie at a cut-off.
         n_steps: Steps of all trajectories.
@@ -101,6 +104,7 @@ class Tally:
     kind: AnswerKind = "ranking"
     n_done: int = 0
     n_missing: int = 0
+    n_not_asked: int = 0
     n_unscorable: int = 0
     n_hits: int = 0
     n_unresolved: int = 0
@@ -169,7 +173,8 @@ class Imported:
 
     Attributes:
         run_id: The run's name.
-        n_items: The scorable items of every part of the items that the file touches.
+        n_items: The items that were asked: of every part of the items that the file touches the scorable ones, or those
+            that it answers.
         tally: What reading came upon.
         n_rejected: What was refused, a row of `rejects` each.
         n_unknown: Items named in the file that are not there, and were skipped as asked; `rejects` names each.
@@ -192,6 +197,8 @@ class Imported:
     def outcome(self, written: str, hint: str, parts: PartCounts | None = None) -> Outcome:
         """The last block."""
         tally = self.tally
+        others = f"--asked-all (in a submission `asked: all`) scores 0 for the other {tally.n_not_asked:,}"
+        not_asked = [f"if the system was asked all of them: {others}"] * bool(tally.n_not_asked)
         return Outcome(
             written=written,
             expected=self.n_items,
@@ -201,12 +208,15 @@ class Imported:
             rejected=self.n_rejected,
             tally=parts or PartCounts(),
             tied=tally.n_tied,
-            notes=[f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary()],
+            notes=[f"run {self.run_id}, of {self.read_as}", *self.notes, *self.summary(), *not_asked],
             hint=hint,
         )
 
     def summary(self) -> list[str]:
         """What reading came upon, as sentences."""
         skipped = f"skipped: {counted(self.n_unknown, 'item')} not asked here; the table rejects names what was skipped"
+        whole = counted(self.n_items + self.tally.n_not_asked, "item")
+        asked = f"asked {self.n_items:,} of {whole}, those it answers: a partial run, scored over these and not ranked"
         not_read = [f"not read: {self.tally.unread.summary()}"] * bool(self.tally.unread)
-        return [*self.tally.said(), *not_read, *([skipped] if self.n_unknown else [])]
+        part = [asked] * bool(self.tally.n_not_asked)
+        return [*part, *self.tally.said(), *not_read, *([skipped] if self.n_unknown else [])]

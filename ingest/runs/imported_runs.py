@@ -13,6 +13,9 @@ from lake.rejects import Rejects
 from lake.store import Lake
 from lake.tables import TABLES, table
 
+MISSING = "missing"
+"""The status of an item that was asked and that a file does not answer."""
+
 Tables = Mapping[str, pl.DataFrame]
 """Table → rows."""
 

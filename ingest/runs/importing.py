@@ -11,7 +11,7 @@ import polars as pl
 from ingest.runs import completions
 from ingest.runs.find_trajectories import Found, found_in
 from ingest.runs.import_outcome import Imported, Made, Tally, Wanted
-from ingest.runs.imported_runs import ImportedRun, Tables, count_rows, counts_in
+from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, counts_in
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
@@ -37,7 +37,7 @@ EXPERIMENTAL = "experimental: no real file of this format was seen when its read
 
 
 class NoItemKnownError(GoldspanError):
-    """The lake holds none of the items that a file names."""
+    """The lake holds none of the items that a file names, or can score none of them."""
 
 
 def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], None] = lambda _: None) -> Imported:
@@ -59,6 +59,8 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
     task = task_named(wanted.benchmark, wanted.task, importer.kind)
     asked = item_parts(lake, wanted.benchmark, task)
     stamp = fingerprint(found.sha256, wanted.system, task.name, importer.name, chunker)
+    if wanted.asked_all:
+        stamp = fingerprint(stamp, "asked all")
     job = Import(lake, wanted, input_file, found, task, asked, stamp, chunker)
     if (stood := job.stands()) is not None:
         return stood
@@ -136,11 +138,18 @@ class Import:
         began = False
         try:
             for asked, tables in self._parts(rejects, result):
-                result.n_items += asked.scorable.height
+                if not self.wanted.asked_all:
+                    tables = {**tables, "run_items": self._answered(tables["run_items"], result.tally)}
+                if tables["run_items"].is_empty():
+                    continue
+                result.n_items += tables["run_items"].height
                 result.parts.append(asked.part)
                 if write:
                     began = True
                     self.stored.write(asked.part, tables)
+            if not result.n_items:
+                what = "none of the items that it answers can be scored in this lake"
+                raise NoItemKnownError(what, where=str(self.input_file.path), code=Exit.INVALID)
         except BaseException:
             if began:
                 self.stored.remove()
@@ -154,6 +163,14 @@ class Import:
             replaced = self.stored.replace(self.wanted.system, self.task.name)
             result.notes += [f"in place of {run_id}, imported earlier under the same name" for run_id in replaced]
         return result
+
+    @staticmethod
+    def _answered(run_items: pl.DataFrame, tally: Tally) -> pl.DataFrame:
+        """The items that a file answers, be it by nothing: it does not say that its system was asked the others."""
+        answered = run_items.filter(pl.col("status") != MISSING)
+        tally.n_missing -= run_items.height - answered.height
+        tally.n_not_asked += run_items.height - answered.height
+        return answered
 
     @property
     def _read_as(self) -> str:
@@ -261,7 +278,7 @@ class Import:
             "origin": "imported",
             "parameters": canonical_json({"sha256": self.found.sha256, **(made.parameters if made else {})}),
             "versions": canonical_json(dict(made.versions) if made else {}),
-            "status": "partial" if tally.n_missing or tally.n_unanswered or limit is not None else "complete",
+            "status": "partial" if tally.n_not_asked or limit is not None else "complete",
             "n_items": result.n_items,
             "limit": limit,
             "format": made.format if made else self.importer.name,

@@ -8,7 +8,7 @@ import polars as pl
 
 from ingest.runs.documents import written
 from ingest.runs.import_outcome import Tally
-from ingest.runs.imported_runs import run_items
+from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, refuse
 from ingest.runs.items import ItemPart
@@ -203,7 +203,7 @@ def _answered(
     missing = pl.when(~done).then(pl.lit(f"no list in {file}"))
     return counted.select(
         "item_id",
-        pl.when(~done).then(pl.lit("missing")).when(pl.col("error").is_null()).then(pl.lit("done"))
+        pl.when(~done).then(pl.lit(MISSING)).when(pl.col("error").is_null()).then(pl.lit("done"))
         .otherwise(pl.lit("failed")).alias("status"),
         pl.coalesce("error", missing).alias("error"),
         "n_returned",

@@ -8,7 +8,7 @@ import polars as pl
 
 from ingest.contents.patches import edit_rows
 from ingest.runs.import_outcome import Tally
-from ingest.runs.imported_runs import run_items
+from ingest.runs.imported_runs import MISSING, run_items
 from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
 from ingest.runs.read_trajectories import FINAL, Read
@@ -93,7 +93,7 @@ class Trajectories:
         why = pl.when(missing).then(pl.lit(f"no trajectory in {self.name}")).when(failed).then("failed")
         said = joined.select(
             "item_id",
-            pl.when(missing).then(pl.lit("missing")).when(failed).then(pl.lit("failed"))
+            pl.when(missing).then(pl.lit(MISSING)).when(failed).then(pl.lit("failed"))
             .when(without).then(pl.lit("no-context")).otherwise(pl.lit("done")).alias("status"),
             why.when(without).then(pl.lit("the trajectory gives no final context")).alias("error"),
             pl.when(~failed).then("n_steps").alias("n_steps"),
@@ -124,7 +124,7 @@ class Trajectories:
     def _count(self, rows: pl.DataFrame, answers: pl.DataFrame, run_items: pl.DataFrame, tally: Tally) -> None:
         n = dict(run_items["status"].value_counts().iter_rows())
         tally.n_done += n.get("done", 0)
-        tally.n_missing += n.get("missing", 0)
+        tally.n_missing += n.get(MISSING, 0)
         tally.n_failed += n.get("failed", 0)
         tally.n_no_context += n.get("no-context", 0)
         tally.n_no_patch += answers.filter(pl.col("failed").is_null() & ~_has_patch()).height

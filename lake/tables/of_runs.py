@@ -10,9 +10,11 @@ from lake.tables.columns import integers, keys, texts
 class Runs(dy.Schema):
     """One row per run: a system's answers to one task.
 
-    `protocol` is the one whose gold the system is shown, `selection` what of the items it was asked. An imported run
-    has the `format` and the name of its `file`, what reading it counted (`counts`), did not understand (`unread`), and
-    both in sentences (`notes`). `parameters` and `versions` are for people.
+    `protocol` is the one whose gold the system is shown. What a run was asked are its rows of `run_items`, `n_items` of
+    them; where that is not all of the items its status is `partial`, and `selection` and `limit` say how they were
+    chosen (null where an imported file answers just these). An imported run has the `format` and the name of its
+    `file`, what reading it counted (`counts`), did not understand (`unread`), and both in sentences (`notes`).
+    `parameters` and `versions` are for people.
     """
 
     run_id = dy.String(primary_key=True)
@@ -62,8 +64,9 @@ class Costs(dy.Schema):
 
 
 class RunItems(dy.Schema):
-    """What happened to each item of a run; `ties` lists the cut-offs k at which rank k and k+1 score alike.
+    """What happened to each item that a run was asked; any other has no row, here or in `scores`.
 
+    `ties` lists the cut-offs k at which rank k and k+1 score alike.
     `n_steps_published` is there where `hits` holds a second reading of an agent's file.
     """
 

@@ -79,9 +79,8 @@ class Row:
             return ""
         if self.run.limit is not None:
             return f"limited to {self.run.limit:,}"
-        if not self.run.comparable:
-            return self.run.status
-        return f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
+        share = f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
+        return share if self.run.comparable else f"{self.run.status}: {share}"
 
 
 @dataclass(frozen=True)

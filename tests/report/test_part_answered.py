@@ -6,6 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
+from evaluate.results.compare import compare
+from lake.store import Lake
 from tests.report.html import parse, table
 from tests.tiny import command
 
@@ -20,13 +22,17 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     file.write_text("".join(line for line in lines if line.split()[0] != first))
     asked = ("--benchmark", "repoeval", "--task", "repoeval/prompt", "--system", PART)
     said = command("ingest", "run", file, *asked, *flags)
-    assert said.code in (0, 5), said.err
+    assert said.code == 0, said.err
+    assert "asked 4 of 5 items" in said.err
     said = command("evaluate", *flags)
     assert PART not in said.out
     assert "more: python -m evaluate table repoeval" in said.out
     rows = command("evaluate", "table", "repoeval", "--protocol", "repoeval@chunking-v1", *flags).out.splitlines()
-    name, rank, *_ = [row for row in rows if not row.startswith("#")][-1].split("\t")
-    assert (name.split()[0], rank) == (PART, "")
+    name, rank, *_, items = [row for row in rows if not row.startswith("#")][-1].split("\t")
+    assert (name, rank, items) == (f"{PART} (partial)", "", "4 of 5")
+    (beside,) = compare(Lake(lake_folder), "whole-file+own-file", PART, [], protocol_names=["repoeval@chunking-v1"])
+    assert (beside.n_a, beside.n_b, beside.n, beside.delta) == (5, 4, 4, 0.0)
+    assert (beside.wins, beside.ties, beside.losses) == (0, 4, 0)
     exported = tmp_path / "numbers.parquet"
     assert command("report", "export", "--format", "parquet", "-o", exported, *flags).code == 0
     assert pl.read_parquet(exported).filter(system=PART)["is_compared"].unique().to_list() == [False]
@@ -34,6 +40,8 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     page = parse((tmp_path / "site/repoeval-all.html").read_text(encoding="utf-8"))
     names = [row[0] for row in table(page, "chunking-v1, macro:")]
     apart = next(place for place, name in enumerate(names) if name.startswith("Not to be compared"))
-    assert [name.split()[0] for name in names[apart + 1 :]] == [PART]
+    assert names[apart + 1 :] == [f"{PART} partial: 4 of 5 items"]
+    ledger = Lake(lake_folder).read("ledger_means", run_id=beside.run_b).filter(slice="all")
+    assert ledger["n"].unique().to_list() == [4]
     bold = {row.all("th")[0].text.split()[0] for row in page.all("tr") if row.all("b")}
     assert PART not in bold

@@ -25,6 +25,8 @@ FOLDER = Path("lake/submissions")
 FILE = "system.yaml"
 HINT = f"{FOLDER}/README.md says what stands in it."
 KINDS = ("retriever", "agent")
+ASKED = ("answered", "all")
+"""Which items a system was asked: those that its run files answer, or all, so that the rest are failures."""
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}")
 
 
@@ -89,6 +91,7 @@ class System(BaseModel):
     revision: str = ""
     cost: str = ""
     chunker: str = ""
+    asked: Annotated[str, _one_of(lambda: dict.fromkeys(ASKED), "value of asked")] = ASKED[0]
     format: Annotated[str, BeforeValidator(_format)] = AUTO
     reported: Annotated[dict[str, float], BeforeValidator(_numbers)] = {}
 

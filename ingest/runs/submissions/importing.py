@@ -117,8 +117,11 @@ def _absence(lake: Lake, one: Submission) -> str:
 
 
 def _wanted(one: Submission, task: str, *, skip_unknown: bool) -> Wanted:
-    system = one.system
-    return Wanted(one.runs[task], system.benchmark, system.name, task, system.format, skip_unknown, system.chunker)
+    system, file = one.system, one.runs[task]
+    asked_all = system.asked == "all"
+    return Wanted(
+        file, system.benchmark, system.name, task, system.format, skip_unknown, system.chunker, asked_all=asked_all
+    )
 
 
 def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) -> None:
@@ -130,7 +133,7 @@ def _reject(name: str, error: GoldspanError, rejects: Rejects, result: Outcome) 
 
 
 def _row(one: Submission, task: str, status: str, why: str, run_id: str | None) -> dict[str, object]:
-    said = one.system.model_dump(exclude={"name", "format", "chunker", "task"})
+    said = one.system.model_dump(exclude={"name", "format", "chunker", "task", "asked"})
     reported = [{"metric": metric, "value": value} for metric, value in sorted(one.system.reported.items())]
     said |= {"authors": list(one.system.authors), "reported": reported}
     own = {"submission": one.name, "system": one.system.name, "task": task, "date": one.date}

@@ -139,11 +139,11 @@ def laid_out(folder: Path, entries: Mapping[str, bytes]) -> Path:
 
 def imported(
     lake: Lake, given: bytes | Path, *, write: bool = True, name: str = "given.jsonl", format: str = "auto",  # noqa: A002  # the flag's own name
-    skip_unknown: bool = False, system: str = "agent",
+    skip_unknown: bool = False, system: str = "agent", asked_all: bool = False,
 ) -> Imported:  # fmt: skip
     """Import a file or folder into a lake, as the command does."""
     path = given if isinstance(given, Path) else put(lake.root.parent / "files" / name, given)
-    wanted = Wanted(path, "contextbench", system, format=format, skip_unknown=skip_unknown)
+    wanted = Wanted(path, "contextbench", system, format=format, skip_unknown=skip_unknown, asked_all=asked_all)
     with lake.locked():
         return import_run(lake, wanted, write=write)
 

@@ -68,6 +68,7 @@ class Settings(TypedDict, total=False):
     format: str
     skip_unknown: bool
     chunker: str
+    asked_all: bool
     write: bool
     name: str
 
@@ -83,6 +84,7 @@ def imported(lake: Lake, data: bytes, **settings: Unpack[Settings]) -> Imported:
         settings.get("format", "auto"),
         settings.get("skip_unknown", False),
         settings.get("chunker", ""),
+        settings.get("asked_all", False),
     )
     with lake.locked():
         return import_run(lake, wanted, write=write)

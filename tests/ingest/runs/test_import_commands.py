@@ -34,13 +34,15 @@ def said(lake: Lake, data: bytes, *arguments: object, verb: str = "run", system:
 
 def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
     answer = said(lake, trec([(FIRST, "x/rockets/orbit.py#L13", 1, 2), (FIRST, "no.py", 2, 1)]))
-    assert (answer.code, answer.out) == (Exit.INCOMPLETE, "")
-    _, last, run, lost, clamped, hint = answer.err.splitlines()
-    assert last.startswith("ingest: 1 of 5 items, 4 missing; parts: ")
+    assert (answer.code, answer.out) == (Exit.DONE, "")
+    _, last, run, asked, lost, clamped, all_of_them, hint = answer.err.splitlines()
+    assert last.startswith("ingest: 1 of 1 item; parts: ")
     assert last.endswith(f"→ {lake.root}")
     assert run.startswith("  run repoeval.prompt--mine--")
     assert lost == "  unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no.py'"
     assert clamped == "  clamped: 1 range that ended one line past their file"
+    assert asked.startswith("  asked 1 of 5 items, those it answers: a partial run")
+    assert all_of_them.startswith("  if the system was asked all of them: --asked-all ")
     assert hint == "  next: make evaluate"
 
 
@@ -63,7 +65,7 @@ def test_what_is_skipped_as_asked_is_named_and_no_fault(lake: Lake) -> None:
 
 def test_check_says_the_same_and_writes_nothing(lake: Lake) -> None:
     before = stored(lake.root)
-    answer = said(lake, one("rockets/orbit.py"), verb="check")
+    answer = said(lake, one("rockets/orbit.py"), "--asked-all", verb="check")
     assert answer.code == Exit.INCOMPLETE
     assert "1 of 5 items, 4 missing" in answer.err
     assert "nothing was written" in answer.err

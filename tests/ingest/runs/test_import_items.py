@@ -1,4 +1,4 @@
-"""Which items an import answers: every scorable one has a row, and what answers none is told."""
+"""Which items an import was asked: those that the file answers, or all of them; and what answers none is told."""
 
 from __future__ import annotations
 
@@ -31,13 +31,38 @@ __all__ = ["lake", "once"]
 COLUMNS = ("item_id", "document", "rank", "query_sha256")
 
 
-def test_every_scorable_item_of_the_touched_parts_has_a_row(lake: Lake) -> None:
+def answered(lake: Lake) -> list[tuple[object, ...]]:
+    return lake.read("run_items").sort("item_id").select("item_id", "status", "error").rows()
+
+
+def test_an_item_that_the_file_does_not_answer_was_not_asked(lake: Lake) -> None:
     result = imported(lake, one("rockets/orbit.py"))
-    found = lake.read("run_items").sort("item_id").select("item_id", "status", "error").rows()
-    assert found == [(FIRST, "done", None), *((item, "missing", "no list in given.txt") for item in ITEMS[1:])]
-    assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 5)
+    assert answered(lake) == [(FIRST, "done", None)]
+    assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 1)
+    outcome = result.outcome("x", "")
+    assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (1, 1, 0, Exit.DONE)
+    said = "\n".join(outcome.notes)
+    assert "asked 1 of 5 items, those it answers: a partial run, scored over these and not ranked" in said
+    assert "--asked-all (in a submission `asked: all`) scores 0 for the other 4" in said
+
+
+def test_a_system_that_was_asked_all_failed_of_what_the_file_does_not_answer(lake: Lake) -> None:
+    partial = imported(lake, one("rockets/orbit.py"))
+    result = imported(lake, one("rockets/orbit.py"), asked_all=True)
+    assert result.notes == [f"in place of {partial.run_id}, imported earlier under the same name"]
+    assert answered(lake)[1:] == [(item, "missing", "no list in given.txt") for item in ITEMS[1:]]
+    assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
     outcome = result.outcome("x", "")
     assert (outcome.expected, outcome.scored, outcome.missing, outcome.code) == (5, 1, 4, Exit.INCOMPLETE)
+    assert "not ranked" not in "".join(outcome.notes)
+    assert imported(lake, one("rockets/orbit.py"), asked_all=True).is_current
+
+
+def test_a_file_of_items_that_cannot_be_scored_is_refused(tmp_path: Path) -> None:
+    gone: Row = {**TASKS[4], "metadata": {**TASKS[4]["metadata"], "fpath_tuple": ["not_there", "a.py"]}}  # type: ignore[dict-item] # a row's metadata is a mapping
+    ingested(tmp_path / "lake", build(tmp_path / "source", [*TASKS[:4], gone]))
+    error = refused(Lake(tmp_path / "lake"), one("cats.py", "function-2k/not_there/0"))
+    assert "none of the items that it answers can be scored in this lake" in error.what
 
 
 def test_a_list_for_every_item_is_complete(lake: Lake) -> None:
@@ -61,9 +86,9 @@ def test_parts_mirror_those_of_the_items_and_untouched_ones_are_not_asked(tmp_pa
     source = build(build(tmp_path / "source"), context="4k")
     ingested(tmp_path / "lake", source, subsets=["function-2k", "function-4k"])
     lake = Lake(tmp_path / "lake")
-    assert imported(lake, one("rockets/orbit.py")).n_items == 5
-    both = imported(lake, one("rockets/orbit.py") + one("rockets/orbit.py", FIRST.replace("2k", "4k")))
-    assert both.n_items == 10
+    assert imported(lake, one("rockets/orbit.py"), asked_all=True).n_items == 5
+    both = one("rockets/orbit.py") + one("rockets/orbit.py", FIRST.replace("2k", "4k"))
+    assert imported(lake, both, asked_all=True).n_items == 10
     for name in ("hits", "run_items"):
         assert [part.name for part in lake.parts(name)] == ["function-2k", "function-4k"]
     assert [part.name for part in lake.parts("runs")] == ["all"]
@@ -86,7 +111,7 @@ def test_a_hint_without_a_guess_begins_with_what_there_is(lake: Lake) -> None:
 def test_skip_unknown_counts_and_lists_what_is_left_out(lake: Lake) -> None:
     rows = [(FIRST, "rockets/orbit.py", 1, 1), ("other", "a.py", 1, 2), ("other", "b.py", 2, 1)]
     result = imported(lake, trec(rows), skip_unknown=True)
-    assert (result.n_rejected, result.n_unknown, result.outcome("x", "").code) == (0, 1, Exit.INCOMPLETE)
+    assert (result.n_rejected, result.n_unknown, result.outcome("x", "").code) == (0, 1, Exit.DONE)
     (reject,) = lake.read("rejects").rows(named=True)
     assert (reject["source"], reject["position"], reject["excerpt"]) == ("given.txt", "item other, line 2", "other")
     assert reject["reason"] == "repoeval/prompt asks no item of that name here: 2 rows left out"

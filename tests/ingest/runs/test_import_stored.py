@@ -155,7 +155,8 @@ def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) 
     own = own.drop("benchmark", "kind")
     lake.write("files", own, part="own", fingerprint="x", benchmark="repoeval", kind="searched")
     with another("repoeval/own", pool_prefix="own", subsets=("function-2k",)):
-        result = imported(lake, trec([(LAST, "build/dogs.py", 1, 1), (LAST, "cats.py", 2, 0)]), task="repoeval/own")
+        rows = trec([(LAST, "build/dogs.py", 1, 1), (LAST, "cats.py", 2, 0)])
+        result = imported(lake, rows, task="repoeval/own", asked_all=True)
         assert (result.n_items, result.tally.n_unresolved) == (2, 1)
         assert hits(lake, "path", item=LAST) == [("build/dogs.py",), (None,)]
         assert "not among those asked" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what

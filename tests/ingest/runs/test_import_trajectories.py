@@ -133,11 +133,18 @@ def test_either_id_names_an_item(lake: Lake) -> None:
     assert done["item_id"].to_list() == [ORBITS, CATS]
 
 
-def test_an_item_without_a_trajectory_is_missing(lake: Lake) -> None:
+def test_an_item_without_a_trajectory_was_not_asked(lake: Lake) -> None:
     result = imported(lake, jsonl(unified()))
+    assert lake.read("run_items").select("item_id", "status").rows() == [(ROCKETS, "done")]
+    assert (counts(result).n_not_asked, result.outcome("x", "").code) == (2, Exit.DONE)
+    assert lake.read("runs")["status"].item() == "partial"
+
+
+def test_an_agent_that_was_asked_all_failed_of_an_item_without_a_trajectory(lake: Lake) -> None:
+    result = imported(lake, jsonl(unified()), asked_all=True)
     assert of_item(lake, "status", "error", "has_patch", item=CATS) == ("missing", "no trajectory in given.jsonl", None)
     assert (counts(result).n_missing, result.outcome("x", "").code) == (2, Exit.INCOMPLETE)
-    assert lake.read("runs")["status"].item() == "partial"
+    assert lake.read("runs")["status"].item() == "complete"
 
 
 def test_no_final_context_is_a_status_of_its_own(lake: Lake) -> None:
@@ -200,7 +207,8 @@ def test_the_same_import_again_is_done_already_and_another_takes_its_place(lake:
 
 def test_the_command_ends_with_the_counts(lake: Lake) -> None:
     file = put(lake.root.parent / "a.jsonl", jsonl(unified(pred_steps=[{"files": ["no/such.py"]}])))
-    said = command("ingest", "run", file, "--benchmark", "contextbench", "--system", "agent", "--lake", lake.root)
+    of = ("--benchmark", "contextbench", "--system", "agent", "--lake", lake.root)
+    said = command("ingest", "run", file, "--asked-all", *of)
     assert said.code == Exit.INCOMPLETE
     assert "trajectories: 1, with 1 step and 1 span" in said.err
     assert "unresolved, meaning no file of the pool: 1 of 2 paths, such as 'no/such.py'" in said.err

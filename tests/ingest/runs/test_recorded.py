@@ -40,7 +40,8 @@ def refused(lake: Lake) -> list[tuple[str, str, str]]:
 def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"one.jsonl": jsonl(*map(unified, ITEMS)), "two.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported"), ("two", "imported")]
-    assert [note.partition(";")[0] for note in result.notes] == ["one: 3 of 3 items", "two: 1 of 3 items"]
+    assert [note.partition(";")[0] for note in result.notes] == ["one: 3 of 3 items", "two: 1 of 1 item"]
+    assert "asked 1 of 3 items" in result.notes[1]
     assert result.rejected == 0
 
 

@@ -84,6 +84,19 @@ def test_a_submission_is_a_run_and_leaves_with_its_folder(lake: Lake, tmp_path: 
     assert not [path for path in stored(lake.root) if "runs" in path or "hits" in path or "submissions" in path]
 
 
+def test_items_without_an_answer_fail_only_where_the_submission_says_that_all_were_asked(
+    lake: Lake, tmp_path: Path
+) -> None:
+    part, root = trec([(FIRST, "rockets/orbit.py", 1, 1)]), tmp_path / "submissions"
+    submit(root, "mine/2026-01-31", part)
+    (note,) = brought(lake, root).notes
+    assert note.startswith("mine/2026-01-31: 1 of 1 item; asked 1 of 5 items")
+    assert lake.read("runs").select("status", "n_items").row(0) == ("partial", 1)
+    submit(root, "mine/2026-01-31", part, asked="all")
+    assert brought(lake, root).notes == ["mine/2026-01-31: 1 of 5 items"]
+    assert lake.read("runs").select("status", "n_items").row(0) == ("complete", 5)
+
+
 def test_the_newest_of_a_system_and_task_counts_and_numbers_alone_are_never_a_run(lake: Lake, tmp_path: Path) -> None:
     root = tmp_path / "submissions"
     submit(root, "mine/2026-01-31")
@@ -134,6 +147,7 @@ FAULTS = {
     "unknown benchmark": ({"benchmark": "repoevall"}, "Did you mean 'repoeval'?"),
     "unknown task": ({"task": "repoeval/promt"}, "Did you mean 'repoeval/prompt' or"),
     "unknown kind": ({"kind": "robot"}, "line 3"),
+    "unknown population": ({"asked": "al"}, "Did you mean 'all'?"),
     "unknown format": ({"format": "treck"}, "Did you mean 'trec'?"),
     "a number for a text": ({"revision": "12345678"}, "in quotes"),
     "a text for a number": ({"reported": "{ndcg@5: much}"}, "ndcg@5: 'much' is no number"),

@@ -67,6 +67,24 @@ def test_agents_and_retrievers_stand_in_one_table(lake: Lake) -> None:
     assert set(whole(lake)["n_items"]) == {12}
 
 
+def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alone(lake: Lake) -> None:
+    run_id = lake.read("runs").filter(system="sample-methodical")["run_id"].item()
+    before = lake.read("scores", run_id=run_id)
+    kept = lake.read("items", benchmark="contextbench").filter("scorable").sort("item_id").head(5)
+    for name in ("run_items", "hits", "edits"):
+        (part,) = lake.parts(name, benchmark="contextbench", run_id=run_id)
+        rows = lake.scan_parts([part], name).drop("benchmark").collect().join(kept, on="item_id", how="semi")
+        lake.write(name, rows, part=part.name, fingerprint="x", benchmark="contextbench", run_id=run_id)
+    _evaluate(lake.root)
+    of_kept = before.join(kept, on="item_id", how="semi")
+    after = lake.read("scores", run_id=run_id)
+    assert_frame_equal(after, of_kept, check_row_order=False)
+    for name in ("step_scores", "ledger"):
+        assert set(lake.read(name, run_id=run_id)["item_id"]) == set(kept["item_id"])
+    for protocol in (DOCS, OFFICIAL):
+        assert set(whole(lake, protocol).filter(run_id=run_id)["n_items"]) == {5}
+
+
 def test_a_second_evaluation_writes_nothing(lake: Lake) -> None:
     before = {part.path: part.path.stat().st_mtime_ns for name in SCORED for part in lake.parts(name)}
     assert before

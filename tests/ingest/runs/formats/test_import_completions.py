@@ -69,8 +69,9 @@ def test_line_no_is_read_as_lineno(lake: Lake) -> None:
     assert imported(lake, predictions(rows)).tally.n_done == 5
 
 
-def test_a_hole_without_completion_is_missing(lake: Lake) -> None:
-    result = imported(lake, predictions(TASKS[1:]))
+def test_a_hole_without_completion_is_missing_where_all_were_asked(lake: Lake) -> None:
+    assert imported(lake, predictions(TASKS[1:])).n_items == lake.read("run_items").height == 4
+    result = imported(lake, predictions(TASKS[1:]), asked_all=True)
     assert (result.tally.n_missing, result.outcome("x", "").code) == (1, Exit.INCOMPLETE)
     first = lake.read("run_items").sort("item_id").row(0, named=True)
     assert (first["status"], first["error"], first["completion"]) == ("missing", "no completion in given.txt", None)
