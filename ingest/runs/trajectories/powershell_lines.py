@@ -11,6 +11,7 @@
 | piped into `Out-String`, `Out-Host`, `Format-…` | into `cat` |
 | `Set-Content`, `Out-File`, `Add-Content`, `>` | nothing is shown |
 | `Set-Location`, `sl`, `cd` | `cd` |
+| `(Join-Path a b)` as an argument | `a/b`; any other in brackets is one that only the shell knew |
 
 Anything else (`rg`, `git`, `sed`) is read as in bash, with backslashes in paths.
 """
@@ -40,7 +41,7 @@ _TOKEN = re.compile(
     |(?P<redirect>[0-9*]?>>?(?:&1)?)
     |(?P<end>\n|;|&&|\|\||&)
     |(?P<pipe>\|)
-    |(?P<bracket>[(){}@])
+    |(?P<bracket>\)(?:\.\w+)*|[({}@])
     |(?P<word>(?:'(?:[^']|'')*'|"(?:`.|[^"`])*"|`.|[^\s|;&(){}'"`>])+)
     """,
     re.VERBOSE | re.DOTALL,
@@ -51,7 +52,10 @@ _PIECE = re.compile(
 _NUMBER = re.compile(r"[0-9]{1,19}")
 _READERS = ("get-content", "gc", "cat", "type")
 _SEARCHES = ("select-string", "sls")
-_ALIASES = {"set-location": "cd", "sl": "cd", "push-location": "pushd", "out-string": "cat", "out-host": "cat"}
+_ALIASES = {
+    "set-location": "cd", "sl": "cd", "push-location": "pushd", "pop-location": "popd", "out-string": "cat",
+    "out-host": "cat",
+}  # fmt: skip
 _SINKS = ("set-content", "out-file", "add-content", "out-null", "tee-object")
 _SWITCHES = ("-raw", "-wait", "-force", "-casesensitive", "-simplematch", "-allmatches", "-list", "-quiet", "-unique")
 
@@ -72,11 +76,20 @@ def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | No
         return None
     pipelines = [Pipeline([Command()])]
     place, redirect = 0, ""
+    inner: list[list[str]] = []
     while found := _TOKEN.match(command, place):
         place = found.end()
         last = pipelines[-1].commands[-1]
-        if found["word"] is not None:
-            word = _PIECE.sub(_unquoted, found["word"])
+        word = None if found["word"] is None else _PIECE.sub(_unquoted, found["word"])
+        if found["bracket"] == "(" and (inner or last.words):
+            inner.append([])
+            continue
+        if inner and found[0].startswith(")"):
+            words = inner.pop()
+            word = _value(words) if found[0] == ")" else UNKNOWN
+        if inner:
+            inner[-1] += [] if word is None else [word]
+        elif word is not None:
             if redirect:
                 last.is_hidden, last.writes = redirect[0] in ">1*", [*last.writes, word]
             else:
@@ -93,6 +106,16 @@ def powershell_pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | No
     for pipeline in pipelines:
         pipeline.commands = [_as_bash(command) for command in pipeline.commands if command.words]
     return [pipeline for pipeline in pipelines if pipeline.commands]
+
+
+def _value(words: Sequence[str]) -> str:
+    """What an argument in brackets is: a number, the path of `Join-Path a b`, or what only the shell knew."""
+    if words[:1] and words[0].lower() == "join-path":
+        named, plain = _arguments(words[1:])
+        parts = [*(named[key] for key in ("-path", "-childpath") if key in named), *plain]
+        known = len(parts) == 2 and not any(UNKNOWN in part for part in parts)
+        return f"{parts[0]}/{parts[1]}" if known else UNKNOWN
+    return words[0] if len(words) == 1 and words[0].isdecimal() else UNKNOWN
 
 
 def _unquoted(found: re.Match[str]) -> str:

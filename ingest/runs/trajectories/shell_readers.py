@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+from ingest.runs.trajectories.command_lines import UNKNOWN
 from ingest.runs.trajectories.json_values import MAX_LINE, line_of
 from ingest.runs.trajectories.trajectory import View
 
@@ -21,10 +22,13 @@ _DIFFS = ("diff", "show", "log", "stash", "whatchanged", "format-patch")
 _COUNT = re.compile(r"(?:-n|--lines=|-)?(?P<sign>[+-]?)(?P<n>[0-9]+)")
 _SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
 _SED_QUITS = re.compile(r"([0-9]+)q")
+_SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
+_SED_PRINTS = re.compile(f"[pPlL{UNKNOWN}]")
 _AWK = re.compile(
     r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
     r"(?P<print>\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?:>=?|==)[0-9]+\{exit\})?"
 )
+_AWK_COUNTS = re.compile(r"(?:(?:BEGIN|END)\{[^{}$]*\})+")
 _PERL = re.compile(r"printif(?:\$\.>=)?([0-9]+)(?:\.\.|(?:&&|and)\$\.<=)([0-9]+);?")
 
 
@@ -58,7 +62,7 @@ class Printed:
 
 
 def printed_by(words: Words) -> Printed | None:
-    """What a command shows of the files it names, or of its input; None for a command that is none of those known."""
+    """What a command shows of the files it names, or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
     if name not in _READERS:
         return None
@@ -124,8 +128,14 @@ def git_options(words: Words) -> tuple[str, Words]:
 
 
 def _whole(flags: Flags, files: Words) -> Printed:
-    # `less +12`, `+/text`, `+G` say where to begin.
-    return Printed(WHOLE, [file for file in files if not re.match(r"\+(?:[0-9]|/|G)", file)])
+    return Printed(WHOLE, files)
+
+
+def _paged(flags: Flags, operands: Words) -> Printed:
+    """What `less` and `more` show: `+12` says where to begin; so do `+/text` and `+G`, of lines that are not known."""
+    begins = [re.fullmatch(r"\+([0-9]+)g?", word) for word in operands if word.startswith("+")]
+    known = [_window(found[1], "$") for found in begins if found]
+    return Printed(_all_known(known, begins) if begins else WHOLE, [word for word in operands if word[:1] != "+"])
 
 
 def _unknown(flags: Flags, files: Words) -> Printed:
@@ -133,8 +143,8 @@ def _unknown(flags: Flags, files: Words) -> Printed:
     return Printed(None, files)
 
 
-def _jq(flags: Flags, operands: Words) -> Printed:
-    return Printed(None, operands[1:])
+def _jq(flags: Flags, operands: Words) -> Printed | None:
+    return None if operands[:1] == ("empty",) else Printed(None, operands[1:])
 
 
 def _bat(flags: Flags, files: Words) -> Printed:
@@ -154,6 +164,11 @@ def _shown(flags: Flags, operands: Words) -> Printed | None:
     """What `git show` and `git cat-file` show of `REV:path`."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
     return Printed(WHOLE, files) if files else None
+
+
+def _cat_file(flags: Flags, operands: Words) -> Printed | None:
+    """What `git cat-file` shows: with `-e`, `-s`, `-t` only whether it is there, its size, its type."""
+    return _shown(flags, operands) if {flag for flag, _ in flags}.isdisjoint(("-e", "-s", "-t")) else None
 
 
 def _head(flags: Flags, operands: Words, *, is_tail: bool = False) -> Printed:
@@ -181,6 +196,8 @@ def _sed(flags: Flags, files: Words) -> Printed | None:
     is_quiet = any(flag in ("--quiet", "--silent") or re.fullmatch("-[Ersuz]*n[nErsuz]*e?", flag) for flag, _ in flags)
     if not scripts:
         scripts, files = list(files[:1]), files[1:]
+    if is_quiet and not any(map(_SED_PRINTS.search, (_SED_PATTERN.sub("", script) for script in scripts))):
+        return None
     spaced = (re.sub(r"(?<=[0-9$]) +(?=[pq{])", "", script) for script in scripts)
     pieces = [piece for script in spaced for piece in re.split(r"[;\n{}\s]+", script) if piece]
     quits = [line_of(found[1]) for piece in pieces if (found := _SED_QUITS.fullmatch(piece))]
@@ -193,9 +210,11 @@ def _sed(flags: Flags, files: Words) -> Printed | None:
     return Printed(WHOLE if windows is not None and place < len(pieces) else windows or None, files)
 
 
-def _awk(flags: Flags, operands: Words) -> Printed:
+def _awk(flags: Flags, operands: Words) -> Printed | None:
     script, *files = operands or ("",)
-    found = _AWK.fullmatch("".join(script.split()))
+    if _AWK_COUNTS.fullmatch(script := "".join(script.split())):
+        return None
+    found = _AWK.fullmatch(script)
     if found is None or not any(found.group("start", "end", "print")):
         return Printed(None, files)
     window = _window(found["start"] or "1", found["end"] or (found["start"] if found["above"] == "==" else "$") or "$")
@@ -227,14 +246,16 @@ def _all_known(windows: Sequence[Window | None], asked: Sequence[object]) -> tup
 
 
 _READERS: Mapping[str, tuple[Callable[[Flags, Words], Printed | None], str]] = {
-    **dict.fromkeys(("cat", "less", "more", "tac"), (_whole, "")),
+    **dict.fromkeys(("cat", "tac"), (_whole, "")),
+    **dict.fromkeys(("less", "more"), (_paged, "")),
     **dict.fromkeys(
         ("sort", "uniq", "cut", "column", "rev", "iconv", "strings", "fold", "expand"),
         (_unknown, r"-[tkdfcsSTonw]|--[a-z-]+"),
     ),
     **dict.fromkeys(("bat", "batcat"), (_bat, "-[rlH]|--line-range|--language|--style|--color|--paging")),
     **dict.fromkeys(("awk", "gawk", "mawk"), (_awk, "-[Fv]")),
-    **dict.fromkeys(("git show", "git cat-file"), (_shown, "")),
+    "git show": (_shown, ""),
+    "git cat-file": (_cat_file, ""),
     "git blame": (_blame, "-L|--since|--date"),
     "nl": (_whole, "-[bdfhilnsvw]"),
     "head": (_head, "-[cn]|--lines|--bytes"),

@@ -6,13 +6,13 @@ the text that was printed, whether it failed, the folder it ran in.
 | command | what it shows |
 |---|---|
 | `cat`, `nl`, `less`, `more`, `bat`, `tac`, `strings` | the whole file; with `-n`, `-ba` the lines that are numbered |
-| `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A`, `bat -r A:B`, `perl -ne` | those lines |
+| `less +N`, `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A`, `bat -r A:B`, `perl -ne` | those lines |
 | `tail -n N`, `head -c`, `sed s/…/`, `awk`, `jq`, `sort`, `cut`, `uniq` | the file; which lines cannot be told |
 | piped into `head`, `tail`, `sed -n`, `awk NR` | of what is piped, those lines |
 | piped into `grep`, `rg` | the file, or the lines whose numbers are in the rows |
 | piped into `jq`, `cat -v`, `tr`, `column`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
 | `grep`, `rg`, `git grep`, `ag`, `ack` | the lines that the output lists, files whose rows have no number |
-| these with `-c`, `-l`, `-q`, `--files` | nothing |
+| these with `-c`, `-l`, `-q`, `--files`; `sed -n` without a `p`, `jq empty`, `awk END{…}` | nothing |
 | `git show REV:f`, `git cat-file -p REV:f`, `git blame [-L A,B]` | the file, or those lines |
 | `git diff`, `git show`, `git log -p`, `git stash show -p`, `diff -u` | the lines in the hunks of the output |
 | `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with the files that `echo` or `ls` names, or a search lists |
@@ -86,8 +86,8 @@ def reading_of_command(
     Args:
         command: A line, or the words of one command.
         output: What it printed; None where it is not known, and it counts as having printed what it was to print.
-        failed: Whether it ended with an error. A single command that failed to read shows nothing; of several, what
-            follows the one that must have failed, and files that the output says could not be read.
+        failed: Whether it ended with an error. A single command that failed shows nothing, unless the output says which
+            of its files could not be read; of several, nothing is shown by what follows the one that must have failed.
         folder: Where it runs, empty where it is not said: what relative paths are joined to, as is what `cd` in the
             line names; `UNKNOWN` where a `cd` went where only the shell knew. A caller whose terminal lives on gives
             the folder of the reading before.
@@ -151,8 +151,7 @@ class _Line:
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         named = {search.only for one in printing if (search := search_of(one.commands[0].words))}
         self.only = named.pop() if len(named) == 1 else ""
-        not_run = self._not_run(pipelines)
-        showed = False
+        not_run, showed = self._not_run(pipelines), False
         for place, pipeline in enumerate(pipelines):
             if pipeline.joined_by == "||" and showed:
                 continue
@@ -257,8 +256,9 @@ class _Line:
 
     def _printed(self, first: Command, printed: Printed, rest: Sequence[Command]) -> list[View]:
         """What a command that prints files showed, and what the pipe after it left of that."""
-        files = [file for file in printed.files if is_path(file) and not self.failures.refuse(file)]
-        if self.failed and self.is_alone:
+        named = [file for file in printed.files if is_path(file)]
+        files = [file for file in named if not self.failures.refuse(file)]
+        if self.failed and self.is_alone and files == named:  # It may have read none of them.
             return []
         views = [view for file in files for view in printed.of(View(file, 1))]
         for command in rest:
@@ -297,4 +297,4 @@ def _is_hidden(pipeline: Pipeline) -> bool:
 def _passes_on(command: Command) -> bool:
     """Whether a command prints what it reads, or a part of it."""
     is_known = search_of(command.words) is not None or printed_by(command.words) is not None
-    return is_known or command.name in _FILTERS or command.words[1:3] == ["-m", "json.tool"]
+    return is_known or command.name in ("tr", "tee") or command.words[1:3] == ["-m", "json.tool"]

@@ -36,10 +36,38 @@ def lines(start: int, end: int | None) -> list[View]:
         ("Get-Content src\\a.py > b.py", []),
         ("Get-Content src\\a.py | Measure-Object -Line", []),
         ("Get-ChildItem -Recurse src", []),
+        ("Get-Content (Join-Path src a.py)", [WHOLE]),
+        (
+            "Get-Content -Path (Join-Path -Path (Join-Path 'C:\\srv' repo) -ChildPath src/a.py) -TotalCount 40",
+            lines(1, 40),
+        ),
+        ("Get-Content (Join-Path $root a.py)", []),
+        ("Get-Content (Get-ChildItem src -Filter a.py).FullName", []),
+        ("Get-Content src\\a.py | Select-Object -First (40)", lines(1, 40)),
+        ("if (Test-Path src\\a.py) {\nGet-Content src\\a.py\n}", [WHOLE]),
+        ("cd (Join-Path $env:TEMP x); Get-Content a.py", []),
+        ("Push-Location $dir; Get-Content b.py; Pop-Location; Get-Content src\\a.py", [WHOLE]),
     ],
 )
 def test_what_is_printed_is_seen(command: str, views: list[View]) -> None:
     assert list(reading_of_command(command, folder=FOLDER).views) == views
+
+
+@pytest.mark.parametrize(
+    ("command", "edited"),
+    [
+        ("Set-Content src\\a.py 'x'", (WHOLE.path,)),
+        ("Set-Content (Join-Path src a.py) 'x'", (WHOLE.path,)),
+        ("Set-Content -Path (Join-Path src 'a.py') -Value (Get-Date)", (WHOLE.path,)),
+        ("'x' > (Join-Path src a.py)", (WHOLE.path,)),
+        ("Set-Content (Join-Path $dir a.py) 'x'", ()),
+        ("Set-Content -Path (Join-Path $dir a.py) -Value 'x'", ()),
+        ("Add-Content ($paths | Select-Object -First 1) 'x'", ()),
+        ("Get-Date | Out-File (New-TemporaryFile).FullName", ()),
+    ],
+)
+def test_what_is_written_is_edited(command: str, edited: tuple[str, ...]) -> None:
+    assert reading_of_command(command, folder=FOLDER).edited == edited
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,15 @@ def views_of(
         ("perl -ne 'print if 3..9' a.py", [View("a.py", 3, 9)]),
         ("perl -ne 'print if $. >= 3 && $. <= 9' a.py", [View("a.py", 3, 9)]),
         ("sed -n '3,9 p' a.py", [View("a.py", 3, 9)]),
-        ("less -N +7 a.py", [WHOLE]),
+        ("less -N +7 a.py", [View("a.py", 7, None)]),
+        ("more +7g a.py | head -3", [View("a.py", 7, 9)]),
+        ("less +/burn a.py", [View("a.py")]),
+        ("less +G a.py", [View("a.py")]),
+        ("sed -n 's/a/b/p' a.py", [View("a.py")]),
+        ('sed -n "$range" a.py', [View("a.py")]),
+        ("jq . a.py | head -2", [View("a.py")]),
+        ("awk 'END{print $0}' a.py", [View("a.py")]),
+        ("git cat-file -p HEAD:a.py", [WHOLE]),
         ("nl -b a a.py | sed -n 3,9p", [View("a.py", 3, 9)]),
     ],
 )
@@ -108,10 +116,36 @@ def test_what_is_printed_is_seen(command: str, views: list[View]) -> None:
         "rg --files src",
         "cat <<'A' > a.py && cat <<'B' > b.py\ncat c.py\nA\ncat d.py\nB",
         "bash -c 'cat a.py' > b.py",
+        "jq empty a.py",
+        "jq -e empty < a.py",
+        "cat a.py | jq empty",
+        "sed -n '$=' a.py",
+        "sed -n '/def play/=' a.py",
+        "sed -n 's/p/q/' a.py",
+        "cat a.py | sed -n '$='",
+        "awk 'END { print NR }' a.py",
+        "cat a.py | awk 'BEGIN {n = 0} END {print NR}'",
+        "git cat-file -e HEAD:a.py",
+        "git cat-file -s HEAD:a.py",
+        "python -m json.tool a.py > /dev/null",
+        "cat a.py | python -m json.tool > /dev/null",
+        "python -m py_compile a.py",
+        "node --check a.js",
+        "cat a.py 1> /dev/null 2>&1",
+        "grep -Fq burn a.py",
+        "grep -n burn a.py | grep -q x",
+        "cat a.py | grep -q burn",
+        "rg --quiet burn a.py",
+        "diff -q a.py b.py",
+        "wc -l a.py b.py",
+        "[ -f a.py ]",
+        "[[ -s a.py ]]",
+        "md5sum a.py",
     ],
 )
 def test_what_is_not_printed_is_not_seen(command: str) -> None:
     assert views_of(command) == []
+    assert views_of(f"{command} && echo done", "120\ndone") == []
 
 
 @pytest.mark.parametrize(
@@ -195,6 +229,12 @@ def test_a_command_that_failed_shows_nothing_and_of_several_those_that_could_be_
     assert views_of("cat a.py", refused, failed=True) == []
     assert views_of("cat a.py && cat b.py", refused, failed=True) == [WHOLE]
     assert views_of("cat a.py b.py", refused) == [WHOLE]
+    assert views_of("cat a.py b.py", refused, failed=True) == [WHOLE]
+    assert views_of("head -n 3 a.py lib", "x\nhead: error reading 'lib': Is a directory", failed=True) == [
+        View("a.py", 1, 3)
+    ]
+    assert views_of("cat b.py c.py", f"{refused}\ncat: c.py: No such file or directory", failed=True) == []
+    assert views_of("cat a.py b.py", "Killed", failed=True) == []
     assert views_of("cat a.py lib.py", "cat: lib.py: No such file") == [WHOLE]
     assert views_of("cd src && cat a.py", "", failed=True) == []
     assert views_of("cat a.py && pytest", "1 failed", failed=True) == [WHOLE]
@@ -386,6 +426,5 @@ def test_any_line_is_read(command: str | list[str], output: str | None, failed: 
     assert all(view.path for view in views)
 
 
-def test_only_what_says_where_to_begin_is_no_file_though_it_begins_with_a_plus() -> None:
-    assert reading_of_command("cat src/a.ts +page.svelte").views == (View("src/a.ts", 1), View("+page.svelte", 1))
-    assert reading_of_command("less +12 a.py").views == (View("a.py", 1),)
+def test_a_file_may_begin_with_a_plus() -> None:
+    assert reading_of_command("cat src/a.ts +7.svelte").views == (View("src/a.ts", 1), View("+7.svelte", 1))
