@@ -16,7 +16,7 @@ from lake.text import counted
 from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
-from report.exports.wide import MAX_COLUMNS, latex, markdown
+from report.exports.wide import latex, markdown
 from report.exports.writing import Written, check_output, write
 from report.facts import load
 from report.leaderboard.board import AVERAGES, Board
@@ -29,6 +29,9 @@ TABLES: Mapping[str, tuple[str, list[str]]] = {
 
 POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
 """Over how many of how many items a number is."""
+
+PLACES = ("rank", "rank_low", "rank_high", "tie_group")
+"""Where a system stands by its board's primary metric, and where the verdicts leave it."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,8 @@ def export(
 def _numbers(boards: list[Board]) -> pl.DataFrame:
     """A row per number of the boards: system, metric and average, over which of the items, its value and interval.
 
-    `is_shown`: the page shows the metric averaged so.
+    `is_shown`: the page shows the metric averaged so. Ranks stand beside what they are by: the primary metric, averaged
+    as the protocol does.
     """
     rows = [
         {
@@ -128,20 +132,24 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
             "average": average,
             "is_shown": average == board.averaged(column, board.average),
             "value": value,
-            **{name: getattr(row.cells[column.measure], name) for name in POPULATION},
+            **dict(zip(("low", "high"), cell.interval(average), strict=True)),
+            **{name: getattr(cell, name) for name in POPULATION},
             "is_compared": row.comparable,
-            "tie_group": row.head.tie_group if row.head is not None and column == board.primary else None,
+            "is_baseline": row.run.baseline,
+            **{name: getattr(cell, name) if is_ranked else None for name in PLACES},
         }
         for board in boards
-        for row in board.every
+        for row in board.in_parts
         for column in board.columns
         for average in AVERAGES
         if (value := row.value(column, average)) is not None
+        for cell, is_ranked in [(row.cells[column.measure], (column.measure, average) == (row.primary, row.own))]
     ]
     if not rows:
         message = "there is no number to export: no run has been scored"
         raise GoldspanError(message, hint="Make one with: make evaluate", code=Exit.MISSING)
-    return pl.DataFrame(rows, infer_schema_length=None).with_columns(pl.col("limit", "tie_group").cast(pl.Int64))
+    whole, ends = pl.col("limit", *PLACES).cast(pl.Int64), pl.col("low", "high").cast(pl.Float64)
+    return pl.DataFrame(rows, infer_schema_length=None).with_columns(whole, ends)
 
 
 def _csv(rows: pl.DataFrame) -> bytes:
@@ -165,8 +173,8 @@ def _parquet(rows: pl.DataFrame) -> bytes:
     return into.getvalue()
 
 
-def _latex(of: Export) -> bytes:
-    return latex(of.boards, None if of.choice.metrics else MAX_COLUMNS)
+def _of_boards(write_: Callable[..., bytes]) -> Callable[[Export], tuple[int, bytes]]:
+    return lambda of: (of.rows.height, write_(of.boards, is_chosen=bool(of.choice.metrics)))
 
 
 def _of_rows(write_: Callable[[pl.DataFrame], bytes]) -> Callable[[Export], tuple[int, bytes]]:
@@ -182,14 +190,14 @@ FORMATS: Mapping[str, Format] = {
     "json": Format("a list of objects", "both", _of_rows(_json)),
     "parquet": Format("Parquet; needs -o", "both", _of_rows(_parquet), is_binary=True),
     "md": Format(
-        "a Markdown table per protocol, as the page shows it",
+        "a Markdown table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda of: (of.rows.height, markdown(of.boards)),
+        _of_boards(markdown),
     ),
     "latex": Format(
-        "a LaTeX document, a table per protocol, of at most 8 columns unless --metrics names them",
+        "a LaTeX document, a table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        lambda of: (of.rows.height, _latex(of)),
+        _of_boards(latex),
     ),
     "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", _of_ranking(trec)),
     "qrels": Format(

@@ -28,7 +28,7 @@ class Choice:
     systems: Sequence[str] = ()
     """Names, globs allowed."""
     top: int | None = None
-    """So many systems, the best ones."""
+    """So many systems, the best ones, and every baseline."""
 
     def boards(self, facts: Facts) -> list[Board]:
         """The boards of what is asked for, with its columns and rows alone.
@@ -63,7 +63,10 @@ class Choice:
             tuple(row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs))
             for of in (board.rows, board.unranked)
         )
-        return replace(board, columns=columns, rows=rows[: self.top], unranked=unranked if self.top is None else ())
+        part = replace(board, columns=columns, rows=rows, unranked=unranked)
+        if self.top is None:
+            return part
+        return replace(part, rows=(*part.systems[: self.top], *(row for row in rows if row.run.baseline)), unranked=())
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:

@@ -3,36 +3,54 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 from unicodedata import normalize
 
+from lake.text import group_name
 from report.leaderboard.board import Board, Row
-from report.leaderboard.columns import Column
-from report.shown import MISSING, score, visible
+from report.leaderboard.columns import Column, Interval
+from report.leaderboard.main_table import MainTable
+from report.leaderboard.verdicts import board_verdict
+from report.shown import MISSING, SCORE_DIGITS, count, fixed, score, share, visible
 
-MAX_COLUMNS = 8
-"""So many fit a page."""
+
+class _Listed(NamedTuple):
+    """A column: its head, a text for each row, and the metric that it is, if it is one."""
+
+    head: str
+    cells: Sequence[str]
+    metric: Column | None = None
 
 
-def markdown(boards: Sequence[Board]) -> bytes:
-    """A Markdown table per board."""
+def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
+    """A Markdown table per board.
+
+    Args:
+        boards: The boards.
+        is_chosen: Their metrics were chosen and are the columns; otherwise the columns are those that the page shows.
+    """
     parts = []
     for board in boards:
-        head, lines = _wide(board, board.columns)
-        rows = [" | ".join(map(_markdown_text, row)) for row in (head, *lines)]
-        rows.insert(1, " | ".join(["---", *["---:"] * (len(head) - 1)]))
-        text = "\n".join(f"| {row} |" for row in rows)
+        columns = _columns(board, is_chosen=is_chosen)
+        heads, *rows = (
+            " | ".join(map(_markdown_text, row))
+            for row in zip(*([each.head, *each.cells] for each in columns), strict=True)
+        )
+        line = " | ".join("---" if each.head == _SYSTEM else "---:" for each in columns)
+        text = "\n".join(f"| {row} |" for row in (heads, line, *rows))
         parts.append(f"**{_markdown_text(_caption(board))}**\n\n{text}\n")
     return "\n".join(parts).encode()
 
 
-def latex(boards: Sequence[Board], max_columns: int | None = MAX_COLUMNS) -> bytes:
+def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
     """A LaTeX document of a table per board: it compiles alone, and each table can be copied from it.
 
-    Bold is the best of a column and, in the first, whatever its rank says cannot be told from it; baselines and means
-    over fewer items are never bold.
+    Bold is the best of a metric and, in the primary one, whatever its rank says cannot be told from it; baselines and
+    means over fewer items are never bold. The arguments are those of :func:`markdown`.
     """
-    return "\n".join([_HEAD, *(_latex_table(board, max_columns) for board in boards), "\\end{document}\n"]).encode()
+    tables = (_latex_table(board, _columns(board, is_chosen=is_chosen)) for board in boards)
+    return "\n".join([_HEAD, *tables, "\\end{document}\n"]).encode()
 
 
 _HEAD = r"""\documentclass{article}
@@ -42,27 +60,24 @@ _HEAD = r"""\documentclass{article}
 """
 
 
-def _latex_table(board: Board, max_columns: int | None) -> str:
-    head, lines = _wide(board, board.columns[: None if max_columns is None else max_columns - 1])
-    bold = _bold(board, len(head) - 1)
+def _latex_table(board: Board, columns: Sequence[_Listed]) -> str:
+    bold = {(place, line) for place, each in enumerate(columns) for line in _bold(board, each.metric)}
     rows = [
         " & ".join(
-            f"\\textbf{{{_latex_text(text)}}}" if (line, place) in bold else _latex_text(text)
+            f"\\textbf{{{_latex_text(text)}}}" if (place, line) in bold else _latex_text(text)
             for place, text in enumerate(row)
         )
-        for line, row in enumerate(lines)
+        for line, row in enumerate(zip(*(each.cells for each in columns), strict=True))
     ]
-    left_out = len(board.columns) + 1 - len(head)
     return _TABLE.format(
-        left_out=f"% {left_out} more columns: choose with --metrics\n" if left_out else "",
         caption=_latex_text(_caption(board)),
-        kinds="l" + "r" * (len(head) - 1),
-        head=" & ".join(map(_latex_text, head)),
+        kinds="".join("l" if each.head == _SYSTEM else "r" for each in columns),
+        head=" & ".join(_latex_text(each.head) for each in columns),
         body="\n".join(f"{row} \\\\" for row in rows),
     )
 
 
-_TABLE = r"""{left_out}\begin{{table}}
+_TABLE = r"""\begin{{table}}
 \caption{{{caption}}}
 \centering\scriptsize
 \begin{{tabular}}{{{kinds}}}
@@ -76,19 +91,18 @@ _TABLE = r"""{left_out}\begin{{table}}
 """
 
 
-def _bold(board: Board, n_columns: int) -> set[tuple[int, int]]:
-    """Line and place of the cells in bold."""
-    found = set()
-    groups = [row.head.tie_group for row in board.rows if row.head is not None]
-    first = min((group for group in groups if group is not None), default=None)
-    for place, column in enumerate(board.columns[:n_columns], start=1):
-        best = board.best(column, board.average)
-        for line, row in enumerate(board.rows):
-            shown = score(row.value(column, board.averaged(column, board.average)))
-            is_tied = place == 1 and first is not None and row.head is not None and row.head.tie_group == first
-            if not row.run.baseline and (is_tied or (best and shown == best)):
-                found.add((line, place))
-    return found
+def _bold(board: Board, column: Column | None) -> set[int]:
+    """The lines whose number of a metric is in bold."""
+    if column is None:
+        return set()
+    best = board.best(column, board.average)
+    first = min((row.head.tie_group for row in board.systems if row.head and row.head.tie_group), default=None)
+    return {
+        line
+        for line, row in enumerate(board.systems)
+        if (best and score(row.value(column, board.averaged(column, board.average))) == best)
+        or (column.measure == row.primary and first is not None and row.head and row.head.tie_group == first)
+    }
 
 
 def _caption(board: Board) -> str:
@@ -98,17 +112,68 @@ def _caption(board: Board) -> str:
     return f"{said}; means over items: {', '.join(means)}" if means else said
 
 
-def _wide(board: Board, columns: Sequence[Column]) -> tuple[list[str], list[list[str]]]:
-    head = ["system", *(column.name for column in columns)]
-    names = [f"{row.run.system} ({row.state})" if row.state else row.run.system for row in board.every]
-    cells = [[_cell(board, row, column) for column in columns] for row in board.every]
-    return head, [[name, *of] for name, of in zip(names, cells, strict=True)]
+_SYSTEM = "System"
 
 
-def _cell(board: Board, row: Row, column: Column) -> str:
-    """The number, and over how many items it is where those are not the board's."""
-    shown, cell = score(row.value(column, board.averaged(column, board.average))), row.cells.get(column.measure)
-    return shown if cell is None or shown == MISSING or cell.n == board.n_items else f"{shown} (n={cell.n:,})"
+def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
+    """Rank where the first metric is what ranks are by, system, and what the page shows or the metrics chosen."""
+    rows = board.in_parts
+    is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary for row in rows)
+    ranks = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
+    numbers = _chosen(board, rows) if is_chosen else _as_on_the_page(board, rows)
+    return [*ranks, _Listed(_SYSTEM, [_name(row) for row in rows]), *numbers]
+
+
+def _chosen(board: Board, rows: Sequence[Row]) -> Iterator[_Listed]:
+    for column in board.columns:
+        yield _Listed(column.name, [_number(board, row, column) for row in rows], column)
+
+
+def _as_on_the_page(board: Board, rows: Sequence[Row]) -> Iterator[_Listed]:
+    run_id = board_verdict(board).reference
+    reference = next((row for row in board.every if row.run.run_id == run_id), None)
+    main, primary = MainTable(board, reference), board.primary
+    yield _Listed(primary.title, [_with(row.number, row.interval, main.digits) for row in rows], primary)
+    if reference:
+        above = [main.above.get(row.run.run_id, (None, None, None)) for row in rows]
+        cells = [_with(delta, ends, main.digits, sign=True) for delta, *ends in above]
+        cells[rows.index(reference)] = "reference"
+        yield _Listed("Difference", cells)
+    if main.has_oracle:
+        yield _Listed("Of the oracle", [share(row.head.share_of_oracle if row.head else None) for row in rows])
+    yield _Listed("n/N", [f"{row.head.n:,}/{board.n_items:,}" if row.head else MISSING for row in rows])
+    if main.has_read:
+        yield _Listed("Characters", [count(main.read.get(row.run.run_id)) for row in rows])
+
+
+def _name(row: Row) -> str:
+    remarks = [*(["baseline"] if row.run.baseline else []), *([row.state] if row.state else [])]
+    return f"{row.run.system} ({', '.join(remarks)})" if remarks else row.run.system
+
+
+def _rank(row: Row) -> str:
+    """`1 (1–2, tie A)`: the rank, the ranks that the verdicts leave, and the tie group."""
+    head = row.head
+    if head is None or head.rank is None or row.run.baseline:
+        return MISSING
+    tie = f", tie {group_name(head.tie_group).upper()}" if head.tie_group else ""
+    return f"{head.rank} ({head.rank_low}–{head.rank_high}{tie})"
+
+
+def _with(value: float | None, ends: Sequence[float | None] | Interval, digits: int, *, sign: bool = False) -> str:
+    """A number with its interval: `0.52 (0.42 to 0.63)`."""
+    shown, (low, high) = fixed(value, digits, sign=sign), ends
+    interval = value is not None and low is not None and high is not None
+    return f"{shown} ({fixed(low, digits)} to {fixed(high, digits)})" if interval else shown
+
+
+def _number(board: Board, row: Row, column: Column) -> str:
+    """The number with its interval, and over how many items it is where those are not the board's."""
+    average, cell = board.averaged(column, board.average), row.cells.get(column.measure)
+    if cell is None or cell.average(average) is None:
+        return MISSING
+    shown = _with(cell.average(average), cell.interval(average), SCORE_DIGITS)
+    return shown if cell.n == board.n_items else f"{shown} (n={cell.n:,})"
 
 
 def _markdown_text(text: str) -> str:
@@ -125,6 +190,7 @@ _LATEX = {
     "|": r"\textbar{}",
     "`": r"\textasciigrave{}",
     "–": "--",
+    "−": "$-$",
     # After \\ and \midrule a bracket or a star would be an argument.
     **{mark: f"{{{mark}}}" for mark in "[]*"},
     **{mark: f"\\{mark}" for mark in "&%$#_{}"},

@@ -118,6 +118,12 @@ class Board:
         return [row for row in self.rows if not row.run.baseline]
 
     @property
+    def in_parts(self) -> list[Row]:
+        """All its rows: the systems, what is not compared with them, the baselines."""
+        baselines = [row for row in self.every if row.run.baseline]
+        return [*self.systems, *(row for row in self.unranked if not row.run.baseline), *baselines]
+
+    @property
     def primary(self) -> Column:
         """The column that orders the table."""
         return self.columns[0]
