@@ -27,14 +27,12 @@ ROOT = Path(__file__).resolve().parents[1]
 _REMEMBERED = ROOT / "lake" / "cache" / "sources.json"
 """sha256 of a source → what is in it. Parsing costs a second per run of a stage, looking up does not."""
 
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-
 
 class Source(NamedTuple):
     """What counts of a module's source.
 
     Attributes:
-        digest: Of its syntax tree, without docstrings.
+        digest: Of its syntax tree, without docstrings, those of attributes too.
         imports: Every dotted name that it may import, ours or not.
     """
 
@@ -75,12 +73,17 @@ def read_source(text: bytes, package: str) -> Source:
     """
     tree = ast.parse(text)
     for node in ast.walk(tree):
-        if isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
+        # A string that stands alone says something to a reader: of a module, a function, or the name assigned above it.
+        if isinstance(body := getattr(node, "body", None), list):
+            body[:] = [each for each in body if not _is_text(each)]
     # Some versions of Python name lists that are empty, others leave them out.
     counts = re.sub(r", \w+=\[\]", "", ast.dump(tree))
     counts = re.sub(r"\(\w+=\[\](, )?", "(", counts)
     return Source(sha256_of(counts.encode(errors="surrogatepass")), tuple(sorted(_imported(tree, package))))
+
+
+def _is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:

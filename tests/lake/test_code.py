@@ -81,6 +81,18 @@ def test_a_rule_that_changed_anywhere_in_the_closure_moves_the_digest(
     assert digest_after(checkout, name, SOURCES[name].replace(was, becomes) if was else becomes) != before
 
 
+ATTRIBUTES = "LIMIT = 3\n{}class Rule:\n    name: str\n    {}\ndef words(text):\n    return text.split()\n"
+
+
+def test_what_is_said_of_an_attribute_leaves_the_digest_alone(checkout: Path) -> None:
+    said = ATTRIBUTES.format('"""Rows of one file."""\n', '"""What it is called."""')
+    before = digest_after(checkout, "first/words.py", said)
+    other = ATTRIBUTES.format("'At most so many rows.'\n", "'Its name.'\n    'Unique.'")
+    assert digest_after(checkout, "first/words.py", other) == before
+    assert digest_after(checkout, "first/words.py", ATTRIBUTES.format("", "")) == before
+    assert digest_after(checkout, "first/words.py", ATTRIBUTES.format("", "").replace("3", "4")) != before
+
+
 @pytest.mark.parametrize(
     ("name", "text"),
     [
