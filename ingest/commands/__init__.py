@@ -64,6 +64,9 @@ def read(
     chunker: Annotated[
         list[str] | None, typer.Option(metavar="NAME=COMMAND", help="One of your own: a command, or module:function.")
     ] = None,
+    trust_lake: Annotated[
+        bool, typer.Option("--trust-lake", help="Run what the lake keeps as a chunker's command.")
+    ] = False,
     limit: LimitOption = None,
     config: Annotated[str, setting("CONFIG", "FILE.yaml, which declares data of your own.")] = "",
     config_reads: Annotated[str, setting("CONFIG_READS", "The folder it may name files of; its own without it.")] = "",
@@ -95,7 +98,10 @@ def read(
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with console.holding(store, {"ingest", "runs"}), console.downloads() as told:
         # Under the lock: what is damaged of the lake is set aside by now.
-        resolved = wanted_chunkers(split_names(chunkers), chunker or [], store)
+        resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake)
+        for one in resolved:
+            if one.declaration.given:
+                console.say(f"{one.name} cuts by running: {one.declaration.given}")
         done = list[Outcome]()
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         beside = read_beside(source, own, clones=bool(base))

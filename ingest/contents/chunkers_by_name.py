@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import re
+import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import cache, partial
@@ -88,23 +89,31 @@ def absence(chunker: Chunker) -> str:
     return ""
 
 
-def wanted_chunkers(names: Sequence[str], given: Sequence[str], lake: Lake) -> list[Resolved[Chunker]]:
+def wanted_chunkers(
+    names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False
+) -> list[Resolved[Chunker]]:
     """The chunkers that are named, and those given; without either those that run by themselves.
 
     Args:
         names: Declared ones, given ones, or ones that were given before and whose chunks the lake holds.
         given: `NAME=COMMAND` or `NAME=module:function`.
         lake: Which keeps what earlier ones were given by.
+        trusted: Whether what the lake keeps may be run: the lake may be of somebody else.
 
     Raises:
-        GoldspanError: A name is unknown, or a command or function is not at hand.
+        GoldspanError: A name is unknown, a command or function is not on this machine, or the lake is not trusted.
     """
     own = {one.name: one for one in map(_given_now, given)}
     if len(own) < len(given):
         message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
         raise GoldspanError(message, hint="Give each a name of its own.", code=Exit.USAGE)
     before = given_before(lake) if set(names) - set(own) else {}
-    own |= {name: _given_now(f"{name}={before[name]}") for name in names if name in before and name not in own}
+    kept = [f"{name}={before[name]}" for name in names if name in before and name not in own]
+    if kept and not trusted:
+        message = "the lake names what its chunkers run, and that is run only where you say so"
+        hint = f"Give it again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
+        raise GoldspanError(message, where=str(lake.root), examples=kept, hint=hint, code=Exit.USAGE)
+    own |= {one.name: one for one in map(_given_now, kept)}
     if not names and not own:
         return resolve_chunkers(default_chunkers())
     for name in own:

@@ -87,16 +87,34 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
     assert all(start == [0, 1] and end[0] == 1 for _, start, end in ranges.iter_rows())
     assert f"mine{' ' * 2}Given as" in command("ingest", "list", "chunkers", "--lake", lake.root).out
-    # By its name alone from now on, and current as long as its script is.
-    assert "mine: cutting" not in command(*asked, "--chunkers", "mine").err
+    # By its name alone where the lake is trusted, and current as long as its script is.
+    assert "mine: cutting" not in command(*asked, "--chunkers", "mine", "--trust-lake").err
     script.write_text(PROGRAM.replace("purr", "nobody"))
-    said = command(*asked, "--chunkers", "mine")
+    said = command(*asked, "--chunkers", "mine", "--trust-lake")
     assert said.code == 0, said.err
+    assert f"mine cuts by running: {given.removeprefix('mine=')}" in said.err
     assert lake.read("rejects").filter(position="chunker mine").is_empty()
     assert command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").code == 0
     runs = lake.scan("runs").filter(system="mine+bm25-okapi", task="repoeval/prompt").collect()
     (ingested, _) = provenance(lake, runs["run_id"][0]).commands
     assert ingested[-2:] == ["--chunker", given]
+
+
+@pytest.mark.parametrize("what", ["touch {}", "of_somebody_else:cut"])
+def test_what_a_lake_of_somebody_else_names_is_shown_and_not_run(
+    what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    trace, lake = tmp_path / "trace", Lake(tmp_path / "lake")
+    (tmp_path / "of_somebody_else.py").write_text(f"import pathlib\npathlib.Path({str(trace)!r}).touch()\n")
+    asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root, "--chunkers")
+    assert command(*asked, "whole-file").code == 0
+    what = what.format(trace)
+    row = lake.read("chunkers").with_columns(name=pl.lit("mine"), parameters=pl.lit(json.dumps({"command": what})))
+    lake.write("chunkers", row, part="mine", fingerprint="of somebody else")
+    said = command(*asked, "mine")
+    assert (said.code, f"for example: mine={what}" in said.err, "--trust-lake" in said.err) == (2, True, True)
+    assert not trace.exists()
 
 
 def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
