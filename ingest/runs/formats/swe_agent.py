@@ -38,11 +38,11 @@ _MAPPED = re.compile(r"\s*filemap\s+(?P<path>\S+)")
 _LINE = re.compile(r"\s*[0-9]+[ \t]")
 _USAGE = re.compile(r"usage: |[\w.]+: error: ")
 _WINDOW = re.compile(r"\[File: (?P<path>.+?) \([0-9]+ lines total\)\]\r?\n")
-_SHOWN = re.compile(r"([0-9]+):|\([0-9]+ more lines (?:above|below)\)")
+_SHOWN = re.compile(r'([0-9]+):|\([0-9]+ more lines (?:above|below)\)|"?<<<<< (?:START|END) CURSOR >>>>>"?')
 _HITS = re.compile(r"Found [0-9]+ matches for .* in (?P<path>\S+):\r?\n(?=Line [0-9]+:)")
 _HIT = re.compile(r"^Line ([0-9]+):", re.MULTILINE)
 _LISTED = re.compile(r"^(\S+) \([0-9]+ matches\)\r?$", re.MULTILINE)
-_WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "search_file", "search_dir")
+_WINDOWED = ("open", "goto", "scroll_up", "scroll_down", "set_cursors", "search_file", "search_dir")
 _CHANGES = ("edit", "insert", "create")
 _NOT_APPLIED = "have NOT been applied"
 _OWN = (*_CHANGES, "find_file", "submit", "str_replace_editor", "exit", "exit_cost", "skip")
@@ -66,10 +66,10 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     """The one trajectory of a file; which item it is of, its name says.
 
     A step is an action that showed something of a file: `str_replace_editor view`, a window that `open`, `goto`, a
-    scroll or an edit shows, the lines that `search_file` finds, the files that `search_dir` does, and what a shell
-    command prints. A file that the agent created itself is none. The final context is the last row that has a
-    `patch_context`, or `info.patch_context`, else the last step. The published converter reads less: of checkpoints
-    only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the `.traj`.
+    scroll, `set_cursors` or an edit shows, the lines that `search_file` finds, the files that `search_dir` does, and
+    what a shell command prints. A file that the agent created itself is none. The final context is the last row that
+    has a `patch_context`, or `info.patch_context`, else the last step. The published converter reads less: of
+    checkpoints only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the `.traj`.
 
     Raises:
         DamagedError: A `.traj` is no JSON object with a list of steps, or a row of checkpoints is lost.
@@ -161,7 +161,7 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
 
 
 def _numbered(text: str) -> list[int]:
-    """The numbers of the lines that a text begins with."""
+    """The numbers of the lines that a text begins with, also those between marks of cursors."""
     numbers: list[int] = []
     for row in text.split("\n"):
         shown = _SHOWN.match(row)
