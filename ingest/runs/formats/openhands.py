@@ -79,13 +79,17 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     Raises:
         DamagedError: The file is a list or an object and not JSON to its end, or an event is lost.
     """
-    events: list[JsonObject] = []
+    others: list[tuple[str, JsonObject]] = []
     for position, row in file.objects():
-        if _is_event(row):
-            events.append(row)
-        else:
+        if _item(row) and not _is_event(row):
             yield _of_row(row, position)
-    if events:
+        else:
+            others.append((position, row))
+    events = [row for _, row in others]
+    if not any(map(_is_event, events)):
+        yield from (_of_row(row, position) for position, row in others)
+    else:
+        # Beside calls and their answers stand changes of the agent's state and what else its application tells.
         if (found := _ONE_EVENT.fullmatch(file.path)) is not None:
             # A conversation that has a file for each event.
             one = re.compile(rf"{re.escape(found['folder'])}event-[^/]*\.json")

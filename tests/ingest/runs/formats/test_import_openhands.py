@@ -253,6 +253,29 @@ def test_bare_events_are_one_trajectory_with_the_patch_beside_them(tmp_path: Pat
     assert one(trajectories, tmp_path, rows(older), "trajectory.json").steps == ((View("/w/a.py", 1, None),),)
 
 
+def test_what_an_application_tells_beside_calls_and_answers_is_no_trajectory(tmp_path: Path) -> None:
+    state: Json = {"source": "environment", "observation": "agent_state_changed", "extras": {"agent_state": "running"}}
+    message: Json = {"source": "user", "action": "message", "message": "Fix it"}
+    recalled: Json = {"observation": "recall", "content": "", "extras": {}}
+    events = [state, message, recalled, reads(3, "/w/a.py"), state, observed(3, "read"), state, {"status_update": True}]
+    for data in (rows(*events), rows(events)):
+        assert recognise(data, "trajectory.json")
+        found = one(trajectories, tmp_path, data, "trajectory.json")
+        assert (found.failed, found.steps) == ("", ((View("/w/a.py", 1, None),),))
+        assert found.unread == {"action without a name": 1}
+    refused: Json = {"kind": "AgentErrorEvent", "source": "agent", "tool_call_id": "9", "error": "No."}
+    paused: Json = {"kind": "PauseEvent", "source": "user"}
+    call = sdk("9", "cat /w/rockets/b.py", "")[0]
+    assert one(trajectories, tmp_path, rows(*EVENTS[:4], paused, call, refused)).steps == ((View("a.py", 1, None),),)
+
+
+def test_rows_without_an_instance_or_an_event_have_failed(tmp_path: Path) -> None:
+    found = read(trajectories, tmp_path, rows({"a": 1}, row(), {"observation": "x"}))
+    assert sorted((one.position, bool(one.failed)) for one in found) == [
+        ("line 1", True), ("line 2", False), ("line 3", True),
+    ]  # fmt: skip
+
+
 def test_a_result_may_name_its_action_and_the_task_a_folder(tmp_path: Path) -> None:
     said = "<uploaded_files>\n/w/rockets\n</uploaded_files>"
     task = {"kind": "MessageEvent", "source": "user", "llm_message": {"role": "user", "content": [{"text": said}]}}
