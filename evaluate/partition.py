@@ -15,13 +15,12 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
 from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows
 from evaluate.rank.ranking import Ranked, rank, rank_at_once, together
-from evaluate.score.completions import COMPLETION
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs
 from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Basis
-from evaluate.score.scoring import score_run
+from evaluate.score.scoring import score_runs
 from evaluate.selection import ItemPart
 from evaluate.systems import PlannedRun, Run, System
 from evaluate.texts.query_forms import rewritten
@@ -29,7 +28,7 @@ from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.lines import LineAxis
-from lake.make import Input, Product, product_of
+from lake.make import Input, Product, product_of, write_by_run
 from lake.naming import gold_part_of
 from lake.relevance import RELEVANCE
 from lake.searched import own_pools
@@ -82,45 +81,54 @@ class Partition:
     def run(self, runs: Sequence[PlannedRun]) -> None:
         """Rank and score the part for some runs over the chunks of one chunker, as far as it is not done."""
         self._rank([run for run in runs if not self._ranking(run).is_current])
-        for run in runs:
-            for protocol in self._scored_by(run):
-                # Made again where it was damaged, though the scores may be there.
-                self._relevance(protocol, run.chunker)
-                self.score(run, protocol)
+        for protocol in self._protocols:
+            scored = [run for run in runs if run.protocol in ("", protocol.name)]
+            # Made again where it was damaged, though the scores may be there.
+            self._relevance(protocol, scored[0].chunker if scored else None)
+            self.score(scored, protocol)
 
     def is_current(self, run: PlannedRun) -> bool:
         """Whether there is nothing to do for a run."""
         products = [ranking := self._ranking(run)]
-        for protocol in self._scored_by(run):
+        for protocol in (one for one in self._protocols if run.protocol in ("", one.name)):
             products.append(self._scores(run, ranking, protocol))
             if RELEVANCE[protocol.relevance].similarity:
                 products.append(self._relevance_product(protocol, run.system.chunker))
         return all(product.is_current for product in products)
 
-    def score(self, run: Run, protocol: Protocol) -> None:
-        """Score the part of a run under one protocol, as far as it has something there and is not done."""
-        run_items = self.lake.part("run_items", self.asked.part, **self._folders(run))
-        if run_items is not None:
-            self._scores(run, run_items, protocol).make(partial(self.scores, run, protocol))
+    def score(self, runs: Sequence[Run], protocol: Protocol) -> None:
+        """Score the part of runs over one chunker's chunks under one protocol, as far as they have one, and it is new.
 
-    def scores(self, run: Run, protocol: Protocol) -> pl.DataFrame:
-        """The part's scores of a run under one protocol, worked out and not stored."""
-        asked, of_run = self.asked, self._folders(run)
-        answered = self.lake.scan_part("run_items", asked.part, **of_run)
-        # What a run was not asked has no row of `run_items`, and no score.
-        items = asked.items.lazy().join(answered, on="item_id", how="semi", maintain_order="left")
-        pool = None if run.chunker is None else self._pools(run.chunker).chunks.lazy()
+        All that are to be scored are scored at once.
+        """
+        todo: dict[Run, Product] = {}
+        for run in runs:
+            run_items = self.lake.part("run_items", self.asked.part, **self._folders(run))
+            if run_items is not None and not (product := self._scores(run, run_items, protocol)).is_current:
+                todo[run] = product
+        if todo:
+            write_by_run({run.run_id: product for run, product in todo.items()}, self.scores(list(todo), protocol))
+
+    def scores(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
+        """The part's scores of runs over one chunker's chunks under one protocol, worked out and not stored."""
+        asked, chunker = self.asked, runs[0].chunker
+        items, pool = asked.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
         if self.task.without_own_file and pool is not None:
             pool, items = own_pools(pool, items), items.with_columns(pool_id="item_id")
         axis = self._axis() if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
-        gold, relevance = asked.gold_of(protocol.gold).lazy(), self._relevance(protocol, run.chunker)
-        return score_run(
+        gold, relevance = asked.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
+        listed = [run for run in runs if not run.is_chance]
+        return score_runs(
             Basis(protocol, items, gold, pool, axis, relevance),
-            run_id=run.run_id,
-            hits=self.lake.scan_part("hits", asked.part, **of_run),
-            completions=answered.select(*COMPLETION),
-            is_chance=run.is_chance,
+            hits=self._rows("hits", listed),
+            answers=self._rows("run_items", listed).select("run_id", "item_id", "completion"),
+            chance=[run.run_id for run in runs if run.is_chance],
         )
+
+    def _rows(self, table: str, runs: Sequence[Run]) -> pl.LazyFrame:
+        """What the part holds of runs in a table."""
+        parts = [self.lake.part(table, self.asked.part, **self._folders(run)) for run in runs]
+        return self.lake.scan_parts([part for part in parts if part], table)
 
     def _rank(self, runs: Sequence[PlannedRun]) -> None:
         """Rank the part for runs over one chunker's chunks: some pools at a time, whose tokens are shared by all."""
@@ -131,11 +139,14 @@ class Partition:
         # Where every item has a small pool of its own, these are gone through side by side.
         batches = [pools] if pools.are_own(self.asked.described) else pools.batches()
         found = zip(*([ranker(batch) for ranker in rankers] for batch in batches), strict=True)
+        rows = []
         for run, in_batches in zip(runs, found, strict=True):
             ranked = together(in_batches)
             hits = hit_rows(run.run_id, ranked, pools, self._axis)
             items = run_item_rows(run.run_id, self.asked.items, ranked, pools)
-            self._ranking(run).write(cost_row(run.run_id, self.asked.part, ranked), hits, items)
+            rows.append((cost_row(run.run_id, self.asked.part, ranked), hits, items))
+        products = {run.run_id: self._ranking(run) for run in runs}
+        write_by_run(products, *(pl.concat(frames) for frames in zip(*rows, strict=True)))
 
     def _ranker(self, system: System) -> Callable[[ChunkedPools], Ranked]:
         """What ranks some pools for a system."""
@@ -192,10 +203,10 @@ class Partition:
     def _axis(self) -> LineAxis:
         return self.cache.axis(self.asked)
 
-    def _scored_by(self, run: PlannedRun) -> list[Protocol]:
-        """The protocols a ranking is scored by here; those of contexts score all runs together, afterwards."""
-        protocols = (one for one in protocols_of(self.task.name) if run.protocol in ("", one.name))
-        return [protocol for protocol in protocols if protocol.context is None]
+    @property
+    def _protocols(self) -> list[Protocol]:
+        """The protocols that rankings are scored by here; those of contexts score all runs together, afterwards."""
+        return [protocol for protocol in protocols_of(self.task.name) if protocol.context is None]
 
     def _folders(self, run: Run) -> dict[str, str]:
         return {"benchmark": self.task.benchmark, "run_id": run.run_id}
@@ -236,5 +247,5 @@ def scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
     """What scores a run under a protocol, and its metrics: the code in the closure of their imports counts."""
     metrics = [metric.at for metric, _ in metrics_of(protocol)]
     if protocol.context is None:
-        return [score_run, *metrics]
+        return [score_runs, *metrics]
     return [score_contexts, load_material, load_runs, expected_contexts, *metrics]

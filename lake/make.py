@@ -130,6 +130,20 @@ def product_of(
     return Product(lake, [Slot(name, part, folders) for name in tables], made_from(inputs, parameters, code))
 
 
+def write_by_run(products: Mapping[str, Product], *frames: pl.DataFrame) -> None:
+    """Store the parts of several runs, made together: a frame per table, with the rows of all of them.
+
+    Args:
+        products: Run → its parts, which differ in nothing but the folder `run_id`.
+        frames: The rows of each of the products' tables, in the products' order.
+    """
+    first = next(iter(products.values()))
+    fingerprints = {run_id: product.fingerprint for run_id, product in products.items()}
+    for (name, part, folders), frame in zip(first.slots, frames, strict=True):
+        others = {folder: value for folder, value in folders.items() if folder != "run_id"}
+        first.lake.write_by_run(name, frame, fingerprints, part=part, **others)
+
+
 def put(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:
     """Store rows that are at hand already, unless just these are stored; whether that was to be done."""
     stored = product_of(lake, name, part=part, inputs=(), parameters=rows.rows(), code=(), **folders)

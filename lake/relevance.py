@@ -44,14 +44,15 @@ class Rule:
     - `is_gold`: whether it lies in the gold's own file or candidate.
 
     Attributes:
-        hits: (hits, evidence) → item_id, `place` (the rank) and `rank`, which is null where the hit is not relevant.
+        hits: (hits, evidence, key) → key, `place` (the rank) and `rank`, which is null where the hit is not relevant;
+            the key is what tells one list from another: item_id, of several runs with run_id.
         pool: evidence → the columns of CHUNK. Of either, what has no similarity may be missing.
         by_lines: Gold is ranges of lines; otherwise it is whole candidates or documents.
         is_graded: Gold is documents with grades, which `iou` holds; nothing is read of the pool.
         similarity: The column of table `relevance` that is held against the protocol's threshold.
     """
 
-    hits: Callable[[pl.LazyFrame, Evidence], pl.LazyFrame]
+    hits: Callable[[pl.LazyFrame, Evidence, Sequence[str]], pl.LazyFrame]
     pool: Callable[[Evidence], pl.LazyFrame]
     by_lines: bool = False
     is_graded: bool = False
@@ -127,16 +128,16 @@ def _reachable(evidence: Evidence) -> pl.LazyFrame:
     )
 
 
-def _overlapping_hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
-    return _all_relevant(line_overlap(hits, evidence.gold, ["item_id", "rank"]), place="rank")
+def _overlapping_hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+    return _all_relevant(line_overlap(hits, evidence.gold, [*key, "rank"]), place="rank")
 
 
 def _overlapping_chunks(evidence: Evidence) -> pl.LazyFrame:
     return _all_relevant(line_overlap(_reachable(evidence), evidence.gold, CHUNK))
 
 
-def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
-    found = hits.select("item_id", "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
+def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+    found = hits.select(*key, "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
     return _all_relevant(found.with_columns(iou=pl.lit(1.0)), place="rank")
 
 
@@ -144,9 +145,9 @@ def _chunks_of_the_candidate(evidence: Evidence) -> pl.LazyFrame:
     return _all_relevant(_reachable(evidence).select(*CHUNK, iou=pl.lit(1.0)))
 
 
-def _judged_hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+def _judged_hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
     # A document that is returned in pieces counts once, where the first of them stands.
-    first = hits.group_by("item_id", "path").agg(pl.col("rank").min())
+    first = hits.group_by(*key, "path").agg(pl.col("rank").min())
     return _all_relevant(first.join(evidence.gold, on=["item_id", "path"]), place="rank")
 
 
@@ -175,9 +176,9 @@ def _similar(column: str) -> Rule:
             )
         )
 
-    def hits(hits: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+    def hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
         rank = pl.when(pl.col("iou").is_not_null()).then("place")
-        returned = hits.select(*CHUNK, place="rank").join(chunks(evidence), on=CHUNK)
+        returned = hits.select(*{*key, *CHUNK}, place="rank").join(chunks(evidence), on=CHUNK)
         return returned.with_columns(rank=rank)
 
     return Rule(hits, chunks, similarity=column)

@@ -24,7 +24,7 @@ from lake.parts import PartCounts, check_part, damaged, metadata, part_at, parts
 from lake.tables import TABLES, Table, table
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Collection, Mapping
 
 EVERY = frozenset(one.made_by for one in TABLES.values())
 """Everyone who makes parts, as tables name them."""
@@ -104,16 +104,45 @@ class Lake:
             GoldspanError: The frame does not fit the declaration, or the disk does not take it.
         """
         declared = table(name)
-        checked = declared.checked(frame).sort(declared.key, maintain_order=True)
+        return self._put(declared, declared.checked(frame).sort(declared.key), part, fingerprint, folders)
+
+    def write_by_run(
+        self, name: str, frame: pl.DataFrame, fingerprints: Mapping[str, str], *, part: str, **folders: str
+    ) -> None:
+        """Write the rows of several runs, each run's into a part of its own, as :meth:`write` does.
+
+        The frame is checked and sorted once, for most of what a small frame costs is being looked at.
+
+        Args:
+            name: The table, one of whose folders is `run_id`.
+            frame: As for :meth:`write`; a run without rows has an empty part.
+            fingerprints: Run → what its part was made from.
+            part: What each of the parts is called.
+            folders: A value for each of the table's other folders.
+        """
+        declared = table(name)
+        ordered = declared.checked(frame).sort(declared.key)
+        of_run = ordered.partition_by("run_id", maintain_order=True, as_dict=True)
+        for run_id, made_from in fingerprints.items():
+            rows = of_run.pop((run_id,), ordered.clear())
+            self._put(declared, rows, part, made_from, {**folders, "run_id": run_id})
+        if of_run:
+            message = f"{name}: rows of runs that are not to be written"
+            raise GoldspanError(message, examples=[str(run_id) for (run_id,) in of_run], code=Exit.INVALID)
+
+    def _put(
+        self, declared: Table, rows: pl.DataFrame, part: str, fingerprint: str, folders: Mapping[str, str]
+    ) -> Part:
         for folder, value in folders.items():
-            if folder in declared.columns and not (checked[folder] == value).all():
-                raise GoldspanError(f"{name}: rows of another {folder} in the part of {value!r}", code=Exit.INVALID)
+            if folder in declared.columns and not (rows[folder] == value).all():
+                message = f"{declared.name}: rows of another {folder} in the part of {value!r}"
+                raise GoldspanError(message, code=Exit.INVALID)
         path = path_of(self.root, declared, part, folders)
         written = part_at(declared, path)
         beside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            checked.write_parquet(beside, compression="zstd", metadata=metadata(written.place, fingerprint, name))
+            rows.write_parquet(beside, compression="zstd", metadata=metadata(written.place, fingerprint, declared.name))
             put_digest(beside)
             beside.replace(path)
         except (OSError, pl.exceptions.PolarsError) as error:

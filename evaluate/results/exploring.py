@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
+from operator import attrgetter
 
 import polars as pl
 
@@ -131,5 +133,5 @@ def _scores(
     if of_results := [one for one in requested if one not in of_contexts]:
         part, ranked = Partition(asked, cache), replace(_with_metrics(rules, of_results), context=None)
         listed = [run for run in runs if rules.context is None or run.chunker is not None]
-        frames += [part.scores(run, ranked) for run in listed]
+        frames += [part.scores(list(runs), ranked) for _, runs in groupby(listed, attrgetter("chunker"))]
     return [frame.select(*_COLUMNS) for frame in frames]

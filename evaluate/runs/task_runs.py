@@ -223,9 +223,10 @@ class Work:
             # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
             goes_by_chunks = bool(RELEVANCE[protocol.relevance].similarity)
             others = [run for run in self.imported if run.chunker is not None or not goes_by_chunks]
+            over = {run.chunker: [one for one in others if one.chunker == run.chunker] for run in others}
             for asked in self.whole:
-                for run in others:
-                    Partition(asked, cache).score(run, protocol)
+                for alike in over.values():
+                    Partition(asked, cache).score(alike, protocol)
             aggregate_runs(self.asked, protocol, self.plan)
             aggregate_runs(self.whole, protocol, others)
         if self.takes_contexts and self.has_items:

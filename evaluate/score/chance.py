@@ -23,7 +23,7 @@ Amount = Callable[["Draw", int], Floats]
 
 
 def expected_random(basis: Basis, run_id: str) -> pl.LazyFrame:
-    """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`, sorted by its key.
+    """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`.
 
     Metrics of lists of files have no row: what they expect is not worked out.
 
@@ -39,7 +39,7 @@ def expected_random(basis: Basis, run_id: str) -> pl.LazyFrame:
         measured.append(lengthen(applied(_closed(basis, exact).lazy(), basis.protocol, exact), exact))
     if drawn:
         measured.append(lengthen(mean_of_orders(basis, drawn), drawn))
-    return sealed(pl.concat(measured), basis.protocol, run_id)
+    return sealed(pl.concat(measured).with_columns(run_id=pl.lit(run_id)), basis.protocol)
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,6 @@ import polars as pl
 from rapidfuzz.distance import Levenshtein
 from rapidfuzz.process import cpdist
 
-COMPLETION = {"item_id": pl.String(), "completion": pl.String()}
-
 _LINE_END = "[\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]"
 """What `str.splitlines` takes for the end of a line, beside \\n."""
 
@@ -19,38 +17,37 @@ _WHITE_SPACE = (
 """What `str.strip` strips."""
 
 
-def compared(items: pl.LazyFrame, completions: pl.LazyFrame) -> pl.LazyFrame:
+def compared(cases: pl.LazyFrame) -> pl.LazyFrame:
     """How near each completion comes to its target.
 
     Both are taken as their lines, stripped, blank ones left out; a completion is cut to as many lines as the target has
     (RepoCoder's compute_score). What ends a line and what is stripped is what Python's `splitlines` and `strip` say.
 
     Args:
-        items: item_id, target_text; every item that must have a score.
-        completions: item_id, completion; null or absent is no answer.
+        cases: target_text and completion, which is null where there is no answer; and what tells one from another.
 
     Returns:
-        item_id, is_exact (Boolean), similarity (Float64), in the items' order; no answer is neither.
+        The cases in their order with is_exact (Boolean) and similarity (Float64); no answer is neither.
     """
-    said = (
-        items.select("item_id", "target_text")
-        .join(completions.select("item_id", "completion"), on="item_id", how="left", maintain_order="left")
-        .with_columns(target=_lines(pl.col("target_text")), said=_lines(pl.col("completion")))
+    texts = (
+        cases.with_columns(target=_lines(pl.col("target_text")), said=_lines(pl.col("completion")))
         .with_columns(pl.col("said").list.head(pl.col("target").list.len()))
         .with_columns(pl.col("target", "said").list.join("\n"))
         .collect()
     )
-    answered = said["completion"].is_not_null()
     similarity = cpdist(
-        said["said"].fill_null("").to_list(),
-        said["target"].fill_null("").to_list(),
+        texts["said"].fill_null("").to_list(),
+        texts["target"].fill_null("").to_list(),
         scorer=Levenshtein.normalized_similarity,
         dtype=np.float64,
     )
-    return said.lazy().select(
-        "item_id",
-        is_exact=(pl.col("said") == pl.col("target")).fill_null(value=False),
-        similarity=pl.when(answered).then(pl.Series(similarity)).otherwise(0.0),
+    return (
+        texts.lazy()
+        .with_columns(
+            is_exact=(pl.col("said") == pl.col("target")).fill_null(value=False),
+            similarity=pl.when(pl.col("completion").is_not_null()).then(pl.Series(similarity)).otherwise(0.0),
+        )
+        .drop("target", "said")
     )
 
 

@@ -15,8 +15,8 @@ import polars as pl
 from evaluate.metrics import metrics_of
 from evaluate.score.contexts.material import Material, Runs
 from evaluate.score.contexts.scoring import score_contexts
-from evaluate.score.metric_inputs import Basis
-from evaluate.score.metric_values import SCORE_COLUMNS, measure_run
+from evaluate.score.metric_inputs import Basis, Lists
+from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.errors import GoldspanError, lookup
 from lake.fingerprint import canonical_json, sha256_of
@@ -28,11 +28,11 @@ _WORDS = ("title", "meaning", "place")
 """What a protocol says about itself to people; mending a sentence changes no rule."""
 
 
-def sealed(measured: pl.LazyFrame, protocol: Protocol, run_id: str) -> pl.LazyFrame:
-    """Measured values as rows of table `scores`, sorted by its key, under the run's name and the protocol's seal."""
-    seal = {"run_id": run_id, "protocol": protocol.name, "protocol_hash": protocol_hash(protocol)}
+def sealed(measured: pl.LazyFrame, protocol: Protocol) -> pl.LazyFrame:
+    """Measured values of runs as rows of table `scores`, under the protocol's name and seal."""
+    seal = {"protocol": protocol.name, "protocol_hash": protocol_hash(protocol)}
     rows = measured.with_columns(pl.lit(value).alias(name) for name, value in seal.items())
-    return rows.select(*table("scores").columns).sort("item_id", "granularity", "metric", "k")
+    return rows.select(*table("scores").columns)
 
 
 def check_rules(protocol: Protocol) -> None:
@@ -82,7 +82,9 @@ def _scores(protocol: Protocol) -> list[pl.DataFrame]:
     frames = {name: frame.lazy() for name, frame in _fixture("rankings").items()}
     hits, completions = frames.pop("hits"), frames.pop("completions")
     axis = LineAxis.of(frames.pop("lines").collect())
-    scores = measure_run(Basis(protocol, axis=axis, **frames), hits, completions).collect()
+    basis = Basis(protocol, axis=axis, **frames)
+    cases = basis.items.join(completions, on="item_id", how="left", maintain_order="left")
+    scores = measure_runs(Lists(basis, hits, cases, ("item_id",))).collect()
     return [scores.select(SCORE_COLUMNS).sort("item_id", "granularity", "metric", "k")]
 
 

@@ -24,7 +24,13 @@ SIZES = ("n_returned", "n_both", "n_own")
 
 
 def line_sets(
-    *, hits: pl.LazyFrame, items: pl.LazyFrame, gold: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]
+    *,
+    hits: pl.LazyFrame,
+    items: pl.LazyFrame,
+    gold: pl.LazyFrame,
+    axis: LineAxis,
+    cut_offs: Sequence[CutOff],
+    key: Sequence[str] = ("item_id",),
 ) -> pl.LazyFrame:
     """How many lines each item has in its gold, returned, in both, and returned from the query's own text.
 
@@ -33,31 +39,32 @@ def line_sets(
     lines takes so many of them, blank ones too. A depth takes the first k results whole.
 
     Args:
-        hits: item_id, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end.
-        items: item_id, pool_id and the columns of OWN_TEXT, which may be null.
+        hits: The key, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end.
+        items: The key, pool_id and the columns of OWN_TEXT, which may be null.
         gold: As :func:`lake.relevance.disjoint` gives it.
         axis: The lines of every file of the pools; a hit elsewhere has no lines, gold elsewhere stays in `n_gold`.
         cut_offs: Where to cut, each place once.
+        key: What tells one list from another: item_id, of several runs with run_id.
 
     Returns:
-        By item, in their order: item_id, n_gold, and for every cut-off the SIZES as `size_at` names them, all Int64.
+        By item, in their order: the key, n_gold, and for every cut-off the SIZES as `size_at` names them, all Int64.
     """
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
-    known = numbered.select("item_id", "pool_id", "item")
+    known, span = numbered.select(*key, "pool_id", "item"), ("pool_id", "item", "path", "line_start", "line_end")
     spans = [
-        hits.select("item_id", "path", "line_start", "line_end", "rank").join(known, on="item_id"),
-        gold_as_spans(gold).join(known, on="item_id").with_columns(in_gold=True),
-        own_text(numbered).join(known.drop("pool_id"), on="item_id").with_columns(in_own=True),
+        hits.select(*key, "path", "line_start", "line_end", "rank").join(known, on=key).select(*span, "rank"),
+        gold_as_spans(gold).join(known, on="item_id").select(*span, in_gold=pl.lit(value=True)),
+        own_text(numbered, "item").with_columns(in_own=True),
     ]
-    spans = [axis.place(one).drop("item_id") for one in spans]
+    spans = [axis.place(placed) for placed in spans]
     walked = walk(pl.concat(spans, how="diagonal"), axis, cut_offs)
     sizes = walked.group_by("item").agg(size for cut_off in cut_offs for size in _sizes(*cut_off))
     return (
-        numbered.select("item_id", "item")
-        .join(count_gold(gold, known, axis), on="item_id", how="left", maintain_order="left")
+        numbered.select(*key, "item")
+        .join(count_gold(gold, items, axis), on="item_id", how="left", maintain_order="left")
         .join(sizes, on="item", how="left", maintain_order="left")
         .drop("item")
-        .with_columns(pl.exclude("item_id").fill_null(0).cast(pl.Int64))
+        .with_columns(pl.exclude(key).fill_null(0).cast(pl.Int64))
     )
 
 
@@ -91,10 +98,10 @@ def gold_as_spans(gold: pl.LazyFrame) -> pl.LazyFrame:
     return gold.select("item_id", "path", line_start="gold_start", line_end="gold_end")
 
 
-def own_text(items: pl.LazyFrame) -> pl.LazyFrame:
-    """The query's own text of each item that has one: item_id, pool_id, path, line_start, line_end."""
+def own_text(items: pl.LazyFrame, key: str = "item_id") -> pl.LazyFrame:
+    """The query's own text of each item that has one: its key, pool_id, path, line_start, line_end."""
     path, line_start, line_end = OWN_TEXT
-    own = items.select("item_id", "pool_id", path=path, line_start=line_start, line_end=line_end)
+    own = items.select(key, "pool_id", path=path, line_start=line_start, line_end=line_end)
     return own.drop_nulls(["path", "line_start", "line_end"])
 
 
@@ -105,13 +112,13 @@ def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.La
 
     Args:
         gold: As :func:`lake.relevance.disjoint` gives it.
-        known: item_id, pool_id.
+        known: item_id, pool_id, each any number of times.
         axis: The lines of the pools' files.
     """
     ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
     return (
         gold_as_spans(gold)
-        .join(known.select("item_id", "pool_id"), on="item_id")
+        .join(known.select("item_id", "pool_id").unique(), on="item_id")
         .join(axis.files.lazy(), on=["pool_id", "path"], how="left")
         .group_by("item_id")
         .agg((ends[1] - ends[0]).sum().alias("n_gold"))

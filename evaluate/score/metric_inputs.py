@@ -106,31 +106,48 @@ class Basis:
         )
 
 
-def list_lengths(hits: pl.LazyFrame, basis: Basis) -> pl.LazyFrame:
-    """How long each item's list is, and how long it could be: item_id, n_returned, n_in_pool (null if not known)."""
-    returned = hits.group_by("item_id").agg(n_returned=pl.len().cast(pl.Int64))
-    sizes = basis.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
-    return (
-        basis.items.select("item_id", "pool_id")
-        .join(returned, on="item_id", how="left", maintain_order="left")
-        .join(sizes, on="pool_id", how="left", maintain_order="left")
-        .select("item_id", pl.col("n_returned").fill_null(0), "n_in_pool")
-    )
+@dataclass(frozen=True)
+class Lists:
+    """The ranked lists of some runs, or of one, over the items of a basis.
 
+    Attributes:
+        basis: The rules, and what the items are.
+        hits: The key, rank (from 1), path, and line_start, line_end or chunk_no, as the relevance rule asks.
+        cases: The key, the item's columns and, for metrics of completions, the completion (null for no answer): a row
+            for every list that must have a score, also an empty one.
+        key: What tells one list from another: item_id, of several runs with run_id.
+    """
 
-def files_returned(hits: pl.LazyFrame, basis: Basis) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """The gold files that lists name, each at its place among their different files; and how many each item has."""
-    gold = basis.evidence.gold.select("item_id", "path").unique()
-    order = pl.col("rank").rank("ordinal").over("item_id").cast(pl.Int64)
-    named = hits.group_by("item_id", "path").agg(pl.col("rank").min()).with_columns(rank=order)
-    n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
-    known = basis.items.select("item_id").join(n_files, on="item_id", how="left", maintain_order="left")
-    return named.join(gold, on=["item_id", "path"], how="semi"), known.with_columns(pl.col("n_relevant").fill_null(0))
+    basis: Basis
+    hits: pl.LazyFrame
+    cases: pl.LazyFrame
+    key: tuple[str, ...]
 
+    @property
+    def lengths(self) -> pl.LazyFrame:
+        """How long each list is, and how long it could be: the key, n_returned, n_in_pool (null if not known)."""
+        returned = self.hits.group_by(self.key).agg(n_returned=pl.len().cast(pl.Int64))
+        sizes = self.basis.chunks.group_by("pool_id").agg(n_in_pool=pl.len().cast(pl.Int64))
+        return (
+            self.cases.select(*self.key, "pool_id")
+            .join(returned, on=self.key, how="left", maintain_order="left")
+            .join(sizes, on="pool_id", how="left", maintain_order="left")
+            .select(*self.key, pl.col("n_returned").fill_null(0), "n_in_pool")
+        )
 
-def judged_hits(hits: pl.LazyFrame, basis: Basis) -> tuple[pl.LazyFrame, pl.LazyFrame]:
-    """All hits, and whether each is of a file that the item's pool holds; and the items."""
-    of_pool = basis.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
-    placed = hits.join(basis.items.select("item_id", "pool_id"), on="item_id")
-    judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
-    return judged.with_columns(pl.col("is_judged").fill_null(value=False)), basis.items.select("item_id")
+    def gold_files(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """The gold files that lists name, each at its place among their different files; and how many each item has."""
+        gold = self.basis.evidence.gold.select("item_id", "path").unique()
+        order = pl.col("rank").rank("ordinal").over(self.key).cast(pl.Int64)
+        named = self.hits.group_by(*self.key, "path").agg(pl.col("rank").min()).with_columns(rank=order)
+        n_files = gold.group_by("item_id").agg(n_relevant=pl.len().cast(pl.Int64))
+        known = self.cases.select(*self.key).join(n_files, on="item_id", how="left", maintain_order="left")
+        found = named.join(gold, on=["item_id", "path"], how="semi")
+        return found, known.with_columns(pl.col("n_relevant").fill_null(0))
+
+    def judged_hits(self) -> tuple[pl.LazyFrame, pl.LazyFrame]:
+        """All hits, and whether each is of a file that the item's pool holds; and the cases."""
+        of_pool = self.basis.chunks.select("pool_id", "path", is_judged=pl.lit(value=True)).unique()
+        placed = self.hits.join(self.basis.items.select("item_id", "pool_id"), on="item_id")
+        judged = placed.join(of_pool, on=["pool_id", "path"], how="left")
+        return judged.with_columns(pl.col("is_judged").fill_null(value=False)), self.cases.select(*self.key)

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
-from evaluate.score.completions import COMPLETION, compared
+from evaluate.score.completions import compared
 from evaluate.score.coverage import CutOff, line_sets
-from evaluate.score.metric_inputs import Basis, files_returned, judged_hits, list_lengths
+from evaluate.score.metric_inputs import Lists
 from lake.catalog.protocol import Protocol
 
 Requested = Sequence[tuple[Metric, int]]
@@ -95,38 +95,38 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
     return pl.concat(found.select(*key, *_score(metric, k)) for metric, k in requested)
 
 
-def measure_run(basis: Basis, hits: pl.LazyFrame, completions: pl.LazyFrame | None = None) -> pl.LazyFrame:
-    """Everything a protocol measures of one run, one row per item, metric and cut-off, unsorted.
+def measure_runs(lists: Lists) -> pl.LazyFrame:
+    """Everything a protocol measures of some runs, one row per list, metric and cut-off, unsorted.
 
     Args:
-        basis: The rules, and what the items are.
-        hits: item_id, rank (from 1), path, and line_start, line_end or chunk_no, as the relevance rule asks.
-        completions: item_id, completion; read by metrics of completions alone.
+        lists: The lists, with the rules and what their items are.
 
     Raises:
         GoldspanError: The protocol measures sets of lines and there is no axis, or similarity and there is none.
     """
+    basis, key = lists.basis, lists.key
     protocol, requested, measured = basis.protocol, metrics_of(basis.protocol), []
     covered, completed = (of_shape(requested, shape) for shape in ("covered", "completed"))
     # Before anything is computed.
     axis = basis.files if covered else None
     if by_hits := of_shape(requested, *BY_HITS):
-        known = basis.items.select("item_id", *basis.applying)
+        known = lists.cases.select(*key, *basis.applying)
         if any(reads_pool(metric, k) for metric, k in by_hits):
-            known = basis.judged
-        wide = measure(basis.rule.hits(hits, basis.evidence), known, by_hits)
+            known = lists.cases.select(*key).join(basis.judged, on="item_id", how="left", maintain_order="left")
+        wide = measure(basis.rule.hits(lists.hits, basis.evidence, key), known, by_hits, key=key)
         if protocol.full_lists:
-            wide = _without_short_lists(wide, by_hits, list_lengths(hits, basis))
-        measured.append(lengthen(applied(wide, protocol, by_hits), by_hits))
-    for shape, frames in (("filed", files_returned), ("listed", judged_hits)):
+            wide = _without_short_lists(wide, by_hits, lists)
+        measured.append(lengthen(applied(wide, protocol, by_hits), by_hits, key=key))
+    for shape, read in (("filed", Lists.gold_files), ("listed", Lists.judged_hits)):
         if listed := of_shape(requested, shape):
-            measured.append(lengthen(measure(*frames(hits, basis), listed), listed))
+            measured.append(lengthen(measure(*read(lists), listed, key=key), listed, key=key))
     if axis is not None:
-        sets = line_sets(hits=hits, items=basis.items, gold=basis.lines, axis=axis, cut_offs=cut_offs_of(covered))
-        measured.append(lengthen(measure_sets(sets, covered), covered))
+        sets = line_sets(
+            hits=lists.hits, items=lists.cases, gold=basis.lines, axis=axis, cut_offs=cut_offs_of(covered), key=key
+        )
+        measured.append(lengthen(measure_sets(sets, covered), covered, key=key))
     if completed:
-        said = pl.LazyFrame(schema=COMPLETION) if completions is None else completions
-        measured.append(lengthen(measure_sets(compared(basis.items, said), completed), completed))
+        measured.append(lengthen(measure_sets(compared(lists.cases), completed), completed, key=key))
     return pl.concat(measured)
 
 
@@ -147,11 +147,11 @@ def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.
     )
 
 
-def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lengths: pl.LazyFrame) -> pl.LazyFrame:
-    """Measured numbers, 0 at a cut-off that an item's list does not reach although its pool does."""
+def _without_short_lists(wide: pl.LazyFrame, requested: Requested, lists: Lists) -> pl.LazyFrame:
+    """Measured numbers, 0 at a cut-off that a list does not reach although its pool does."""
     cut = [(label(metric, k), k) for metric, k in requested if metric.shape == "ranked" and k]
     is_short = {name: pl.col("n_returned") < pl.min_horizontal(pl.lit(k), "n_in_pool") for name, k in cut}
-    return wide.join(lengths, on="item_id", how="left", maintain_order="left").with_columns(
+    return wide.join(lists.lengths, on=lists.key, how="left", maintain_order="left").with_columns(
         pl.when(short).then(0.0).otherwise(pl.col(f"{name}{part}")).alias(f"{name}{part}")
         for name, short in is_short.items()
         for part in ("/n", "")

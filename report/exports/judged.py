@@ -117,7 +117,7 @@ class ExportedRun:
             pools = asked.select("item_id", "pool_id")
             named = relevant.join(pools, on="item_id").join(names, on=["pool_id", "path", "chunk_no"])
         hits = self.ranking.lazy().join(asked, on="item_id", how="semi")
-        returned = rule.hits(hits.drop("document"), evidence).filter(pl.col("rank").is_not_null())
+        returned = rule.hits(hits.drop("document"), evidence, ["item_id"]).filter(pl.col("rank").is_not_null())
         found = returned.select("item_id", "rank", grade=grade).join(hits, on=["item_id", "rank"])
         columns = ("item_id", "document", "grade")
         judged = pl.concat([named.select(columns), found.select(columns)]).unique(["item_id", "document"])

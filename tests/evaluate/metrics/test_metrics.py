@@ -161,9 +161,8 @@ def test_a_metric_without_docstring_is_refused() -> None:
 
 @given(st.lists(st.tuples(CODE, CODE), min_size=1, max_size=5))
 def test_completions_are_compared_as_a_plain_reading_of_repocoder_compares_them(pairs: list[tuple[str, str]]) -> None:
-    ids = [str(number) for number in range(len(pairs))]
-    items = pl.LazyFrame({"item_id": ids, "target_text": [target for target, _ in pairs]})
-    found = compared(items, pl.LazyFrame({"item_id": ids, "completion": [said for _, said in pairs]})).collect()
+    texts = {"target_text": [target for target, _ in pairs], "completion": [said for _, said in pairs]}
+    found = compared(pl.LazyFrame(texts)).collect()
     for (target, said), is_exact, similarity in zip(pairs, found["is_exact"], found["similarity"], strict=True):
         wanted = [line.strip() for line in target.splitlines() if line.strip()]
         given = [line.strip() for line in said.splitlines() if line.strip()][: len(wanted)]
@@ -177,12 +176,9 @@ def test_every_white_space_and_line_end_of_python_is_known() -> None:
     marks = [
         mark for mark in map(chr, range(sys.maxunicode + 1)) if mark.isspace() or len(f"a{mark}b".splitlines()) > 1
     ]
-    ids = [f"{number}{side}" for number in range(len(marks)) for side in "ab"]
     texts = [text for mark in marks for text in (f"a{mark}b", f"{mark}a b{mark}")]
     wanted = [text for mark in marks for text in ("\n".join(f"a{mark}b".splitlines()), "a b")]
-    found = compared(
-        pl.LazyFrame({"item_id": ids, "target_text": wanted}), pl.LazyFrame({"item_id": ids, "completion": texts})
-    ).collect()
+    found = compared(pl.LazyFrame({"target_text": wanted, "completion": texts})).collect()
     assert found["is_exact"].all()
 
 

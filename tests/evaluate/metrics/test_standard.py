@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metrics, parse_metric
 from evaluate.score.metric_inputs import Basis
-from evaluate.score.scoring import score
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
+from tests.evaluate.score.one_run import score
 from tests.graded import score_graded
 
 KS = (1, 3, 5, 10, 20, 50, 100)
@@ -104,7 +104,7 @@ def by_lines(
     )
     hits = [("x", rank, *hit) for rank, hit in enumerate(ranking, start=1)]
     ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
-    scores = score(basis, run_id="run", hits=ranked).collect()
+    scores = score(basis, hits=ranked).collect()
     return {f"{metric}@{k}": value for metric, k, value in scores.select("metric", "k", "value").iter_rows()}
 
 

@@ -17,11 +17,11 @@ from evaluate.score.chance import FORMS, expected_random
 from evaluate.score.conformance import check_rules, protocol_hash
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import reads_pool
-from evaluate.score.scoring import score
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError
 from lake.tables import table
+from tests.evaluate.score.one_run import score
 
 OFFICIAL = protocol_named("repobench-r@official-v1")
 CHUNKING = protocol_named("repobench-r@chunking-v1")
@@ -92,7 +92,7 @@ def hits_of(items: Mapping[str, Asked]) -> pl.LazyFrame:
 
 
 def scored(protocol: Protocol, items: Mapping[str, Asked]) -> pl.DataFrame:
-    scores = score(Basis(protocol, axis=None, **frames(items)), run_id="run", hits=hits_of(items)).collect()
+    scores = score(Basis(protocol, axis=None, **frames(items)), hits=hits_of(items)).collect()
     table("scores").checked(scores)
     assert scores.equals(scores.sort(table("scores").key))
     assert scores.height == len(items) * len(metrics_of(protocol))
@@ -158,7 +158,7 @@ def test_a_list_shorter_than_k_scores_nothing_at_k() -> None:
 def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
     pool = whole(10)
     known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")
-    found = values(score(Basis(OFFICIAL, axis=None, **known), run_id="run", hits=hits).collect())
+    found = values(score(Basis(OFFICIAL, axis=None, **known), hits=hits).collect())
     assert found["accuracy", 1] == 1
 
 
@@ -203,7 +203,7 @@ def test_similarity_that_nobody_measured_is_asked_for() -> None:
     given_all = frames({"x": Asked(whole(3), [])})
     del given_all["relevance"]
     with pytest.raises(GoldspanError, match="relevance by jaccard needs the similarity of every chunk"):
-        score(Basis(CHUNKING, axis=None, **given_all), run_id="run", hits=hits_of({}))
+        score(Basis(CHUNKING, axis=None, **given_all), hits=hits_of({}))
 
 
 def test_the_rules_are_under_the_seal() -> None:

@@ -17,10 +17,10 @@ from hypothesis import strategies as st
 from evaluate.metrics import metrics_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.metric_inputs import Basis
-from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
 from lake.tables import table
+from tests.evaluate.score.one_run import score
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
 ROOT = Path(__file__).parents[3]
@@ -53,7 +53,7 @@ def scored(
         pool=pl.LazyFrame(chunks, {"pool_id": pl.String, "chunk_no": pl.Int64, **span}, orient="row"),
         axis=NO_FILES,
     )
-    return score(basis, run_id="run", hits=ranked).collect()
+    return score(basis, hits=ranked).collect()
 
 
 def value(scores: pl.DataFrame, item: str, metric: str, k: int) -> tuple[float, float | None, float | None]:
@@ -172,7 +172,7 @@ from lake.catalog.protocols import protocol_named
 from evaluate.metrics import parse_metric
 from tests.graded import score_graded
 from evaluate.score.metric_inputs import Basis
-from evaluate.score.scoring import score
+from tests.evaluate.score.one_run import score
 assert pl.thread_pool_size() == int(sys.argv[1])
 draw = random.Random(0)
 items = [f"i{number:04}" for number in range(700)]
@@ -191,7 +191,7 @@ about = pl.LazyFrame({"item_id": items}).with_columns(
 rules = protocol_named("repoeval@chunking-v1")
 n_nws = [draw.randrange(70) for _ in range(410)]
 axis = LineAxis.of(pl.DataFrame({"pool_id": ["repo"], "path": ["a.py"], "n_nws": [n_nws]}))
-scores = score(Basis(rules, about, gold, pool, axis), run_id="r", hits=hits).collect()
+scores = score(Basis(rules, about, gold, pool, axis), hits=hits).collect()
 ranked = pl.LazyFrame([(str(q), str(d), r) for q in range(3000) for r, d in enumerate(draw.sample(range(30), 12), 1)],
                       schema=["query", "document", "rank"], orient="row")
 qrels = [(str(q), str(d), 1) for q in range(3000) for d in range(9)]

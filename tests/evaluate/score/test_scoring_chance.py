@@ -16,11 +16,11 @@ from evaluate.score.chance import FORMS, expected_random
 from evaluate.score.coverage import OWN_TEXT
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.random_orders import N_ORDERS, draw
-from evaluate.score.scoring import score
 from lake.catalog.protocol import Primary
 from lake.catalog.protocols import protocol_named
 from lake.lines import LineAxis
 from lake.tables import table
+from tests.evaluate.score.one_run import score
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
 BESIDE = {"reachable", "accuracy_reachable", "boundary_similarity", "non_gold_share"}
@@ -106,7 +106,7 @@ def test_closed_forms_are_the_mean_of_every_order(chunks: list[Span], gold: list
     hits = [(name, rank, *chunk) for name, order in orders.items() for rank, chunk in enumerate(order, start=1)]
     ranked = pl.LazyFrame(hits, {"item_id": pl.String, "rank": pl.Int64, **SPAN}, orient="row")
     basis = Basis(SMALL, **frames(list(orders), gold, chunks), axis=AXIS)
-    scores = score(basis, run_id="run", hits=ranked).collect()
+    scores = score(basis, hits=ranked).collect()
     theirs, ours = means(scores), expected(gold, chunks)
     assert ours.keys() == theirs.keys()
     for (metric, k), numbers in theirs.items():
@@ -123,7 +123,7 @@ def test_the_other_metrics_are_the_mean_of_the_drawn_orders(chunks: list[Span], 
     whole = draw(inputs["pool"], AXIS, [("budget", 0)])
     assert whole.height == N_ORDERS * len(chunks)
     hits = whole.lazy().with_columns(item_id=pl.format("order {}", "order"))
-    theirs = means(score(Basis(SMALL, **inputs, axis=AXIS), run_id="run", hits=hits).collect())
+    theirs = means(score(Basis(SMALL, **inputs, axis=AXIS), hits=hits).collect())
     ours = expected(gold, chunks)
     for (metric, k), numbers in theirs.items():
         if metric not in CLOSED_FORMS:

@@ -14,11 +14,11 @@ from evaluate.metrics import metric_named
 from evaluate.score.coverage import OWN_TEXT, CutOff, line_sets
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import measure
-from evaluate.score.scoring import score
 from lake.catalog.protocols import protocol_named
 from lake.errors import GoldspanError
 from lake.lines import LineAxis
 from lake.relevance import disjoint
+from tests.evaluate.score.one_run import score
 
 CHUNKING = protocol_named("repoeval@chunking-v1")
 BUDGETS = [7, 20, 0]
@@ -173,7 +173,7 @@ def test_line_metrics_of_a_run_by_hand() -> None:
         ),
         axis=axis_of(files),
     )
-    scores = score(basis, run_id="run", hits=spans_of([("a.py", 0, 1_000)])).collect()
+    scores = score(basis, hits=spans_of([("a.py", 0, 1_000)])).collect()
 
     def numbers(metric: str, k: int) -> tuple[float, float, float]:
         return scores.filter(metric=metric, k=k).select("value", "numerator", "denominator").row(0)
@@ -190,7 +190,7 @@ def test_line_metrics_of_a_run_by_hand() -> None:
 def test_a_protocol_of_line_sets_asks_for_the_files() -> None:
     empty = spans_of([])
     with pytest.raises(GoldspanError, match="was given no files"):
-        score(Basis(CHUNKING, one_item(None), gold=empty, pool=empty), run_id="run", hits=empty)
+        score(Basis(CHUNKING, one_item(None), gold=empty, pool=empty), hits=empty)
 
 
 def by_iou(hits: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], k: int) -> dict[str, float]:

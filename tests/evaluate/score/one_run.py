@@ -1,0 +1,15 @@
+"""The scores of a single run, over all items."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from evaluate.score.metric_inputs import Basis, Lists
+from evaluate.score.scoring import CASE, score_lists
+
+
+def score(basis: Basis, *, hits: pl.LazyFrame) -> pl.LazyFrame:
+    """Rows of table `scores` of a run called `run`, by item."""
+    run_id = pl.lit("run").alias("run_id")
+    lists = Lists(basis, hits.with_columns(run_id), basis.items.with_columns(run_id), CASE)
+    return score_lists(lists).sort("item_id", "granularity", "metric", "k")
