@@ -29,9 +29,7 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.lines import LineAxis
 from lake.make import Input, Product, product_of, write_by_run
-from lake.naming import gold_part_of
 from lake.relevance import RELEVANCE
-from lake.searched import own_pools
 from lake.store import Lake
 
 
@@ -113,8 +111,6 @@ class Partition:
         """The part's scores of runs over one chunker's chunks under one protocol, worked out and not stored."""
         asked, chunker = self.asked, runs[0].chunker
         items, pool = asked.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
-        if self.task.without_own_file and pool is not None:
-            pool, items = own_pools(pool, items), items.with_columns(pool_id="item_id")
         axis = self._axis() if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
         gold, relevance = asked.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
         listed = [run for run in runs if not run.is_chance]
@@ -162,13 +158,12 @@ class Partition:
                 tie=task.tie,
                 depth=task.depth,
                 cut_offs=CUT_OFFS,
-                without_own_file=task.without_own_file,
                 # The oracle scores by the gold, which may be blank.
                 zero_blank=task.ranks_blank and retriever.needs != "gold",
             )
 
         def at_best(pools: ChunkedPools) -> Ranked:
-            if task.without_own_file or not pools.are_own(texts):
+            if not pools.are_own(texts):
                 return ranked(pools, 1)
             return rank_at_once(partial(ranked, pools), retriever.n_side_by_side, texts["item_id"].to_list())
 
@@ -184,10 +179,8 @@ class Partition:
 
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         asked = self.asked
-        own_file = pl.col("target_path") if self.task.without_own_file else pl.lit(None, pl.String)
-        items = asked.described.select("item_id", "pool_id", own=own_file)
-        files = None if self.task.own_gold else asked.files
-        return relevance_rows(self.lake, self._pools(chunker), items, asked.snippets_of(protocol.gold), files)
+        gold = asked.gold_of(protocol.gold)
+        return relevance_rows(self.lake, self._pools(chunker), asked.described, gold, asked.files)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
         """What the oracle orders by, where relevance is a similarity."""
@@ -234,7 +227,7 @@ class Partition:
         return product_of(
             self.lake,
             "relevance",
-            part=gold_part_of(self.asked.part, self.task.own_gold),
+            part=self.asked.part,
             inputs=[self.asked, self.lake.part("chunkers", chunker)],
             parameters=protocol.gold,
             code=[relevance_rows],

@@ -12,7 +12,7 @@ import polars as pl
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
-from lake.naming import BLANK_GOLD, SEARCHED, gold_part_of
+from lake.naming import BLANK_GOLD, SEARCHED
 from lake.sampling import stratified
 from lake.searched import with_pools_of
 from lake.store import Lake, Part
@@ -130,7 +130,7 @@ class ItemPart:
     def gold(self) -> pl.DataFrame:
         """Their gold spans, under every rule."""
         items = self.described.lazy().select("item_id")
-        spans = self._scan("gold_spans", gold_part_of(self.part, self.task.own_gold))
+        spans = self._scan("gold_spans", self.part)
         return spans.join(items, on="item_id", how="semi", maintain_order="left").collect()
 
     @cached_property
@@ -139,15 +139,8 @@ class ItemPart:
         return self.described["pool_id"].unique().sort()
 
     def gold_of(self, rule: str) -> pl.DataFrame:
-        """The gold spans under one rule, or under the task's own."""
-        return self.gold.filter(pl.col("gold") == (self.task.own_gold or rule))
-
-    def snippets_of(self, rule: str) -> pl.DataFrame:
-        """Where the text of each item's gold stands, whole: item_id, pool_id, path, of the items' own pools."""
-        pools = self._of_the_part("items").select("item_id", "pool_id")
-        gold = self._of_the_part("gold_spans").filter(pl.col("gold") == rule).select("item_id", "path")
-        asked = self.described.lazy().select("item_id")
-        return gold.join(asked, on="item_id", how="semi").join(pools, on="item_id").collect()
+        """The gold spans under one rule."""
+        return self.gold.filter(pl.col("gold") == rule)
 
     def _of_the_part(self, name: str, **folders: str) -> pl.LazyFrame:
         return self._scan(name, self.part, **folders)
@@ -202,10 +195,7 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
             scorable = scorable.filter(~is_blank)
         if items.is_empty():
             continue
-        gold = lake.part("gold_spans", gold_part_of(stored.name, task.own_gold), benchmark=task.benchmark)
-        if task.own_gold:
-            found = lake.scan_parts([gold] if gold else [], "gold_spans").select("item_id").unique().collect()
-            scorable = scorable.join(found, on="item_id", how="semi", maintain_order="left")
+        gold = lake.part("gold_spans", stored.name, benchmark=task.benchmark)
         files = _files_of_its_own(lake, task, stored.name, scorable["pool_id"])
         pools = _files_of_all(lake, task) if files is None else files
         stamp = fingerprint(

@@ -10,8 +10,6 @@ import polars as pl
 
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Reading, part_of
-from ingest.benchmarks.repobench_r.repository_pools import commits_of
-from ingest.benchmarks.repobench_r.repository_search import search_repositories
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools, cuts_ahead
@@ -71,7 +69,6 @@ def ingest(
     remove_other_sources(lake, benchmark, source, result)
     for subset in subsets:
         _ingest_subset(lake, benchmark, source, subset, limit, repositories, contents, result, say)
-    search_repositories(lake, benchmark, repositories, contents, result)
     ahead = cuts_ahead(lake, chunkers)
     if benchmark.needs_symbols:
         cut_symbols(lake, benchmark.name, say, result, ahead=ahead)
@@ -223,7 +220,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     """The benchmark's own row: what it is, and what of it this lake holds."""
     said = ("scorable", "repo", "language", "subset")
     items = lake.scan("items", benchmark=benchmark.name).select(said).collect()
-    parameters: dict[str, object] = {
+    parameters = {
         "n_items": items.height,
         "n_scorable": int(items["scorable"].sum()),
         "n_repos": items["repo"].n_unique(),
@@ -232,8 +229,6 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
         "gold_rules": dict(benchmark.gold_rules),
         "homepage": benchmark.homepage,
     }
-    if commits := commits_of(lake, benchmark):
-        parameters["repositories"] = commits
     # Data with a label of its own is not the published data.
     licences = {**({} if source.label else benchmark.repository_licences), **source.licences}
     same = ("name", "display_name", "title", "meaning", "version", "licence", "citation", "paper", "place")

@@ -28,8 +28,3 @@ PROGRAMS = ("command", "function", "ripgrep")
 
 SEARCHED = ("searched", "candidates")
 """The kinds of pools that are searched; those of kind `rest` are not."""
-
-
-def gold_part_of(part: str, own_gold: str) -> str:
-    """The part of `gold_spans` that holds the gold of a part of the items: its own, or that of a task's own rule."""
-    return f"{part}.{own_gold}" if own_gold else part

@@ -55,15 +55,3 @@ def chunks_of(lake: Lake, chunker: str, contents: pl.DataFrame, *, with_blank: b
     zeros = [pl.lit(0, pl.Int64).alias(name) for name in numbers]
     empty = contents.lazy().filter(pl.col("n_lines") == 0).select("sha256", *zeros)
     return pl.concat([cut.drop("chunker"), empty], how="diagonal")
-
-
-def own_pools(pool: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
-    """The pool of each item, called by the item's id: what it shares with others, without its own file.
-
-    Args:
-        pool: The columns of POOL.
-        items: item_id, pool_id, target_path.
-    """
-    shared = items.select("item_id", "pool_id", own="target_path").join(pool, on="pool_id")
-    own = shared.filter(pl.col("path").ne_missing(pl.col("own")))
-    return own.select("path", "chunk_no", "line_start", "line_end", pool_id="item_id")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from evaluate.rank.blobs import contents_of
 from evaluate.retrievers import Pool
 from evaluate.texts.tokens import Counted, by_spelling
 from lake.errors import Exit, GoldspanError
@@ -35,12 +33,6 @@ class LakePools:
     lake: Lake
     pool_ids: pl.Series
     parts: list[Part] | None = None
-
-    def files(self, pool: Pool) -> Mapping[str, str]:
-        """The text of every file of a pool, by path."""
-        held = self._files[pool.pool_id,].select("path", "sha256")
-        texts = contents_of(self.lake, held["sha256"]).select("sha256", "text")
-        return dict(held.join(texts, on="sha256", maintain_order="left").select("path", "text").iter_rows())
 
     def definitions(self, pool: Pool) -> Counted:
         """How often each chunk of a pool holds the first line of a definition of each name.

@@ -139,25 +139,20 @@ def relevance_rows(
     Args:
         lake: Where the snippets' own texts are.
         pools: The items' pools, cut.
-        items: item_id, pool_id, own: the path that an item's pool is without, or null.
-        gold: item_id, pool_id, path: the file that is the gold snippet, whole.
+        items: item_id, pool_id.
+        gold: item_id, path: the file of the item's pool that is the gold snippet, whole.
         files: The parts of table `files` that hold the snippets, where they are known.
     """
-    files_of_gold = files_of(lake, gold["pool_id"], files)
-    named = gold.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
+    own = gold.select("item_id", "path").join(items.select("item_id", "pool_id"), on="item_id")
+    files_of_gold = files_of(lake, own["pool_id"], files)
+    named = own.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
     snippets = contents_of(lake, named["sha256"]).with_row_index("text_id", len(pools.texts))
     golden = named.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
     every = pl.concat([pl.Series("text", list(pools.texts.text), dtype=pl.String), snippets["text"]])
     texts = every.to_frame().with_row_index("text_id").cast({"text_id": pl.Int64})
-    asked = items.select("item_id", "pool_id", "own").join(pools.chunks, on="pool_id", maintain_order="left_right")
-    asked = asked.filter(pl.col("path").ne_missing(pl.col("own"))).rename({"text": "text_id"})
-    # Pools that items share are measured one by one: theirs are many chunks for many items.
-    are_shared = items["pool_id"].n_unique() < items.height
-    measured = [
-        similarities(chunks.select("item_id", "path", "chunk_no", "text_id"), texts, golden)
-        for chunks in (asked.partition_by("pool_id", maintain_order=True) if are_shared else [asked])
-    ]
-    return pl.concat(measured).with_columns(chunker=pl.lit(pools.chunker))
+    chunks = items.select("item_id", "pool_id").join(pools.chunks, on="pool_id", maintain_order="left_right")
+    measured = similarities(chunks.select("item_id", "path", "chunk_no", text_id="text"), texts, golden)
+    return measured.with_columns(chunker=pl.lit(pools.chunker))
 
 
 def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineAxis:

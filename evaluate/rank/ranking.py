@@ -69,7 +69,6 @@ def rank(
     tie: TieRule,
     depth: int | None,
     cut_offs: Sequence[int],
-    without_own_file: bool = False,
     zero_blank: bool = False,
 ) -> Ranked:
     """Rank every pool for its queries. A pool on which the retriever fails fails its items; the rest goes on.
@@ -80,7 +79,6 @@ def rank(
         tie: How equal scores are ordered.
         depth: How many results are kept per query; None for all.
         cut_offs: Where ties are counted.
-        without_own_file: What lies in the query's own file is not returned.
         zero_blank: A query or chunk of nothing but white space scores 0, whatever the retriever says.
 
     Raises:
@@ -118,8 +116,6 @@ def rank(
             tables[RANKING][is_zero] = 0.0
         keys = _tie_keys(pool, queries, tie)
         for part, scores in tables.items():
-            if without_own_file:
-                _forget_own_files(scores, pool, queries)
             # From best to worst; what is not returned comes last.
             order = np.lexsort((keys, np.where(np.isnan(scores), np.inf, -scores)), axis=-1)
             ranked = np.take_along_axis(scores, order, axis=-1)
@@ -147,15 +143,6 @@ def rank_at_once(ranked: Callable[[int], Ranked], n_side_by_side: int, item_ids:
         alone = ranked(1)
         why = f"on pools side by side, not on each alone: {error}"
         return alone if alone.failed else Ranked(alone.hits.clear(), {}, dict.fromkeys(item_ids, why), 0.0, 0, [])
-
-
-def _forget_own_files(scores: Floats, pool: Pool, queries: Queries) -> None:
-    """Take what lies in a query's own file out of its row of scores."""
-    places: dict[str | None, list[int]] = {}
-    for place, path in enumerate(pool.path):
-        places.setdefault(path, []).append(place)
-    for row, own in enumerate(queries.target_path):
-        scores[row, places.get(own, [])] = np.nan
 
 
 class SideBySideError(Exception):

@@ -20,9 +20,6 @@ _WORD = r"[^\t-\r \x{A0}\x{1680}\x{2000}-\x{200A}\x{2028}\x{2029}\x{202F}\x{205F
 # It ends where the last letter, digit or underscore does, which is a boundary of ASCII words by itself.
 _IDENTIFIER = r"(?-u:\b)[a-zA-Z_][a-zA-Z0-9_]*"
 
-ITEMS_AT_ONCE = 256
-"""Items of one pool whose snippets are held against all its texts at a time: what memory must hold."""
-
 PAIRS_AT_ONCE = 4_096
 """Chunks that are held each against its own item's snippet at a time."""
 
@@ -86,14 +83,6 @@ def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> csr
 def _shared(sets: csr_array, chunk: Integers, owner: Integers, snippet: Integers) -> Integers:
     """How many tokens each chunk has in common with its item's snippet."""
     both = np.zeros(len(owner), np.int64)
-    text, place = np.unique(chunk, return_inverse=True)
-    if len(text) * len(snippet) <= 2 * len(chunk):
-        # The items search much the same texts: all of these by all snippets is hardly more than what is asked.
-        for first in range(0, len(snippet), ITEMS_AT_ONCE):
-            counts = (sets[text] @ sets[snippet[first : first + ITEMS_AT_ONCE]].T).toarray()
-            here = np.flatnonzero((owner >= first) & (owner < first + ITEMS_AT_ONCE))
-            both[here] = counts[place[here], owner[here] - first]
-        return both
     for first in range(0, len(chunk), PAIRS_AT_ONCE):
         last = first + PAIRS_AT_ONCE
         both[first:last] = sets[chunk[first:last]].multiply(sets[snippet[owner[first:last]]]).sum(axis=1)

@@ -147,5 +147,5 @@ def _told(source: Source, what: str, task: Task, rules: Rules) -> pl.LazyFrame:
     if what == "the queries":
         return source.scan("queries", benchmark=task.benchmark, query=task.query)
     if what == "the gold":
-        return source.scan("gold_spans", benchmark=task.benchmark).filter(gold=task.own_gold or rules.gold)
+        return source.scan("gold_spans", benchmark=task.benchmark).filter(gold=rules.gold)
     return pl.concat([source.scan("files", benchmark=task.benchmark, kind=kind) for kind in SEARCHED])

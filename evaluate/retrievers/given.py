@@ -25,8 +25,6 @@ Integers = npt.NDArray[np.int64]
 class PoolContents(Protocol):
     """What the lake holds of pools beside their chunks, read when it is asked for, as :class:`Pool` tells it."""
 
-    def files(self, pool: Pool) -> Mapping[str, str]: ...  # noqa: D102
-
     def definitions(self, pool: Pool) -> Counted: ...  # noqa: D102
 
 
@@ -121,10 +119,6 @@ class Pool:
     def vectors_of_lake(self) -> VectorStore:
         """Where vectors are kept."""
         return _of_lake(self.vectors)
-
-    def files(self) -> Mapping[str, str]:
-        """The text of every file of the pool, by path."""
-        return _of_lake(self.contents).files(self)
 
     def definitions(self) -> Counted:
         """How often each chunk holds the first line of a definition of each name.

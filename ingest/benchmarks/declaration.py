@@ -200,7 +200,6 @@ class Benchmark:
         place: Where it stands among the benchmarks on a page.
         needs_symbols: Its files' definitions are found: table `symbols`.
         more: Further tables that its readings fill, of what is given with the items: `edits`.
-        repository_pools: The prefix of the pools that its items' whole repositories are, where those can be cloned.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
         has_excerpts: Of what cannot be read an excerpt is kept, which is published.
         names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them.
@@ -228,7 +227,6 @@ class Benchmark:
     more: tuple[str, ...] = ()
     needs_symbols: bool = False
     place: int = 100
-    repository_pools: str = ""
     repository_licences: Mapping[str, str] = field(default_factory=dict)
     has_excerpts: bool = True
     names_commits: bool = False
@@ -236,7 +234,7 @@ class Benchmark:
 
     def clones(self, source: Source) -> bool:
         """Whether repositories of items that come from there are cloned when that is asked for."""
-        return self.repository_pools != "" or (self.names_commits and not isinstance(source, Cloning))
+        return self.names_commits and not isinstance(source, Cloning)
 
     def wanted(self, source: Source, asked: Sequence[str]) -> list[str]:
         """The subsets to read: those asked for that it has, else all at hand, else its default ones."""

@@ -27,9 +27,6 @@ class Task:
         depth: How many results a built-in run keeps per item; None for all.
         pool_prefix: Pools of its own: `<prefix>/<repo>` in place of the items'; items without one are not asked.
         subsets: Where it has pools of its own, the subsets it asks.
-        own_gold: A gold rule of its own, in place of the protocols'; items without such gold cannot be scored.
-        without_own_file: The item's own file is left out of its pool, which others may share. What a retriever counts
-            over the pool it counts over the whole of it.
         ranks_blank: What holds nothing but white space is ranked too, and scores 0, as everything does for a blank
             query; elsewhere it is in no pool, and items whose gold is so are not asked.
         retrievers: The retrievers it is meant for; none for all.
@@ -52,8 +49,6 @@ class Task:
     depth: int | None = 100
     pool_prefix: str = ""
     subsets: tuple[str, ...] = ()
-    own_gold: str = ""
-    without_own_file: bool = False
     ranks_blank: bool = False
     retrievers: tuple[str, ...] = ()
     without: tuple[str, ...] = ()

@@ -12,9 +12,8 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, lookup
-from lake.naming import gold_part_of
 from lake.relevance import RELEVANCE, Evidence, Rule
-from lake.searched import POOL, chunks_of, files_of, own_pools
+from lake.searched import POOL, chunks_of, files_of
 from lake.store import Lake
 
 NOTHING = "-"
@@ -126,18 +125,16 @@ class ExportedRun:
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
     def _evidence(self) -> Evidence:
-        benchmark, own_gold, protocol, rule = self.task.benchmark, self.task.own_gold, self.protocol, self.rule
+        benchmark, protocol, rule = self.task.benchmark, self.protocol, self.rule
         pool, asked = self.chunks.lazy().select(*POOL), self.asked
-        gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=own_gold or protocol.gold)
+        gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
         gold = gold.join(asked, on="item_id", how="semi")
         relevance = None
         if rule.similarity and self.chunker is not None:
-            names = {gold_part_of(part.name, own_gold) for part in self.lake.parts("items", benchmark=benchmark)}
+            names = {part.name for part in self.lake.parts("items", benchmark=benchmark)}
             parts = self.lake.parts("relevance", benchmark=benchmark, chunker=self.chunker)
             measured = self.lake.scan_parts([part for part in parts if part.name in names], "relevance")
             relevance = measured.join(asked, on="item_id", how="semi")
-        if self.task.without_own_file:
-            pool, asked = own_pools(pool, asked), asked.with_columns(pool_id="item_id")
         return Evidence(asked, rule.gold_of(gold), pool, relevance, protocol.threshold)
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:

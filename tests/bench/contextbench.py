@@ -18,7 +18,7 @@ SYSTEMS = ("*+bm25-okapi", "*+jaccard-regex", "*+random", "*+oracle")
 WHOLE = Target(seconds=3_600, peak_mb=4_000)
 
 INGEST = {
-    "blobs": ["ingest.pipeline:_ingest_subset", "ingest.pipeline:search_repositories"],
+    "blobs": ["ingest.pipeline:_ingest_subset"],
     "chunks": ["ingest.pipeline:cut_pools"],
     "symbols": ["ingest.pipeline:cut_symbols"],
 }

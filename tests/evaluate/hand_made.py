@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -17,13 +17,9 @@ Chunk = tuple[str, int, int]
 
 @dataclass(frozen=True)
 class Contents:
-    """The files of a pool, and the names that each of its chunks defines."""
+    """The names that each chunk of a pool defines."""
 
-    texts: Mapping[str, str] = field(default_factory=dict)
     names: Sequence[Sequence[str]] = ()
-
-    def files(self, _: Pool) -> Mapping[str, str]:
-        return self.texts
 
     def definitions(self, pool: Pool) -> Counted:
         return by_spelling(self.names or [()] * len(pool))

@@ -19,8 +19,7 @@ SYMBOLS = ("rejects", "symbol_rules", "symbol_status", "symbols")
 
 def _ingest(home: Path, *benchmarks: str) -> Said:
     arguments = ["--source", home / "source", "--lake", home / "lake", "--chunkers", ",".join([*CHUNKERS, SYNTAX])]
-    clones = ["--repositories", f"file://{(home / 'remotes').resolve()}"] if "repobench-r" in benchmarks else []
-    return command("ingest", *benchmarks, *arguments, *clones)
+    return command("ingest", *benchmarks, *arguments)
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,6 @@ def _once(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = tmp_path_factory.mktemp("current")
     build(home / "source" / "repoeval")
     boats.source(home / "source" / "repobench-r")
-    boats.commit(boats.remote(home / "remotes"))
     _ingest(home, "repoeval", "repobench-r")
     return home
 
@@ -46,10 +44,8 @@ def _made(home: Path, before: dict[str, bytes]) -> dict[str, set[str]]:
 
 @pytest.fixture
 def home(_once: Path, tmp_path: Path) -> Path:
-    """Two benchmarks that were ingested, one of them with a repository; each test has a copy of its own."""
-    home = shutil.copytree(_once, tmp_path / "home", ignore=shutil.ignore_patterns("remotes"))
-    (home / "remotes").symlink_to(_once / "remotes")
-    return home
+    """Two benchmarks that were ingested; each test has a copy of its own."""
+    return shutil.copytree(_once, tmp_path / "home")
 
 
 @pytest.mark.parametrize(
@@ -57,11 +53,9 @@ def home(_once: Path, tmp_path: Path) -> Path:
     [
         ("ingest/contents/chunkers/window.py", {*CUT, "chunkers"}),
         ("ingest/contents/chunking.py", {*CUT, "chunkers"}),
-        ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers", "files", "pools"}),
+        ("ingest/contents/blobs.py", {*CUT, *SYMBOLS, *READ, "blobs", "chunkers"}),
         ("ingest/contents/definitions/docs.py", {*SYMBOLS}),
         ("ingest/contents/definitions/__init__.py", {*SYMBOLS}),
-        ("ingest/benchmarks/repobench_r/repository_search.py", {"gold_spans"}),
-        ("ingest/benchmarks/repobench_r/repository_pools.py", {"files", "pools", "gold_spans"}),
         ("ingest/runs/formats/trec.py", set[str]()),
         ("ingest/contents/chunks.py", set[str]()),
     ],
@@ -74,5 +68,3 @@ def test_a_change_of_code_makes_again_what_it_made(home: Path, module: str, tabl
     assert made.keys() == tables, module
     if "window" in module:
         assert made["chunks"] == {"chunker=window-4-2"}
-    if "repository" in module:
-        assert made["gold_spans"] == {"benchmark=repobench-r"}

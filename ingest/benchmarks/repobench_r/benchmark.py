@@ -201,13 +201,10 @@ REPOBENCH_R = Benchmark(
     markers=("data/*_cff*", "data/*_cfr*", "*_cff*", "*_cfr*"),
     gold_rules={
         "candidate": "The candidate that the next line uses, whole.",
-        "repository": "Where that snippet stands in the cloned repository, but for the row's own file, whatever the "
-        "white space.",
     },
     find=find,
     parts=parts,
     shape=Shape(PLACES, FIELDS, find_own),
     at_hand=at_hand,
-    repository_pools="repobench-r/repository",
     place=2,
 )

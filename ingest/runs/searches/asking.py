@@ -136,12 +136,12 @@ class Asked:
 
 
 def items_of(lake: Lake, task: Task, parts: Sequence[ItemPart]) -> pl.DataFrame:
-    """The items that are put to a program: item_id, pool_id, target_path, text; sorted by pool, each once.
+    """The items that are put to a program: item_id, pool_id, text; sorted by pool, each once.
 
     Raises:
         GoldspanError: The lake has no query of one.
     """
-    items = pl.concat([one.scorable.select("item_id", "pool_id", "target_path") for one in parts])
+    items = pl.concat([one.scorable.select("item_id", "pool_id") for one in parts])
     items = items.unique("item_id", keep="first")
     texts = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
     found = items.lazy().join(texts.unique("item_id", keep="first"), on="item_id", how="left").collect()
@@ -187,8 +187,7 @@ def ask(
 
 
 def _requests(task: Task, folder: Path, rows: pl.DataFrame) -> list[Request]:
-    asked = rows.select(id="item_id", query="text", pool="pool_id", without="target_path")
-    asked = asked if task.without_own_file else asked.drop("without")
+    asked = rows.select(id="item_id", query="text", pool="pool_id")
     return [{**row, "files": str(folder), "k": task.depth or RESULTS} for row in asked.iter_rows(named=True)]
 
 

@@ -41,7 +41,7 @@ class Pool:
                 self.n_lines[file.relative_to(folder).as_posix()] = data.count(b"\n") + (data[-1:] not in (b"", b"\n"))
                 self.n_files.update(set(_IDENTIFIER.findall(data)))
 
-    def search(self, query: str, k: int, without: str = "") -> list[Window]:
+    def search(self, query: str, k: int) -> list[Window]:
         """The best windows, the best first."""
         known = {name for name in _IDENTIFIER.findall(query.encode()) if name in self.n_files}
         rarest = sorted(known, key=lambda name: (self.n_files[name], name))[:N_PATTERNS]
@@ -60,9 +60,7 @@ class Pool:
                 _, start, _, before = windows.pop()
             windows.append((path, start, end, before.union(names)))
         scored = [
-            (path, start, end, math.fsum(idf.get(name, 0) for name in names))
-            for path, start, end, names in windows
-            if path != without
+            (path, start, end, math.fsum(idf.get(name, 0) for name in names)) for path, start, end, names in windows
         ]
         return sorted(scored, key=lambda window: (-window[3], window[:3]))[:k]
 
@@ -85,7 +83,7 @@ def main() -> None:
         item = json.loads(line)
         if pool is None or pool.folder != item["files"]:
             pool = Pool(item["files"])
-        found = pool.search(item["query"], item["k"], item.get("without", ""))
+        found = pool.search(item["query"], item["k"])
         results = [{"path": path, "start": start, "end": end, "score": score} for path, start, end, score in found]
         print(json.dumps({"id": item["id"], "results": results}), flush=True)
 

@@ -38,23 +38,6 @@ REPOBENCH_CHUNKS = Task(
     without=("own-file",),
 )
 
-REPOBENCH_REPOSITORY = replace(
-    REPOBENCH_CHUNKS,
-    name="repobench-r/repository",
-    title="Imports and code against the whole repository",
-    meaning="The imports and all the code before the next line are the query; the cloned repository is searched, but "
-    "for the row's own file. The dataset names no commits, so it is the default branch as it was first cloned, and "
-    "rows whose gold snippet is not there are not asked.",
-    pool_meaning="the chunks of the repository's files in the row's language, up to 1 MB each, its own file left out",
-    depth=100,
-    pool_prefix="repobench-r/repository",
-    subsets=("python_cff", "python_cfr", "java_cff", "java_cfr"),
-    own_gold="repository",
-    without_own_file=True,
-    # difflib compares a query with one chunk at a time, which whole repositories have too many of.
-    without=("own-file", "edit-codegen", "edit-regex"),
-)
-
 _PRIMARY = Primary("accuracy", 1, "chunk", "macro")
 _HEADLINE = ("subset/split/level", "python_cff/test/hard")
 
@@ -81,6 +64,7 @@ CHUNKING = Protocol(
     title="RepoBench-R, re-chunked, by shared tokens",
     meaning="Does retrieval over re-cut snippets bring back one that is nearly the gold snippet? A chunk is relevant "
     "when it shares at least seven tenths of the tokens in either.",
+    # The second is a task no longer, but the protocol's seal is over its name.
     tasks=("repobench-r/chunks", "repobench-r/repository"),
     gold="candidate",
     relevance="jaccard",

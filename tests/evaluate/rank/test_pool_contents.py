@@ -1,4 +1,4 @@
-"""What the lake holds of pools beside their chunks: files, and the definitions that begin in each chunk."""
+"""What the lake holds of pools beside their chunks: the definitions that begin in each chunk."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.pools import load_pools
 from lake.errors import GoldspanError
 from lake.store import Lake
-from tests.tiny import CATS, DOGS, command
+from tests.tiny import command
 
 
 def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Path) -> None:
@@ -19,7 +19,6 @@ def test_a_definition_is_in_the_chunk_that_its_first_line_is_in(lake_folder: Pat
     pool_ids = lake.read("pools").filter(pl.col("repo") == "zoo_animals")["pool_id"]
     contents = LakePools(lake, pool_ids)
     (pool,) = load_pools(lake, "window-4-2", pool_ids).side_by_side()
-    assert contents.files(pool) == {"cats.py": CATS, "copy/cats.py": CATS, "dogs.py": DOGS}
     found = contents.definitions(pool)
     named = {"purr": "def purr", "meow": "def meow", "bark": "def bark", "fetch": "def fetch"}
     assert sorted(found.vocabulary) == sorted(named)
@@ -39,7 +38,7 @@ def test_definitions_that_were_not_looked_for_are_an_error_and_not_none(lake_fol
 
 
 def test_a_run_by_definitions_is_made_again_when_these_are_found_by_other_rules(lake_folder: Path) -> None:
-    systems = ("--systems", "whole-file+symbols,whole-file+hybrid,whole-file+imports,whole-file+tfidf~no-comments")
+    systems = ("--systems", "whole-file+symbols,whole-file+hybrid,whole-file+tfidf~no-comments")
     said = command("evaluate", "--lake", lake_folder, *systems)
     assert said.code == 0, said.err
     lake = Lake(lake_folder)

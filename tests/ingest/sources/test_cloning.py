@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.ingest import boats
-from tests.ingest.benchmarks.contextbench.context_cases import FILES, build, items, rejected, row
+from tests.ingest.benchmarks.contextbench.context_cases import FILES, build, items, row
 from tests.ingest.sources.git_remotes import Remote, served
 from tests.tiny import Said, command, stored
 
@@ -89,23 +87,3 @@ def test_that_nothing_had_to_be_cloned_is_told(tmp_path: Path) -> None:
     said = _ingest(tmp_path)
     assert said.code == Exit.DONE, said.err
     assert "nothing is cloned: every repository lies beside the rows" in said.err
-
-
-@pytest.mark.parametrize("name", ["file://{home}/private/secret", "https://127.0.0.1:9/a/b", "../private/secret"])
-def test_a_row_of_repobench_does_not_choose_what_is_cloned(tmp_path: Path, name: str) -> None:
-    Remote(tmp_path / "private", "secret").commit(("100644", "secret.py", b"secret = 1\n"))
-    boats.commit(boats.remote(tmp_path / "remotes"))
-    boats.source(tmp_path / "source")
-    rows = tmp_path / "source" / "data" / "python_cff_test_easy.jsonl"
-    named = [json.loads(line) for line in rows.read_text().splitlines()]
-    named[3]["repo_name"] = name.format(home=tmp_path)
-    named[4]["repo_name"] = f"acme/{'x' * 230}"
-    rows.write_text("".join(f"{json.dumps(one)}\n" for one in named))
-    arguments = ["--source", tmp_path / "source", "--lake", tmp_path / "lake", "--chunkers", "whole-file"]
-    said = command("ingest", "repobench-r", *arguments, "--repositories", f"file://{tmp_path / 'remotes'}")
-    assert said.code == Exit.INCOMPLETE, said.err
-    assert "fault" not in said.err
-    assert "secret.py" not in set(Lake(tmp_path / "lake").read("files")["path"])
-    reasons = "\n".join(reason for _, _, reason in rejected(tmp_path / "lake"))
-    assert "is refused" in reasons
-    assert "it has 235 characters; at most 150 are read" in reasons
