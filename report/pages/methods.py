@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
 from lake.verdict import SENTENCES
-from report.addresses import item_address
 from report.between import differences
 from report.facts import Facts
 from report.leaderboard.board import Board
@@ -14,7 +13,6 @@ from report.leaderboard.gold_ledger import CLASSES
 from report.methods.audit import SIDES, findings, gold_rules, side_of
 from report.methods.expected import outcomes
 from report.methods.formulas import formula_of
-from report.methods.worked import Worked, worked_item
 from report.publisher import Entry, Material, Page, Publisher
 from report.slices import MAX_VALUES
 from report.systems.parts import LEAST_ITEMS
@@ -25,16 +23,15 @@ PATH = "methods.html"
 
 def _pages(material: Material) -> Iterator[Page]:
     lake, facts, boards = material.lake, material.facts, material.every_board
-    worked = [worked_item(lake, board) for board in boards]
     values = {
         "parity": facts.parity.rows(named=True),
         "expected": outcomes(facts),
         "sides": [(one, side_of(lake, one, material.boards[name])) for name, one in facts.benchmarks.items()],
         "rows_of_sides": SIDES,
-        "rules": list(zip(boards, worked, strict=True)),
+        "boards": boards,
         "gold_rules": gold_rules,
         "between": [one for name in facts.benchmarks for one in differences(facts, name)],
-        "metrics": _metrics(facts, boards, [one for one in worked if one]),
+        "metrics": _metrics(facts, boards),
         "findings": findings(lake, facts),
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
@@ -43,25 +40,16 @@ def _pages(material: Material) -> Iterator[Page]:
         "intervals": coverage_note(),
         "max_values": MAX_VALUES,
         "least_items": LEAST_ITEMS,
-        "item_address": item_address,
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},
     }
     yield Page(PATH, "Methods", "methods.html", values)
 
 
-def _metrics(facts: Facts, boards: Sequence[Board], worked: Sequence[Worked]) -> Sequence[tuple[object, ...]]:
-    """The metrics of boards: what is declared of each, its rule, its formula, and the first worked item that has it.
-
-    Best is an item on which it is a division.
-    """
+def _metrics(facts: Facts, boards: Sequence[Board]) -> Sequence[tuple[object, ...]]:
+    """The metrics of boards: what is declared of each, its rule, its formula."""
     measured = {column.metric for board in boards for column in board.columns}
-    metrics = []
-    for name in facts.metrics:
-        if name in measured:
-            of = [(item, item.every[name]) for item in worked if name in item.every]
-            example = next((pair for pair in of if pair[1].division), of[0] if of else None)
-            metrics.append((facts.metrics[name], facts.metric_parameters[name], formula_of(name), example))
-    return metrics
+    names = [name for name in facts.metrics if name in measured]
+    return [(facts.metrics[name], facts.metric_parameters[name], formula_of(name)) for name in names]
 
 
 PUBLISHER = Publisher(

@@ -16,7 +16,6 @@ from lake.store import Lake
 from report.facts import load
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_verdict, sentence
-from report.methods.worked import worked_item
 from tests.report.html import Element, parse, table
 from tests.tiny import build, command
 
@@ -140,34 +139,3 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
     ]
     assert len(widths) > 3
     assert [round(sum(one), 1) for one in widths] == [100.0] * len(widths)
-
-
-def test_methods_work_an_item_of_each_board_that_the_scores_have_just_so(home: Path) -> None:
-    lake = Lake(home / "lake")
-    facts, text = load(lake), parse((home / "site/methods.html").read_text(encoding="utf-8")).text
-    n_worked, drawn = 0, []
-    for board in (build_board(facts, protocol) for name in facts.benchmarks for protocol in facts.boards(name)):
-        worked = worked_item(lake, board)
-        assert board.protocol.declaration.meaning.split("`")[0] in text
-        if worked is None:
-            continue
-        n_worked += 1
-        run = next(row.run for row in board.rows if row.run.system == worked.system)
-        scores = lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name).filter(
-            run_id=run.run_id, item_id=worked.item_id, metric=board.primary.metric, k=board.primary.measure[2]
-        )
-        value = scores.collect()["value"][0]
-        assert worked.sums[-1].shown == f"{value:.3f}"
-        over, under = (float(part.replace(",", "")) for part in worked.sums[-1].division.split(" / "))
-        assert over / under == pytest.approx(value, abs=1e-4)
-        assert f"{worked.sums[-1].division} = {worked.sums[-1].shown}" in text
-        if worked.answer is not None:
-            drawn.append(worked.answer)
-            gold = lake.scan("gold_spans", benchmark=board.benchmark.name).filter(
-                item_id=worked.item_id, gold=board.protocol.parameters.gold
-            )
-            assert {strip.path for strip in worked.answer.strips} <= set(gold.collect()["path"])
-    assert n_worked >= 3
-    # Where lines are counted, the strips of the answer give the very numbers; each says its lines in words.
-    assert len(drawn) >= 2
-    assert all(said in text for answer in drawn for strip in answer.strips for _, _, said, _ in strip.lanes)
