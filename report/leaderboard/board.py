@@ -79,6 +79,8 @@ class Row:
             return ""
         if self.run.limit is not None:
             return f"limited to {self.run.limit:,}"
+        if self.head is None and not self.run.comparable:
+            return self.run.status
         share = f"{self.head.n if self.head else 0:,} of {counted(self.n_items, 'item')}"
         return share if self.run.comparable else f"{self.run.status}: {share}"
 
