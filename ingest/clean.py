@@ -5,8 +5,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-import polars as pl
-
 from lake.damage import ASIDE
 from lake.store import Lake, Part
 from lake.tables import TABLES
@@ -26,16 +24,11 @@ def delete_all(lake: Lake) -> None:
 def clean(lake: Lake) -> Iterator[str]:
     """Delete what can be made again, under the caller's lock, and say what is kept.
 
-    Imported runs and lists of chunks stay, and the row of each benchmark that they answer, which tells whether its data
+    Imported runs stay, and the row of each benchmark that they answer, which tells whether its data
     come from another source later; so do vectors, which were given or took a model hours, and downloads.
     """
     runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
-    lists = lake.scan("chunkers").filter(pl.col("imported_for") != "").select("name", "imported_for").collect()
-    kept = {
-        "run_id": {*runs["run_id"]},
-        "chunker": {*lists["name"]},
-        "benchmark": {*runs["benchmark"], *lists["imported_for"]},
-    }
+    kept = {"run_id": {*runs["run_id"]}, "benchmark": {*runs["benchmark"]}}
     for part in [part for name in TABLES for part in lake.parts(name)]:
         if not _is_of(part, **kept):
             lake.remove(part)
@@ -43,25 +36,19 @@ def clean(lake: Lake) -> Iterator[str]:
         shutil.rmtree(lake.root / name, ignore_errors=True)
     if runs.height:
         yield f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
-    if lists.height:
-        yield f"{counted(lists.height, 'imported list')} of chunks: {listed(lists['name'].sort().to_list())}"
     if any(lake.parts("vectors")):
         yield "vectors"
     if n_bytes := sum(file.lstat().st_size for file in (lake.root / CACHE).rglob("*")):
         yield f"downloads, {n_bytes / 1e6:,.1f} MB"
 
 
-def _is_of(part: Part, *, run_id: set[str], chunker: set[str], benchmark: set[str]) -> bool:
-    """Whether a part is of some imported runs or lists of chunks, or the row of one of some benchmarks."""
+def _is_of(part: Part, *, run_id: set[str], benchmark: set[str]) -> bool:
+    """Whether a part is of some imported runs, or the row of one of some benchmarks."""
     match part.table:
         case "runs" | "run_items" | "hits" | "edits" | "costs":
             return part.folders["run_id"] in run_id
-        case "chunks" | "chunk_status":
-            return part.folders["chunker"] in chunker
         case "rejects":
             return part.name.removeprefix("import-") in run_id
-        case "chunkers":
-            return part.name in chunker
         case "benchmarks":
             return part.name in benchmark
         case name:

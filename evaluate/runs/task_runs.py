@@ -31,7 +31,7 @@ from lake.make import Product, made_from, product_of
 from lake.naming import DONE
 from lake.outcome import Outcome
 from lake.relevance import RELEVANCE
-from lake.store import Lake, Part
+from lake.store import Lake
 from lake.tables import table
 
 LIBRARIES = ("numpy", "polars", "scipy")
@@ -89,20 +89,13 @@ class Work:
         for part in self.lake.parts("chunkers"):
             if is_complete(self.lake, part.name, pool_ids):
                 complete[part.name] = part.fingerprint
-            elif (note := self._why_left_out(part)) is not None:
+            else:
+                note = f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}"
                 self.result.notes = [*dict.fromkeys([*self.result.notes, note])]
         if not complete and not self.takes_contexts:
             message = f"no chunker has cut the files of {self.task.benchmark}"
             raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
         return complete
-
-    def _why_left_out(self, part: Part) -> str | None:
-        """Why no retriever is run over a chunker's chunks; None where they are another benchmark's."""
-        imported_for = self.lake.scan_parts([part], "chunkers").select("imported_for").collect().item()
-        if not imported_for:
-            return f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}"
-        note = f"left out: {part.name} is an imported list that has no chunk of some files; it is for imported runs"
-        return note if imported_for == self.task.benchmark else None
 
     @cached_property
     def plan(self) -> Sequence[PlannedRun]:

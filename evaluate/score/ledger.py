@@ -99,7 +99,7 @@ def ledger_of_lines(
     )
     sizes = pl.col("n_returned", "n_reachable", "n_in_named").fill_null(0).cast(pl.Float64)
     counts = known.join(by_item, on="item_id", how="left").join(kind, on="item_id", how="left").with_columns(sizes)
-    # What a run returned can be reached, whatever its list of chunks says.
+    # What a run returned can be reached, whatever is known of its chunks.
     both = pl.max_horizontal("n_returned", "found")
     return _classes(counts.with_columns(returned=both, reachable=pl.max_horizontal("n_reachable", both)), answered)
 

@@ -17,7 +17,6 @@ from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunk
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.runs.bundled_runs import import_recorded, imported_runs
-from ingest.runs.chunk_lists import import_chunks
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import found_in
 from ingest.runs.input_file import InputFile
@@ -132,23 +131,6 @@ def read(
         runs = imported_runs(store)
         unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=["ingest"], shared=["runs"], runs=runs)
     raise typer.Exit(console.finish("ingest", outcome))
-
-
-@app.command()
-def chunks(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Chunks made elsewhere: Parquet or tab-separated.")],
-    benchmark: Annotated[str, setting("BENCHMARK", "Whose files they are of.", "--benchmark")],
-    name: Annotated[str, typer.Option("--name", help="What the chunker is to be called.")],
-    lake: LakeOption = DEFAULT_LAKE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Import a list of chunks as a chunker, so that runs over them are scored with all metrics."""
-    console, store = Console(quiet=quiet, json=json), Lake(lake)
-    with console.holding(store, ()):
-        done = import_chunks(store, file, benchmark, name)
-    raise typer.Exit(console.finish("ingest", done.outcome(str(lake), store.tally)))
 
 
 @app.command()

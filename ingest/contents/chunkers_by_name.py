@@ -116,8 +116,6 @@ def wanted_chunkers(
     own |= {one.name: one for one in map(_given_now, kept)}
     if not names and not own:
         return resolve_chunkers(default_chunkers())
-    for name in own:
-        _check_free(lake, name)
     return [*resolve_chunkers([name for name in names if name not in own]), *own.values()]
 
 
@@ -171,10 +169,3 @@ def _cut_by(document: Document, function: Callable[[Document], Cut | list[tuple[
 def _never(document: Document) -> Cut:
     """No function cuts: the command does."""
     raise NotImplementedError(document)
-
-
-def _check_free(lake: Lake, name: str) -> None:
-    imported = lake.scan("chunkers").filter(name=name).select("imported_for").collect()["imported_for"].to_list()
-    if any(imported):
-        message = f"--chunker {name!r} is taken, by chunks imported for {imported[0]}"
-        raise GoldspanError(message, hint="Give it another name.", code=Exit.USAGE)

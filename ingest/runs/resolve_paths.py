@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import polars as pl
 
 from ingest.runs.input_rows import NAME
-from lake.catalog.tasks import TASKS
 from lake.lines import added_lines
 from lake.naming import REST
 from lake.store import Lake
@@ -44,18 +43,6 @@ def files_of(
     named = [pl.col(name).cast(NAME) for name in ("path", "sha256")]
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
     return files.join(n_lines, on="sha256").select("pool", *named, "n_lines").collect()
-
-
-def pools_of(lake: Lake, benchmark: str) -> pl.DataFrame:
-    """Every pool of a benchmark, by whatever names it: pool_id, item_id, repo; the same pool for each of its items.
-
-    Beside the pool an item searches there may be others of its repository, called `<prefix>/<repo>`, for other tasks.
-    """
-    held = lake.scan("files", benchmark=benchmark).select("pool_id").unique().collect()
-    items = lake.scan("items", benchmark=benchmark).select("item_id", "repo", "pool_id").collect()
-    prefixes = [task.pool_prefix for task in TASKS.values() if task.benchmark == benchmark and task.pool_prefix]
-    others = [items.with_columns(pool_id=pl.lit(f"{prefix}/") + pl.col("repo")) for prefix in prefixes]
-    return pl.concat([items, *others]).join(held, on="pool_id", how="right").select("pool_id", "item_id", "repo")
 
 
 def resolved(wanted: pl.DataFrame, files: pl.DataFrame) -> pl.DataFrame:

@@ -65,10 +65,7 @@ class Metrics(Declared):
 
 
 class Chunkers(Declared):
-    """A chunker; an imported list of chunks is of the files of the benchmark `imported_for`, and has counts of rows."""
-
-    imported_for = dy.String()
-    counts = dy.List(dy.Struct({"name": dy.String(), "n": dy.Int64()}))
+    """A chunker."""
 
 
 class Formats(Declared):
