@@ -96,31 +96,37 @@ def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iter
         said: What the file on the items says beside them.
     """
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
+    gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
     for row, key in zip(outcomes.rows, outcomes.keys, strict=True):
         values, name = _values(lake, outcomes, row.run.run_id), f"{outcomes.name}/{key}"
+        gold = gold.fill_null(values["n_gold"])
         if row in systems:
             total += values["value"].fill_null(0.0).to_numpy()
             n += values["value"].is_not_null().to_numpy()
         yield f"{name}.js", data_file(name, _coded(outcomes.board, values))
-    about = {**said, **_described(outcomes.items, total / np.maximum(n, 1))}
+    about = {**said, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": numbers(gold)}
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
 def _values(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.DataFrame:
     """Of every item the primary metric's value, numerator and denominator, null where there is none; and why.
 
-    That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none.
+    That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none. Where
+    lines are counted, n_gold, found and returned are how many are gold, how many of these were found, among how many.
     """
     board = outcomes.board
     folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name, "run_id": run_id}
-    scores = lake.scan("scores", **folders).filter(**board.primary.where)
+    stored = lake.scan("scores", **folders)
+    scores = stored.filter(**board.primary.where)
+    lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
     most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
-    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("item_id", why=most)
+    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("item_id", "n_gold", "found", why=most)
     return (
         outcomes.items.lazy()
         .join(scores.select("item_id", "value", *_SUMS), on="item_id", how="left", maintain_order="left")
         .join(ledger, on="item_id", how="left", maintain_order="left")
+        .join(lines.select("item_id", returned="denominator"), on="item_id", how="left", maintain_order="left")
         .with_columns(pl.col("why").fill_null(0))
         .collect()
     )
@@ -134,6 +140,8 @@ def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
     if board.average == "micro":
         sums = values.select(pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0)) for name in _SUMS)
         found |= {name: numbers(sums[name]) for name in sums.columns}
+    if values["returned"].count():
+        found |= {name: numbers(values[name]) for name in ("found", "returned")}
     return {**found, "why": _bytes(values["why"], 1)} if values["why"].max() else found
 
 

@@ -12,7 +12,7 @@ from lake.verdict import mirrored
 from report.data_files import data_file
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
-from report.leaderboard.gold_ledger import shares_of
+from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_verdict, in_order_of_names, keys_of, names_of, sentence, sentences
 from report.shown import slug, visible
@@ -113,7 +113,8 @@ def _slice(board: Board) -> str:
 
 
 def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, object]:
-    facts, ledger, names, keys = board.facts, shares_of(board), names_of(board), keys_of(board)
+    facts, names, keys = board.facts, names_of(board), keys_of(board)
+    ledger, precisions = shares_of(board), precisions_of(board)
     return {
         "benchmark": visible(board.benchmark.title),
         "protocol": board.protocol.name,
@@ -153,6 +154,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
                 "state": "" if run.comparable else row.state,
                 "chunks": chunks.n if (chunks := facts.chunks_of(run)) else None,
                 "ledger": [[one.name, one.title, round(one.share, 4)] for one in ledger.get(run.run_id, ())],
+                "precision": precisions.get(run.run_id),
             }
             for row in runs
             for run in [row.run]

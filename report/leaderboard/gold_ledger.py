@@ -11,11 +11,11 @@ from report.leaderboard.board import Board, Row
 
 CLASSES = {
     "found": "found",
-    "past_budget": "returned past the budget",
-    "seen": "seen, not kept",
+    "past_budget": "ranked too low",
+    "seen": "read, then dropped",
     "other_lines": "right file, other lines",
     "not_returned": "file never returned",
-    "unreachable": "in nothing that was searched",
+    "unreachable": "not in the index",
     "no_answer": "no answer",
 }
 """Class of the ledger → what it is called, in the order in which the bars have them."""
@@ -63,6 +63,18 @@ def shares_of(board: Board) -> dict[str, list[Share]]:
     for run_id, name, share in mine.select("run_id", "class", "micro").iter_rows():
         by_run.setdefault(run_id, {})[name] = share
     return {run_id: shares_in(amounts) for run_id, amounts in by_run.items()}
+
+
+def precisions_of(board: Board, slice_value: str = "") -> dict[str, float]:
+    """What share of the lines that a run returned is gold, by run: the other half of what its bar says.
+
+    Over the same items, results and average (a ratio of sums) as the bar. Where gold is a candidate there is none: one
+    result is looked at, and it is that candidate or not.
+    """
+    here = {**board.where, "slice_value": slice_value} if slice_value else board.where
+    lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
+    mine = board.facts.aggregates.filter(pl.col("micro").is_not_null(), **here, **lines)
+    return dict(mine.select("run_id", "micro").iter_rows())
 
 
 def shown_rows(board: Board) -> list[Row]:

@@ -9,7 +9,7 @@ from report.addresses import COMPARE, items_path, pairs_path
 from report.data_files import data_file, packed
 from report.facts import Facts
 from report.leaderboard.columns import cells_in
-from report.leaderboard.gold_ledger import CLASSES
+from report.leaderboard.gold_ledger import CLASSES, precisions_of
 from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
 from report.leaderboard.verdicts import DIGITS, board_verdict, full_name
 from report.outcomes import Outcomes, files_of, outcomes_of
@@ -86,9 +86,11 @@ def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
     shares: dict[str, dict[str, float]] = {}
     for run_id, name, share in facts.ledger.filter(**here).select("run_id", "class", "micro").iter_rows():
         shares.setdefault(run_id, dict.fromkeys(CLASSES, 0.0))[name] = share
+    precisions = precisions_of(board, value)
     return {
         "means": [means.get(run_id) for run_id in run_ids],
         "ledger": [list(shares[run_id].values()) if run_id in shares else None for run_id in run_ids],
+        "precision": [precisions.get(run_id) for run_id in run_ids],
         "columns": COLUMNS,
         "pairs": packed(json.dumps(pairs_of(board, run_ids, value).rows()).encode()),
     }

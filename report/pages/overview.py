@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure, files_of
@@ -12,7 +13,7 @@ from report.facts import Facts
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.costs import Frontier, by_characters
-from report.leaderboard.gold_ledger import CLASSES, Share, shares_of, shown_rows
+from report.leaderboard.gold_ledger import CLASSES, Share, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, figure_of
 from report.leaderboard.verdicts import board_verdict, full_name, sentence, short_name
 from report.publisher import Entry, Material, Page, Publisher
@@ -50,7 +51,7 @@ def _pages(material: Material) -> Iterator[Page]:
     ]
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Of a benchmark with agents most can be told: what they saw and did not keep.
-    ledgers.sort(key=lambda ledger: not any(share.name == "seen" for *_, shares in ledger[1] for share in shares))
+    ledgers.sort(key=lambda ledger: not any(share.name == "seen" for bar in ledger[1] for share in bar.shares))
     values = {
         "cards": cards,
         "ledgers": ledgers,
@@ -64,11 +65,21 @@ def _pages(material: Material) -> Iterator[Page]:
     yield Page(PATH, QUESTION, "overview.html", values, said=every, files=files_of(forests.values()))
 
 
-def _bars(board: Board) -> list[tuple[str, str, Sequence[Share]]]:
-    """Where the gold went, by the first retrievers and agents: name, what names the run in addresses, shares."""
-    shares = shares_of(board)
+class _Bar(NamedTuple):
+    """A system, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
+
+    system: str
+    key: str
+    shares: Sequence[Share]
+    precision: float | None
+
+
+def _bars(board: Board) -> list[_Bar]:
+    """Where the gold went, by the first retrievers and agents."""
+    shares, precisions = shares_of(board), precisions_of(board)
     runs = [row.run for row in shown_rows(board) if row.run.run_id in shares]
-    return [(full_name(board.facts, run), run_key(run.run_id), shares[run.run_id]) for run in runs]
+    named = [(full_name(board.facts, run), run.run_id) for run in runs]
+    return [_Bar(name, run_key(run_id), shares[run_id], precisions.get(run_id)) for name, run_id in named]
 
 
 def _reading(boards: Sequence[Board]) -> list[Frontier]:

@@ -11,7 +11,7 @@ from lake.store import Lake
 from report.entities import Run
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Interval, cells_in
-from report.leaderboard.gold_ledger import Share, shares_of
+from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
 from report.parameters import WHOLE
 from report.shown import between, signed
 from report.slices import in_numbers_order, place_of, title_of
@@ -59,8 +59,10 @@ class Part:
         row: The system's line on it.
         numbers: Its primary number over every slice.
         ledger: Where the gold went.
+        precision: What share of the lines that it returned is gold.
         middle: The system in the middle of the board; None where there is one system alone.
         middle_ledger: Where the gold of that went.
+        middle_precision: The same share of that.
         items: Some of its items.
         against: The run that it is held against.
         verdict: The difference to that, with interval and verdict; empty where nothing was compared.
@@ -70,8 +72,10 @@ class Part:
     row: Row
     numbers: Sequence[Number]
     ledger: Sequence[Share]
+    precision: float | None
     middle: Run | None
     middle_ledger: Sequence[Share]
+    middle_precision: float | None
     items: Items | None
     against: Run | None
     verdict: str
@@ -114,7 +118,7 @@ def parts_of(lake: Lake, board: Board) -> Iterator[tuple[str, Part]]:
     """What each system of a board did: its name, and its part. The tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
-    ledgers, items = shares_of(board), items_of(lake, board)
+    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(lake, board)
     verdicts, numbers = _verdicts(board), _numbers(board)
     for row in board.every:
         run_id, against = row.run.run_id, reference_run(board, row.run)
@@ -125,8 +129,10 @@ def parts_of(lake: Lake, board: Board) -> Iterator[tuple[str, Part]]:
                 row=row,
                 numbers=numbers[run_id],
                 ledger=ledgers.get(run_id, ()),
+                precision=precisions.get(run_id),
                 middle=middle,
                 middle_ledger=ledgers.get(middle.run_id, ()) if middle else (),
+                middle_precision=precisions.get(middle.run_id) if middle else None,
                 items=items.get(run_id),
                 against=against,
                 verdict=verdicts.get((against.run_id, run_id), "") if against else "",

@@ -167,7 +167,8 @@
       h("p", null, h("span", { class: "origin" }, system.origin)),
       system.ledger.length ? h("div", { class: "ledger" }, h("h4", null, "Where the gold went"),
         h("ul", { class: "legend" }, ...system.ledger.map(([name, title, part]) => h("li", null, h("span", { class: "swatch " + name }), title + " " + (part >= 0.005 ? fixed(100 * part, 0) : "< 1") + " %"))),
-        h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" })))) : null,
+        h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" }))),
+        system.precision === null ? null : h("p", null, "Of the lines that it returned " + fixed(100 * system.precision, 1) + " % are gold.")) : null,
       listed(column.title + " by slice", slices), listed("Cost", spent),
       code("The run, and the command that says how to make it again", "python -m evaluate repro \"" + system.id + "\""),
       board.citation ? code("BibTeX of the benchmark", board.citation) : null)));

@@ -174,7 +174,9 @@
     return { n_bins: n, n_items: order.length, most: most };
   }
 
-  function ledger(host, board, shares, names) {
+  const OF_RETURNED = "Gold, of the lines returned";
+
+  function ledger(host, board, shares, precisions, names) {
     host.textContent = "";
     const present = board.classes.map((_, place) => place).filter((place) => shares.some((row) => row && row[place] > 0));
     if (!present.length) {
@@ -187,12 +189,13 @@
       item.appendChild(element("span", null, { class: "swatch " + board.classes[place][0] }));
       item.append(board.classes[place][1]);
     });
-    const made = table("Shares of the gold by what became of it; each bar adds up to all of it", ["System", "Shares"], []);
+    const isLines = precisions.some((share) => share !== null);
+    const made = table("Shares of the gold by what became of it; each bar adds up to all of it", ["System", "Shares of the gold"].concat(isLines ? [OF_RETURNED] : []), []);
     made.className = "bars";
     made.caption.className = "off";
-    made.tHead.rows[0].className = "off";
     const columns = made.insertBefore(element("colgroup"), made.tHead);
     columns.append(element("col", null, { class: "who" }), element("col"));
+    if (isLines) { columns.append(element("col", null, { class: "precision" })); }
     shares.forEach((row, which) => {
       const line = made.tBodies[0].insertRow();
       line.appendChild(element("th", names[which], { scope: "row" }));
@@ -206,9 +209,10 @@
         inner.appendChild(element("span", board.classes[place][1] + " ", { class: "off" }));
         inner.append(text);
       });
+      if (isLines) { line.appendChild(element("td", precisions[which] === null ? "–" : number(100 * precisions[which], 1) + " %", { class: "precision" })); }
     });
     host.appendChild(made);
-    const file = () => keep("ledger.csv", csv([["system"].concat(board.classes.map((one) => one[1]))].concat(shares.map((row, which) => [names[which]].concat(row || [])))), "text/csv");
+    const file = () => keep("ledger.csv", csv([["system"].concat(board.classes.map((one) => one[1]), isLines ? [OF_RETURNED] : [])].concat(shares.map((row, which) => [names[which]].concat(row || board.classes.map(() => ""), isLines ? [precisions[which]] : [])))), "text/csv");
     host.appendChild(element("p", null, { class: "keep" })).appendChild(element("button", "CSV", { type: "button", "aria-label": "Shares of the gold as CSV" })).addEventListener("click", file);
   }
 

@@ -206,7 +206,7 @@
     goldspan.figures.forests(byId("forests"), width, board, runs[0], runs[which], slice, names, over(slice, state.systems[which]));
     const found = goldspan.figures.matrix(byId("matrix"), width, board, runs, slice, state.systems.map((key) => run(key).name));
     byId("matrix-note").textContent = count(found.n_items) + " items, ordered by the mean of all systems on each" + (found.n_items >= 1.5 * found.n_bins ? ", about " + Math.round(found.n_items / found.n_bins) + " to a column" : "") + ". Empty is 0, full is " + number(found.most, 2) + "; a thin line is no value.";
-    goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => run(key).name));
+    goldspan.figures.ledger(byId("ledger"), board, state.systems.map((key) => slice.ledger[board.place(key)]), state.systems.map((key) => slice.precision[board.place(key)]), state.systems.map((key) => run(key).name));
     const view = { board: board, a: runs[0], b: runs[which], slice: slice, names: names };
     goldspan.flips.show(view, { dir: state.dir, repo: state.repo, why: state.why, page: state.page }, (filters) => {
       state = Object.assign({}, state, filters);

@@ -28,6 +28,12 @@
     const all = differing(a, b, view.slice);
     const isBetter = (i) => (b.value[i] - a.value[i]) * (board.sign || 1) > 0;
     const reason = (run, i) => (run.why && run.why[i] ? board.classes[run.why[i] - 1] : null);
+    // What became of most of its gold, and how much was found among how much: finding it among all lines is no feat.
+    const outcome = (run, i) => {
+      const one = reason(run, i);
+      const counted = one && run.returned && run.returned[i] > 0;
+      return (one ? one[1] : "–") + (counted ? ": " + number(run.found[i], 0) + " of " + number(board.gold[i], 0) + " gold lines among " + number(run.returned[i], 0) : "");
+    };
     return {
       all: all,
       isBetter: isBetter,
@@ -41,8 +47,7 @@
           (!filters.why || (shown.listing.of(i) || [""])[0] === filters.why));
       },
       row: (i) => {
-        const of = [reason(a, i), reason(b, i)].map((one) => (one ? one[1] : "–"));
-        return { id: board.id(i), repo: board.repos[board.repo[i]], language: board.languages[board.language[i]], a: a.value[i], b: b.value[i], why: of };
+        return { id: board.id(i), repo: board.repos[board.repo[i]], language: board.languages[board.language[i]], a: a.value[i], b: b.value[i], why: [outcome(a, i), outcome(b, i)] };
       }
     };
   }
@@ -99,11 +104,11 @@
       name.appendChild(element("a", visible(one.id), { href: address(view, i, one.id) }));
       line.appendChild(element("td", visible(one.repo), { class: "word wrap" }));
       [number(one.a, 3), number(one.b, 3), signed(one.b - one.a, 3)].forEach((text) => line.appendChild(element("td", text)));
-      one.why.forEach((text) => line.appendChild(element("td", text, { class: "word" })));
+      one.why.forEach((text) => line.appendChild(element("td", text, { class: "word wrap" })));
     });
     table.replaceChild(body, table.tBodies[0]);
     shown.at = -1;
-    table.caption.firstChild.textContent = count(shown.kept.length) + " of " + count(view.slice.to - view.slice.from) + " items, the largest difference first; “most of its gold” is what became of it in that system. Where both found it they differ in the rest: what else was returned, or at which rank";
+    table.caption.firstChild.textContent = count(shown.kept.length) + " of " + count(view.slice.to - view.slice.from) + " items, the largest difference first; “most of its gold” is what became of it in that system; where lines are counted, behind it: gold lines found, among all that it returned";
     byId("flips-page").textContent = "page " + count(page) + " of " + count(pages());
     byId("flips").querySelectorAll("[data-step]").forEach((button) => { button.disabled = page + Number(button.dataset.step) < 1 || page + Number(button.dataset.step) > pages(); });
     shown.filters = Object.assign({}, filters, { page: page });

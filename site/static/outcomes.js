@@ -53,18 +53,19 @@
   }
 
   function opened(path, said) {
-    const parts = [json(said.ids), whole(said.repo, said.n), whole(said.language, said.n), whole(said.stratum, said.n), whole(said.ease, said.n)];
-    return Promise.all(parts).then(([ids, repo, language, stratum, ease]) => {
+    const parts = [json(said.ids), whole(said.repo, said.n), whole(said.language, said.n), whole(said.stratum, said.n), whole(said.ease, said.n), numbers(said.gold, said.n)];
+    return Promise.all(parts).then(([ids, repo, language, stratum, ease, gold]) => {
       const known = {};
       const once = (key, make) => (known[key] = known[key] || make());
       return Object.assign({}, said, {
-        repo: repo, language: language, ease: ease,
+        repo: repo, language: language, ease: ease, gold: gold,
         id: naming(ids),
         place: (key) => said.runs.findIndex((run) => run.key === key),
-        // A run's outcomes: value, of ratios numerator and denominator, and why.
+        // A run's outcomes: value, of ratios numerator and denominator, of lines how many gold ones were found among how
+        // many returned, and why.
         run: (key) => once(key, () => goldspan.load(path + "/" + key + ".js", path + "/" + key).then((found) => Promise.all(
-          ["value", "numerator", "denominator"].map((name) => found[name] && numbers(found[name], said.n)).concat(found.why && whole(found.why, said.n))
-        ).then(([value, numerator, denominator, why]) => ({ key: key, value: value, numerator: numerator, denominator: denominator, why: why })))),
+          ["value", "numerator", "denominator", "found", "returned"].map((name) => found[name] && numbers(found[name], said.n)).concat(found.why && whole(found.why, said.n))
+        ).then(([value, numerator, denominator, gold, returned, why]) => ({ key: key, value: value, numerator: numerator, denominator: denominator, found: gold, returned: returned, why: why })))),
         // Numbers of all runs and pairs over one value of the slice, and which items it holds: those of one stand together.
         slice_of: (place) => once("slice " + place, () => goldspan.load(path + "/slice-" + place + ".js", path + "/slice-" + place).then((found) => json(found.pairs).then((pairs) => {
           const from = stratum.indexOf(place);

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from itertools import permutations
 from pathlib import Path
@@ -112,6 +113,15 @@ def test_swapping_mirrors_what_is_shown_and_back_undoes_it(compared: Opened) -> 
     page.go_back()
     until(page, "location.hash === ''")
     until(page, f"({SHOWN})()[1][3] === {before[1][3]!r}")
+
+
+def test_finding_the_gold_stands_beside_how_much_was_returned(compared: Opened) -> None:
+    page = compared()
+    lines = page.locator("#flips-table tbody tr").first.inner_text()
+    assert re.search(r"found: \d+ of \d+ gold lines among \d+", lines)
+    bars = page.locator("#ledger table")
+    assert "Gold, of the lines returned" in bars.locator("thead").inner_text()
+    assert all(re.fullmatch(r"\d+\.\d %", text) for text in bars.locator("td.precision").all_inner_texts())
 
 
 def test_an_address_opens_what_was_chosen(compared: Opened) -> None:

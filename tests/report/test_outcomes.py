@@ -15,7 +15,7 @@ import pytest
 from lake.store import Lake
 from report import outcomes
 from report.facts import load
-from report.leaderboard.board import build_board
+from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import CLASSES
 from report.leaderboard.pairs import pairs_of
 from report.outcomes import files_of, numbers, outcomes_of
@@ -117,6 +117,13 @@ def test_the_outcomes_of_real_rows_reckon_as_evaluate_does(repobench: Lake) -> N
     check(repobench)
 
 
+def scores_of_lines(lake: Lake, board: Board, run_id: str) -> dict[str, float]:
+    """How many lines a run returned of each item, where lines are counted under the board's protocol."""
+    scores = lake.scan("scores", protocol=board.protocol.name, run_id=run_id)
+    mine = scores.filter(metric="line_precision", granularity="line", k=board.primary.k)
+    return dict(mine.select("item_id", "denominator").collect().iter_rows())
+
+
 def check(lake: Lake) -> None:
     """Scores are had again, and every pair of runs over every stratum has the difference and counts of the table."""
     facts = load(lake)
@@ -141,8 +148,19 @@ def check(lake: Lake) -> None:
             values.append(mine)
             ledger = lake.scan("ledger", protocol=board.protocol.name, run_id=row.run.run_id).collect()
             whys = dict(zip(found.items["item_id"], whole(str(run["why"]), n), strict=True))
+            columns = {"n_gold": said["gold"]} | {name: run[name] for name in ("found", "returned") if name in run}
+            by_item = {
+                name: dict(zip(found.items["item_id"], decoded(column, n), strict=True))  # type: ignore[arg-type]
+                for name, column in columns.items()
+            }
+            beside = scores_of_lines(lake, board, row.run.run_id)
+            assert ("returned" in run) == bool(beside)
             for one in ledger.iter_rows(named=True):
                 if one["item_id"] in whys:
+                    assert by_item["n_gold"][one["item_id"]] == one["n_gold"]
+                    if beside:
+                        assert by_item["found"][one["item_id"]] == one["found"]
+                        assert by_item["returned"][one["item_id"]] == beside[one["item_id"]]
                     assert one[list(CLASSES)[whys[one["item_id"]] - 1]] == max(one[name] for name in CLASSES)
         strata = whole(str(said["stratum"]), n)
         repos = whole(str(said["repo"]), n)

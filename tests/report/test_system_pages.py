@@ -52,7 +52,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
     ]  # fmt: skip
     assert [(one.item_id, one.value, one.other) for one in mine.lost] == [("item/4", 0.25, 0.5)]
     assert [(share.title, share.percent) for share in mine.won[0].shares] == [
-        ("found", "75 %"), ("returned past the budget", "25 %"),
+        ("found", "75 %"), ("ranked too low", "25 %"),
     ]  # fmt: skip
     # The item that cannot be scored is drawn for nobody; the reference is held against the first of the others.
     assert {tuple(one.item_id for one in of.drawn) for of in found.values()} == {tuple(f"item/{n}" for n in range(5))}
