@@ -43,7 +43,7 @@ class _Searched:
 
     asked: ItemPart
     protocol: Protocol
-    _chunks: tuple[str, pl.LazyFrame] | None = None
+    _chunks: tuple[str | None, pl.LazyFrame] | None = None
 
     @cached_property
     def gold(self) -> pl.DataFrame:
@@ -58,19 +58,21 @@ class _Searched:
         n_lines = _of(self.asked.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
         return named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
-    def chunks(self, chunker: str | None) -> pl.LazyFrame | None:
-        """item_id, path, line_start, line_end of the chunks of those that are searched; None for no chunker."""
-        if chunker is None:
-            return None
+    def chunks(self, chunker: str | None) -> pl.LazyFrame:
+        """item_id, path, line_start, line_end of the chunks of those that are searched; without one, all lines."""
         if self._chunks is None or self._chunks[0] != chunker:
-            searched = (
-                files_of(self.asked.lake, self.files["pool_id"], self.asked.files).select("pool_id", "path").collect()
-            )
-            held = self.files.join(searched, on=["pool_id", "path"], how="semi").select("item_id", "path", "sha256")
-            cut = _of(self.asked.lake.scan("chunks", chunker=chunker), self.files).filter(pl.col("n_nws") > 0)
-            spans = held.join(cut.select("sha256", "line_start", "line_end").collect(), on="sha256").drop("sha256")
-            self._chunks = (chunker, spans.lazy())
+            self._chunks = (chunker, self._cut(chunker).lazy())
         return self._chunks[1]
+
+    def _cut(self, chunker: str | None) -> pl.DataFrame:
+        lake = self.asked.lake
+        searched = files_of(lake, self.files["pool_id"], self.asked.files).select("pool_id", "path").collect()
+        held = self.files.join(searched, on=["pool_id", "path"], how="semi")
+        if chunker is None:
+            return held.select("item_id", "path", line_start=pl.lit(0, pl.Int64), line_end="n_lines")
+        cut = _of(lake.scan("chunks", chunker=chunker), self.files).filter(pl.col("n_nws") > 0)
+        spans = cut.select("sha256", "line_start", "line_end").collect()
+        return held.select("item_id", "path", "sha256").join(spans, on="sha256").drop("sha256")
 
 
 def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:

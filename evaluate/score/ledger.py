@@ -6,8 +6,8 @@ Every gold line that counts under the protocol is in the first class that holds 
    results where gold is a candidate; of an agent its whole final context.
 2. `past_budget`: returned by a ranking, but past that cut-off.
 3. `seen`: shown in an agent's steps and not kept in its final context.
-4. `unreachable`: nothing that was searched holds it. It is in no chunk of the pool, or in no searched file where nobody
-   knows the chunks; under rules of similarity no chunk of the pool is relevant.
+4. `unreachable`: nothing that was searched holds it. It is in no chunk of the pool, or, where nobody knows the chunks,
+   in no searched file; under rules of similarity no chunk of the pool is relevant.
 5. `no_answer`: the run returned nothing for the item; of an agent, no final context.
 6. `other_lines`: its file was returned, shown or named, by other lines.
 7. `not_returned`: its file never was.
@@ -55,7 +55,7 @@ def ledger_of_lines(
     hits: pl.LazyFrame,
     gold: pl.LazyFrame,
     files: pl.LazyFrame,
-    chunks: pl.LazyFrame | None,
+    chunks: pl.LazyFrame,
     is_chance: bool,
 ) -> pl.LazyFrame:
     """One row per item that has gold lines: item_id, n_gold and the CLASSES.
@@ -67,15 +67,14 @@ def ledger_of_lines(
         hits: Its rows of `hits`; of a run with a part `lines` that is its ranking.
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         files: item_id, path, n_lines of the gold files that are there.
-        chunks: item_id, path, line_start, line_end: the chunks of the gold files that are searched; None where nobody
-            knows how they were cut.
+        chunks: item_id, path, line_start, line_end: the chunks of the gold files that are searched; where nobody knows
+            how they were cut, those files whole.
         is_chance: The run stands for every order of the pool.
     """
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)
     known = of_coverage.select("item_id", n_gold="denominator", found="numerator")
     spans = disjoint(_clamped(gold, files))
-    whole = files.select(*_SPAN, line_start=pl.lit(0, pl.Int64), line_end="n_lines")
-    reached = _shared(whole if chunks is None else chunks, spans, files, "n_reachable")
+    reached = _shared(chunks, spans, files, "n_reachable")
     returned, named = reached.rename({"n_reachable": "n_returned"}), files.select(_SPAN).clear()
     kind = known.select("item_id", is_ranking=pl.lit(value=True))
     if not is_chance:

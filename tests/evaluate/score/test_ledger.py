@@ -68,7 +68,7 @@ def of_lines(
         hits=pl.LazyFrame(shown, {"item_id": pl.String, "part": pl.String, **SPAN}, orient="row"),
         gold=spans_of(gold),
         files=pl.LazyFrame({"item_id": ["x"] * 2, "path": list(FILES), "n_lines": list(FILES.values())}),
-        chunks=None if chunks is None else spans_of(chunks),
+        chunks=spans_of([(path, 0, n) for path, n in FILES.items()] if chunks is None else chunks),
         is_chance=is_chance,
     ).collect()
     table("ledger").checked(found.with_columns(run_id=pl.lit("run"), protocol=pl.lit(protocol.name)))

@@ -280,3 +280,20 @@ def test_where_the_gold_of_agents_and_rankings_went_adds_up(lake: Lake) -> None:
     assert both["seen"].sum() > 0
     assert (both["found"] + both["seen"] >= both["n_cumulative_hit"]).all()
     assert all(shares[name, "seen"] == 0 for name in means["system"].unique() if name not in agents)
+
+
+def test_gold_that_is_not_searched_is_unreachable_whoever_ran_the_search(lake: Lake) -> None:
+    """The same ranking, of a system built in and imported, has one ledger."""
+    ranking = lake.root.parent / "mine.tsv"
+    said = command("report", "export", "whole-file+bm25-okapi", "--format", "tsv", "-o", ranking, "--lake", lake.root)
+    assert said.code == 0, said.err
+    mine = ["--benchmark", "contextbench", "--system", "mine", "--lake", lake.root]
+    said = command("ingest", "run", ranking, *mine)
+    assert said.code == 0, said.err
+    said = command("evaluate", "--benchmarks", "contextbench", "--systems", "mine", "--lake", lake.root)
+    assert said.code == 0, said.err
+    runs = lake.read("runs").select("run_id", "system")
+    ledger = lake.read("ledger", protocol=DOCS).join(runs, on="run_id").drop("run_id").sort("item_id")
+    built_in, imported = (ledger.filter(system=name).drop("system") for name in ("whole-file+bm25-okapi", "mine"))
+    assert built_in["unreachable"].sum() > 0
+    assert_frame_equal(built_in, imported)
