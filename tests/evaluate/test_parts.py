@@ -129,7 +129,7 @@ def test_a_part_that_is_gone_is_made_again_and_no_other_is_touched(lake: Path) -
     times = {path: (lake / path).stat().st_mtime_ns for path in whole}
     store = Lake(lake)
     run_id = store.read("runs").filter(pl.col("retriever") == "bm25-okapi")["run_id"].sort()[0]
-    gone = [part for part in store.parts("hits", run_id=run_id) if part.name == "python_cff-test-easy-0001"]
+    gone = [part for part in store.parts("hits", run_id=run_id) if part.name == "python_cff-test-0001"]
     assert len(gone) == 1
     store.remove(gone[0])
     _evaluated(lake)
@@ -138,16 +138,16 @@ def test_a_part_that_is_gone_is_made_again_and_no_other_is_touched(lake: Path) -
     assert {path for path in changed if "costs" not in path} == {
         path
         for path in whole
-        if run_id in path and path.startswith(("hits", "run_items")) and "python_cff-test-easy-0001" in path
+        if run_id in path and path.startswith(("hits", "run_items")) and "python_cff-test-0001" in path
     }
 
 
 def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
     asked = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
-    assert len(asked) == 10
+    assert len(asked) == 8
     assert all([part.name for part in one.files or []] == [one.part] for one in asked)
-    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), "java_cff-test-hard-0001"))
-    assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-hard-0001", 4, 4)]
+    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), "java_cff-test-0003"))
+    assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-0003", 5, 5)]
     assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
 
 

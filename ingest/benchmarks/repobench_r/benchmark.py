@@ -23,7 +23,15 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.benchmarks.fields import Fields
-from ingest.benchmarks.repobench_r.rows import FIELDS, LEVELS, SPLITS, Row, checked_rows, rows_of, weight_of
+from ingest.benchmarks.repobench_r.rows import (
+    FIELDS,
+    SPLITS,
+    RawRow,
+    Row,
+    checked_rows,
+    numbered_rows,
+    weight_of,
+)
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
 from lake.errors import Exit, GoldspanError
@@ -86,28 +94,23 @@ def parts(
     if limit is not None:
         yield _sample(raw, name, split, limit, fields)
         return
-    counts = dict.fromkeys(LEVELS, 0)
-    parts = dict.fromkeys(LEVELS, 0)
-    for entry in raw.tasks:
-        for level, batch in _batches(rows_of(entry, split, rejects, fields)):
-            part = f"{name}-{split}-{level}-{parts[level]:04d}"
-            rows = partial(checked_rows, batch, counts[level], level, split, entry.path)
-            yield PartToRead(part, partial(_reading, part, name, split, rows))
-            counts[level] += len(batch)
-            parts[level] += 1
+    for number, batch in enumerate(_batches(numbered_rows(raw.tasks, split, rejects, fields))):
+        part = f"{name}-{split}-{number:04d}"
+        yield PartToRead(part, partial(_reading, part, name, split, partial(checked_rows, batch, split)))
 
 
-def _batches(rows: Iterable[tuple[str, object]]) -> Iterator[tuple[str, Sequence[object]]]:
-    """Rows as they come, level by level, some thousand at once and never more than memory holds."""
-    waiting: dict[str, list[object]] = {level: [] for level in LEVELS}
-    weight = dict.fromkeys(LEVELS, 0)
-    for level, row in rows:
-        waiting[level].append(row)
-        weight[level] += weight_of(row)
-        if len(waiting[level]) == ROWS_AT_ONCE or weight[level] > CHARACTERS_AT_ONCE:
-            yield level, waiting[level]
-            waiting[level], weight[level] = [], 0
-    yield from ((level, batch) for level, batch in waiting.items() if batch)
+def _batches(rows: Iterable[RawRow]) -> Iterator[Sequence[RawRow]]:
+    """Rows as they come, some thousand at once and never more than memory holds."""
+    waiting: list[RawRow] = []
+    weight = 0
+    for row in rows:
+        waiting.append(row)
+        weight += weight_of(row.value)
+        if len(waiting) == ROWS_AT_ONCE or weight > CHARACTERS_AT_ONCE:
+            yield waiting
+            waiting, weight = [], 0
+    if waiting:
+        yield waiting
 
 
 def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) -> PartToRead:
@@ -115,11 +118,7 @@ def _sample(raw: RawFiles, name: str, split: str, limit: int, fields: Fields) ->
     part = f"{name}-{split}-sample"
 
     def checked(found: Rejects) -> Iterator[Row]:
-        counts = dict.fromkeys(LEVELS, 0)
-        for entry in raw.tasks:
-            for level, row in rows_of(entry, split, found, fields):
-                yield from checked_rows([row], counts[level], level, split, entry.path, found)
-                counts[level] += 1
+        return checked_rows(numbered_rows(raw.tasks, split, found, fields), split, found)
 
     def drawn(found: Rejects) -> Iterator[Row]:
         names = [(_item_id(row, name, split), row.repo) for row in checked(found)]

@@ -141,11 +141,34 @@ class Row(NamedTuple):
     version: str
 
 
-def checked_rows(
-    rows: Iterable[object], first: int, level: str, split: str, where: str, rejects: Rejects
-) -> Iterator[Row]:
-    """The raw rows of a level, numbered from `first`, that are as RepoBench-R's are; the others are rejected."""
-    for n, row in enumerate(rows, start=first):
+class RawRow(NamedTuple):
+    """A raw row with its place.
+
+    Attributes:
+        where: Its file.
+        level: How many candidates it has: easy or hard.
+        n: Its number in its split and level, from 0 over all files.
+        value: What stands there.
+    """
+
+    where: str
+    level: str
+    n: int
+    value: object
+
+
+def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[RawRow]:
+    """Every raw row of some files' split, one file in memory at a time."""
+    counts = dict.fromkeys(LEVELS, 0)
+    for entry in entries:
+        for level, value in rows_of(entry, split, rejects, fields):
+            yield RawRow(entry.path, level, counts[level], value)
+            counts[level] += 1
+
+
+def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterator[Row]:
+    """The raw rows that are as RepoBench-R's are; the others are rejected."""
+    for where, level, n, row in rows:
         if row is TOO_LARGE:
             continue
         try:

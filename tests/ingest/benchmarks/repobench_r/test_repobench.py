@@ -245,7 +245,7 @@ def test_contents_that_later_parts_share_are_stored_once(tmp_path: Path, monkeyp
     folder = put(put(tmp_path / "raw", easy, hard), easy, hard, name="java_cff")
     assert ingested(folder, tmp_path / "lake").code == 0
     lake = Lake(tmp_path / "lake")
-    assert len(lake.parts("items")) == 2 * (4 + 2)
+    assert len(lake.parts("items")) == 2 * 5
     # Twelve snippets, whatever part first held them, each cut once.
     assert lake.read("blobs")["sha256"].is_unique().all()
     assert lake.read("blobs").height == lake.read("chunks").height == 12
