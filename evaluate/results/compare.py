@@ -67,7 +67,7 @@ def compare(
     pairs = [
         Pair(task, protocol, sources, meant)
         for protocol in (map(protocol_named, protocol_names) if protocol_names else protocols().values())
-        for task in map(TASKS.__getitem__, protocol.tasks)
+        for task in (TASKS[name] for name in protocol.tasks if name in TASKS)
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
     if not pairs:

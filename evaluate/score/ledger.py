@@ -7,7 +7,8 @@ Every gold line that counts under the protocol is in the first class that holds 
 2. `past_budget`: returned by a ranking, but past that cut-off.
 3. `seen`: shown in an agent's steps and not kept in its final context.
 4. `unreachable`: nothing that was searched holds it. It is in no chunk of the pool, or, where nobody knows the chunks,
-   in no searched file; under rules of similarity no chunk of the pool is relevant.
+   in no searched file (an agent has no index, and may read every file); under rules of similarity no chunk of the pool
+   is relevant.
 5. `no_answer`: the run returned nothing for the item; of an agent, no final context.
 6. `other_lines`: its file was returned, shown or named, by other lines.
 7. `not_returned`: its file never was.
@@ -74,7 +75,12 @@ def ledger_of_lines(
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)
     known = of_coverage.select("item_id", n_gold="denominator", found="numerator")
     spans = disjoint(_clamped(gold, files))
-    reached = _shared(chunks, spans, files, "n_reachable")
+    # An agent searches as it likes: every file of the repository is there for it.
+    is_agent = answered.select(is_agent=pl.col("n_steps").is_not_null().any())
+    whole = files.select(*_SPAN, line_start=pl.lit(0, pl.Int64), line_end="n_lines").join(is_agent, how="cross")
+    free = whole.filter("is_agent").drop("is_agent")
+    searched = pl.concat([chunks.select(*_SPAN, "line_start", "line_end"), free], how="vertical_relaxed")
+    reached = _shared(searched, spans, files, "n_reachable")
     returned, named = reached.rename({"n_reachable": "n_returned"}), files.select(_SPAN).clear()
     kind = known.select("item_id", is_ranking=pl.lit(value=True))
     if not is_chance:
