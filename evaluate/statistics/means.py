@@ -9,7 +9,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from evaluate.statistics.bootstrap import item_intervals
-from evaluate.statistics.intervals import repository_intervals
+from evaluate.statistics.mean_intervals import bounds_of, ends_of
+from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
 from lake.exact import exact_sum, from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
@@ -22,6 +23,13 @@ _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
 _SLICE = ["slice", "slice_value"]
 _OF = ["measure", *_SLICE]
 _SUMMED = ("value", "numerator", "denominator")
+_PRODUCTS = {
+    "squares": ("value", "value"),
+    "above_above": ("numerator", "numerator"),
+    "above_below": ("numerator", "denominator"),
+    "below_below": ("denominator", "denominator"),
+}
+"""Sums of what items' numbers are times each other, for intervals over items."""
 _LATER = ("share_of_oracle",)
 """The oracle's share is made by comparing runs, not here."""
 
@@ -82,11 +90,13 @@ def aggregate(
     - micro: sum of numerators over sum of denominators, where that is 0 what `of_nothing` says; null for a metric that
       keeps none or that has no value at any item.
     - by_repo: mean of the repositories' macro means.
-    - low, high, and the same of micro and by_repo: the mean's 95 % interval over other repositories, see `intervals`;
-      null with fewer than two.
+    - low, high, and the same of micro and by_repo: the mean's 95 % interval within the metric's bounds, see
+      `intervals`; null over a single item.
+    - unit: what the interval is over: the repository, or the item where fewer than FEWEST_REPOS have a value.
     - item_low, item_high: that of macro over other items of these repositories, see `bootstrap`; null where the slice
       is not resampled.
-    - n: the items with a value, which the means are over; n_items: all that have a row.
+    - n: the items with a value, which the means are over; n_items: all that have a row; n_repos: the repositories with
+      a value.
     - n_failed: items that the run did not answer, or that the protocol gives no value of any metric; where a protocol
       scores them 0, they count in n.
     - n_not_applicable: items without a value that did not fail. What n_items has beyond it and n failed and was left
@@ -116,6 +126,7 @@ def aggregate(
     # Rows are summed once per kind of items, alike in everything; the kinds are then summed per slice.
     sums = scored.group_by("measure", "kind").agg(
         *(steps(pl.col(name)).sum() for name in _SUMMED),
+        *(steps(pl.col(one) * pl.col(other)).sum().alias(name) for name, (one, other) in _PRODUCTS.items()),
         pl.col("value").count().alias("n"),
         pl.len().alias("n_items"),
         pl.col("failed").sum().alias("n_failed"),
@@ -125,7 +136,7 @@ def aggregate(
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
     held = _sliced(kinds.drop("item_id"), slices, strata)
-    means = _means(cells.lazy(), pl.concat([of for of, _ in held]))
+    means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures))
     drawn = [_counted(distinct, of) for of in _resampled(held, opens_with)]
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
@@ -153,19 +164,20 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
     return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
 
 
-def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:
+def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame) -> pl.DataFrame:
     """The numbers of every measure and value of a slice.
 
     Args:
         cells: measure, kind, and sums over the items of each kind.
         held: kind, repo, slice, slice_value: the kinds of items that each value of a slice holds.
+        bounds: measure, lowest, highest.
     """
     groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
     by_repo = (
         cells.join(groups.select("group", "kind").explode("kind"), on="kind")
         .group_by("measure", "group")
-        .agg(pl.col(*_SUMMED, *counts).sum())
+        .agg(pl.col(*_SUMMED, *_PRODUCTS, *counts).sum())
         .join(groups.drop("kind"), on="group")
         .with_columns(repo_mean=pl.when(pl.col("n") > 0).then(from_steps(pl.col("value")) / pl.col("n")))
         .collect()
@@ -176,17 +188,15 @@ def _means(cells: pl.LazyFrame, held: pl.DataFrame) -> pl.DataFrame:
         (exact_sum(pl.col("repo_mean")) / pl.col("repo_mean").count()).alias("by_repo"),
         _micro(),
         *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
-        pl.col("repo").n_unique().cast(pl.Int64).alias("n_repos"),
+        (pl.col("n") > 0).sum().cast(pl.Int64).alias("n_repos"),
     )
-    for prefix, numerator, denominator in (
-        ("", pl.col("value"), steps(pl.col("n"))),
-        ("micro_", pl.col("numerator"), pl.col("denominator")),
-        ("by_repo_", steps(pl.col("repo_mean")), steps(pl.col("repo_mean").is_not_null().cast(pl.Float64))),
-    ):
-        quotients = by_repo.select(*_OF, numerator=numerator, denominator=denominator)
-        ends = repository_intervals(quotients, _OF).rename({end: f"{prefix}{end}" for end in ("low", "high")})
-        means = means.join(ends, on=_OF, how="left")
-    return means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect()
+    means = means.with_columns(
+        unit=pl.when(pl.col("n_repos") < FEWEST_REPOS).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY))
+    )
+    means = means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect().lazy()
+    for end in ends_of(by_repo, means.join(bounds, on="measure")):
+        means = means.join(end, on=_OF, how="left")
+    return means.collect()
 
 
 def _resampled(held: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> list[pl.DataFrame]:

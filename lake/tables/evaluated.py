@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataframely as dy
 import polars as pl
 
+from lake.catalog.unit import ITEM, REPOSITORY
 from lake.tables.columns import integers, keys, numbers, texts
 
 
@@ -65,9 +66,10 @@ class Aggregates(dy.Schema):
 
     The means are over `n` of `n_items`. `n_not_applicable` have no value of the metric though the run answered them;
     what is left failed and is in no mean. `n_failed` counts every failed item, also where it scores 0 and so is in `n`.
-    `low` to `high` is the 95 % interval of `macro` over other repositories like these; `micro_…` and `by_repo_…` are
-    those of the other means. `item_low` to `item_high` is that of `macro` for these repositories only, resampled from
-    their items in the slice a board opens with, and in the whole.
+    `low` to `high` is the 95 % interval of `macro`; `micro_…` and `by_repo_…` are those of the other means. What they
+    are over is the `unit`: other repositories like these, or, where fewer than six have a value, other items of these
+    repositories only. `item_low` to `item_high` is that of `macro` for these repositories only, resampled from
+    their items in the slice a board opens with, and in the whole. `n_repos` have a value.
     """
 
     run_id, protocol, granularity, metric = keys(4)
@@ -76,6 +78,7 @@ class Aggregates(dy.Schema):
     macro, micro, by_repo, low, high = numbers(5, nullable=True)
     micro_low, micro_high, by_repo_low, by_repo_high, item_low, item_high = numbers(6, nullable=True)
     n, n_items, n_repos, n_failed, n_not_applicable = integers(5)
+    unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
     share_of_oracle = dy.Float64(nullable=True)
 
 

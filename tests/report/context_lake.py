@@ -67,7 +67,7 @@ def _write_run(lake: Lake, system: str, primary: float | None) -> None:
     rows = [
         {"run_id": name, "protocol": PROTOCOL, "granularity": granularity, "metric": f"{granularity}_{quantity}",
          "k": 0, "slice": "all", "slice_value": "all", "macro": value, "micro": value, "by_repo": value,
-         "n": 2, "n_items": 2, "n_repos": 1, "n_failed": 0, "n_not_applicable": 0}
+         "n": 2, "n_items": 2, "n_repos": 1, "unit": "item", "n_failed": 0, "n_not_applicable": 0}
         for place, granularity in enumerate(GRANULARITIES)
         for number, quantity in enumerate(QUANTITIES)
         for value in [primary / (1 + place + number / 8)]
@@ -114,7 +114,7 @@ def write_official(lake: Lake) -> Lake:
         found = {
             "run_id": name, "protocol": OFFICIAL, "granularity": "line", "metric": "line_coverage", "k": 0,
             "slice": "all", "slice_value": "all", "macro": macro, "micro": micro, "by_repo": macro, "n": 2 - n_failed,
-            "n_items": 2, "n_repos": 1, "n_failed": n_failed, "n_not_applicable": 0,
+            "n_items": 2, "n_repos": 1, "n_failed": n_failed, "n_not_applicable": 0, "unit": "item",
         }  # fmt: skip
         of_steps = [
             {**found, "metric": metric, "macro": macro / 2, "micro": None if rule == "none" else micro / 4}

@@ -137,7 +137,14 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
         "high": value + 0.05,
         "n": N_ITEMS,
     }
-    means |= {"n_items": N_ITEMS, "n_repos": len(REPOS), "n_failed": 0, "n_not_applicable": 0, "run_id": run_id}
+    means |= {
+        "n_items": N_ITEMS,
+        "n_repos": len(REPOS),
+        "n_failed": 0,
+        "n_not_applicable": 0,
+        "run_id": run_id,
+        "unit": "item",
+    }
     slices = [("all", "all"), *(("repo", repo) for repo in REPOS), ("subset", ATTACK)]
     write(lake, "aggregates", [
         {**_KEY, **means, "metric": metric, "slice": name, "slice_value": of}

@@ -183,7 +183,7 @@ def write_run(
     mean = {
         "run_id": name, "protocol": protocol, "granularity": granularity, "metric": metric, "k": k, "slice": "all",
         "slice_value": "all", "macro": value, "micro": value, "by_repo": value, "n": len(ids), "n_items": len(ids),
-        "n_repos": 1, "n_failed": 0, "n_not_applicable": 0,
+        "n_repos": 1, "n_failed": 0, "n_not_applicable": 0, "unit": "item",
     }  # fmt: skip
     write(lake, "aggregates", [mean], benchmark=benchmark, protocol=protocol, run_id=name)
     return name

@@ -272,7 +272,7 @@ def aggregate(
         "run_id": run, "protocol": protocol_name, "granularity": "chunk", "metric": metric, "k": k, "slice": where[0],
         "slice_value": where[1], "macro": value, "micro": None if metric in ("ndcg", "mrr") else value * 0.95,
         "by_repo": value * 0.9, "n": 5 if where[0] != "repo" else 2, "n_items": 5 if where[0] != "repo" else 2,
-        "n_repos": 3, "n_failed": 0, "n_not_applicable": 0,
+        "n_repos": 3, "n_failed": 0, "n_not_applicable": 0, "unit": "item",
     }  # fmt: skip
 
 

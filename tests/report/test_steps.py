@@ -32,7 +32,7 @@ def step(item: str, number: int, n_cumulative_hit: int, n_gold: int = 10) -> dic
 def aggregate(metric: str, n: int, slice_: str = "all", value: str = "all") -> dict[str, object]:
     named = {"run_id": "run", "protocol": PROTOCOL, "granularity": "line", "metric": metric, "k": 0}
     counts = dict.fromkeys(("n_repos", "n_failed", "n_not_applicable"), 0)
-    return {**named, "slice": slice_, "slice_value": value, "n": n, "n_items": n, **counts}
+    return {**named, "slice": slice_, "slice_value": value, "n": n, "n_items": n, "unit": "item", **counts}
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Simulated data sets whose true mean is known, and how often the interval over repositories covers it."""
+"""Simulated data sets whose true mean is known, and how often the interval of their mean covers it."""
 
 from __future__ import annotations
 
@@ -6,56 +6,87 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from evaluate.statistics.intervals import repository_intervals
+from evaluate.statistics.intervals import intervals, over_items, over_repositories
+from lake.catalog.unit import FEWEST_REPOS
 from lake.exact import steps
 
 Floats = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
+"""What items' scores are like."""
 
 REPOEVAL = np.array([146, 67, 64, 46, 42, 36, 32, 22])
 """Items per repository of RepoEval's function level."""
 
-REPOBENCH = np.minimum(np.random.default_rng(7).geometric(0.08, 400), 60)
-"""Items per repository where there are hundreds, most of them small."""
-
-KINDS = ("normal", "hit or miss", "near 0 or 1")
-ALIKE = (0.0, 0.05, 0.2, 0.4)
-"""Intraclass correlations: how alike the items of a repository are."""
-
-_MEAN = 0.35
+_CONCENTRATION = 4
+_N_AT_ONCE = 2_000_000
 
 
-def coverage(sizes: NDArray[np.int64], kind: str, alike: float, n_sets: int, seed: int = 1) -> float:
-    """In which share of some simulated data sets the interval covers the mean that they were drawn from."""
-    random = np.random.default_rng(seed)
-    starts = np.cumsum(sizes) - sizes
-    n_at_once = max(1, 4_000_000 // int(sizes.sum()))
-    blocks = [
-        np.add.reduceat(_values(random, sizes, kind, alike, min(n_at_once, n_sets - begin)), starts, axis=1)
+def sizes_of(n_repos: int) -> Counts:
+    """So many repositories, of sizes as unequal as RepoEval's."""
+    sizes: Counts = np.interp(np.linspace(0, 7, n_repos), np.arange(8), REPOEVAL).round().astype(np.int64)
+    return sizes
+
+
+def coverage(kind: str, mean: float, n_repos: int, alike: float, n_sets: int, *, within: bool = True) -> float:
+    """In what per cent of some simulated data sets the interval covers the truth.
+
+    The truth is the mean that repositories are drawn from; where items are the unit, that of the repositories drawn.
+
+    Args:
+        kind: One of KINDS.
+        mean: The true mean.
+        n_repos: How many repositories.
+        alike: Their items' intraclass correlation.
+        n_sets: How many data sets.
+        within: The metric lies within 0 and 1; else the interval is t without bounds.
+    """
+    sizes = sizes_of(n_repos)
+    random = np.random.default_rng(int(1_000_000 * mean) + 1_000 * n_repos + int(100 * alike))
+    n_at_once = max(1, _N_AT_ONCE // int(sizes.sum()))
+    covered = [
+        _covered(random, sizes, kind, mean, alike, min(n_at_once, n_sets - begin), within=within)
         for begin in range(0, n_sets, n_at_once)
     ]
-    sums = np.concatenate(blocks)
-    repositories = pl.LazyFrame(
+    return 100 * float(np.concatenate(covered).mean())
+
+
+def _covered(
+    random: np.random.Generator, sizes: Counts, kind: str, mean: float, alike: float, n: int, *, within: bool
+) -> NDArray[np.bool_]:
+    means, values = _drawn(random, sizes, kind, mean, alike, n)
+    starts, of = np.cumsum(sizes) - sizes, ["data"]
+    totals, squares = (np.add.reduceat(each, starts, axis=1).ravel() for each in (values, values**2))
+    data, counts = np.repeat(np.arange(n), len(sizes)), np.tile(sizes.astype(np.float64), n)
+    quotients = pl.LazyFrame(
         {
-            "data": np.repeat(np.arange(n_sets), len(sizes)),
-            "numerator": sums.ravel(),
-            "denominator": np.tile(sizes.astype(np.float64), n_sets),
+            "data": data, "numerator": totals, "denominator": counts,
+            "above_above": squares, "above_below": totals, "below_below": counts,
         }
-    ).with_columns(steps(pl.col("numerator", "denominator")))
-    ends = repository_intervals(repositories, ["data"]).collect()
-    # A data set of equal values has an interval of no width, which covers nothing.
-    assert ends.height == n_sets
-    return float(ends.select(pl.lit(_MEAN).is_between("low", "high").sum()).item() / n_sets)
+    ).with_columns(steps(pl.all().exclude("data")))  # fmt: skip
+    is_of_items = len(sizes) < FEWEST_REPOS
+    estimates = (over_items if is_of_items else over_repositories)(quotients, of).sort(of).collect()
+    assert estimates.height == n
+    low, high = (0.0, 1.0) if within else (-np.inf, np.inf)
+    n_items = int(sizes.sum())
+    n_units = n_items if is_of_items else len(sizes)
+    known = {"n": n_items, "n_units": n_units, "lowest": low, "highest": high}
+    ends = intervals(estimates.with_columns(**{name: pl.lit(value) for name, value in known.items()}))
+    truth = means @ sizes / n_items if is_of_items else np.full(n, mean)
+    covered: NDArray[np.bool_] = (ends["low"].to_numpy() <= truth) & (truth <= ends["high"].to_numpy())
+    return covered
 
 
-def _values(random: np.random.Generator, sizes: NDArray[np.int64], kind: str, alike: float, n: int) -> Floats:
-    """Values of the items (data sets, items), whose repositories' means differ."""
-    if kind == "normal":
-        means = np.repeat(random.normal(_MEAN, np.sqrt(alike), (n, len(sizes))), sizes, axis=1)
-        return means + random.normal(0, np.sqrt(1 - alike), means.shape)
+def _drawn(
+    random: np.random.Generator, sizes: Counts, kind: str, mean: float, alike: float, n: int
+) -> tuple[Floats, Floats]:
+    """The repositories' means (data sets, repositories) and the items' values (data sets, items)."""
     # Means from a beta distribution, whose variance is `alike` of the largest possible.
     weight = (1 - alike) / alike if alike else 1e9
-    means = random.beta(_MEAN * weight, (1 - _MEAN) * weight, (n, len(sizes)))
-    means = np.repeat(means.clip(1e-3, 1 - 1e-3), sizes, axis=1)
-    if kind == "hit or miss":
-        return (random.random(means.shape) < means).astype(np.float64)
-    return random.beta(means, 1 - means)
+    means = random.beta(mean * weight, (1 - mean) * weight, (n, len(sizes))).clip(1e-4, 1 - 1e-4)
+    each = np.repeat(means, sizes, axis=1)
+    if kind == HIT_OR_MISS:
+        return means, (random.random(each.shape) < each).astype(np.float64)
+    concentration = _CONCENTRATION if kind == SPREAD else 1
+    return means, random.beta(concentration * each, concentration * (1 - each))

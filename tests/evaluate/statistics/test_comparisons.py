@@ -8,12 +8,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from evaluate.statistics.comparisons import compare_runs, verdict_of, with_places
+from evaluate.statistics.intervals import over_repositories
 from evaluate.statistics.pooling import pooled
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
+from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, mirrored
@@ -181,13 +184,16 @@ def test_a_ratio_of_sums_is_compared_as_the_table_averages_it() -> None:
 
 
 @pytest.mark.parametrize("n_repos", [3, 8, 60])
-def test_against_a_system_that_finds_nothing_the_interval_is_that_of_the_mean(n_repos: int) -> None:
+def test_against_a_system_that_finds_nothing_the_interval_is_t_over_the_repositories_of_the_mean(n_repos: int) -> None:
     made = Made({"a": [0.0] * 110, "b": values_of(110, n_repos)["best"]}, n_repos)
-    mean = made.rows.filter(run_id="b").select("slice", "slice_value", "macro", "low", "high")
-    both = made.comparisons.join(mean, on=["slice", "slice_value"], suffix="_of_mean")
-    assert both.height == made.comparisons.height
-    for name, of_mean in (("delta", "macro"), ("low", "low_of_mean"), ("high", "high_of_mean")):
-        assert both[name].to_list() == pytest.approx(both[of_mean].to_list())
+    scores = made.scores["b"].join(made.items.select("item_id", "repo"), on="item_id")
+    by_repo = scores.group_by("repo").agg(steps(pl.col("value")).sum().alias("numerator"), n=pl.len().cast(pl.Float64))
+    mean = over_repositories(by_repo.select(denominator=steps(pl.col("n")), numerator="numerator", of=1), ["of"])
+    row = mean.collect().row(0, named=True)
+    half = stats.t.ppf(0.975, row["degrees"]) * row["variance"] ** 0.5
+    whole = made.comparisons.filter(slice="all").row(0, named=True)
+    expected = (row["mean"], row["mean"] - half, row["mean"] + half)
+    assert [whole[name] for name in ("delta", "low", "high")] == pytest.approx(expected)
 
 
 def test_swapping_first_and_second_mirrors_a_comparison(made: Made) -> None:
