@@ -177,7 +177,7 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
     """The parts of a benchmark's items that a task asks, or the one of a name; those left without items not at all.
 
     Raises:
-        GoldspanError: The lake holds no items of the benchmark.
+        GoldspanError: The lake holds no items of the benchmark, or no gold of them.
     """
     parts = lake.parts("items", benchmark=task.benchmark)
     if not parts:
@@ -196,11 +196,14 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
         if items.is_empty():
             continue
         gold = lake.part("gold_spans", stored.name, benchmark=task.benchmark)
+        if gold is None:
+            # Without it every score would be 0.
+            raise _nothing(lake, task.benchmark, f"gold_spans for {stored.name}")
         files = _files_of_its_own(lake, task, stored.name, scorable["pool_id"])
         pools = _files_of_all(lake, task) if files is None else files
         stamp = fingerprint(
             stored.fingerprint,
-            gold.fingerprint if gold else "",
+            gold.fingerprint,
             [(one.name, one.fingerprint) for one in pools],
             selection.said(),
         )
@@ -221,6 +224,6 @@ def _files_of_all(lake: Lake, task: Task) -> list[Part]:
     return [part for kind in SEARCHED for part in lake.parts("files", benchmark=task.benchmark, kind=kind)]
 
 
-def _nothing(lake: Lake, benchmark: str) -> GoldspanError:
-    message = f"the lake holds no items of {benchmark}"
+def _nothing(lake: Lake, benchmark: str, what: str = "items") -> GoldspanError:
+    message = f"the lake holds no {what} of {benchmark}"
     return GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)

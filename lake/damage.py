@@ -13,8 +13,9 @@ from urllib.parse import unquote
 import polars as pl
 
 from lake.naming import GOLD_RUN
-from lake.parts import MAX_NAME_BYTES, DamagedPartError, check_part, part_at, parts_below
+from lake.parts import MAX_NAME_BYTES, DamagedPartError, Part, check_part, part_at, parts_below
 from lake.tables import TABLES, Table
+from lake.wholeness import lost_rows
 
 ASIDE = ".damaged"
 """The folder of a lake that holds what was set aside."""
@@ -29,6 +30,9 @@ _REMEDIES = {
     "chunkers": f"{_AGAIN}, but chunks that were imported are to be imported again",
 }
 
+OF_IMPORTED = {"runs", "run_items", "hits", "edits"}
+"""The tables that say of an imported run whether it lost rows."""
+
 _DEEPEST = 8
 """No table has so many folders: a link that leads back to where it is ends here."""
 
@@ -40,11 +44,13 @@ class Fault(NamedTuple):
         table: The table.
         path: Where it is.
         why: What is wrong with it.
+        is_as_written: Whether it is a part as it was written, which other tables contradict.
     """
 
     table: Table
     path: Path
     why: str
+    is_as_written: bool = False
 
 
 @dataclass
@@ -62,8 +68,9 @@ def survey(root: Path, tables: Collection[Table] = tuple(TABLES.values())) -> Su
     Raises:
         GoldspanError: The lake is of another format, or may not be read.
     """
-    found = Survey()
+    found, fit = Survey(), dict[str, list[Part]]()
     for table in tables:
+        fit[table.name] = []
         for path in _entries(root, table):
             try:
                 check_part(path, path.relative_to(root).as_posix(), table.name)
@@ -72,6 +79,11 @@ def survey(root: Path, tables: Collection[Table] = tuple(TABLES.values())) -> Su
             else:
                 found.n_parts += 1
                 found.n_bytes += path.stat().st_size
+                fit[table.name].append(part_at(table, path))
+    if fit.keys() >= OF_IMPORTED:
+        damaged = {fault.path.parent.name for fault in found.faults}
+        lost = {path: why for path, why in lost_rows(fit).items() if path.parent.name not in damaged}
+        found.faults += [Fault(TABLES["runs"], path, why, is_as_written=True) for path, why in lost.items()]
     return found
 
 
@@ -101,7 +113,7 @@ def set_aside(root: Path, faults: Sequence[Fault]) -> list[str]:
     faults = [*faults, *(one for one in _items_without_files(root, faults) if one.path not in unfit)]
     lost = {fault.path: run for fault in faults if (run := _imported_run(root, fault, unfit)) is not None}
     sentences = []
-    for table, path, why in faults:
+    for table, path, why, _ in faults:
         then = _REMEDIES.get(table.name, _AGAIN)
         if (run := lost.get(path)) is not None:
             then = f"import the run {unquote(run.name.partition('=')[2])} again"
@@ -154,7 +166,7 @@ def _imported_run(root: Path, fault: Fault, unfit: Collection[Path]) -> Path | N
     if part_at(fault.table, fault.path).folders.get("run_id") == GOLD_RUN or not is_expected:
         return None
     row = root.joinpath("runs", *inside[1:3], "part-all.parquet")
-    if row in unfit or not row.is_file():
+    if (row in unfit and not fault.is_as_written) or not row.is_file():
         # Measured costs are of runs that were made here.
         is_imported = not root.joinpath("costs", *inside[1:3]).is_dir()
     else:

@@ -16,12 +16,13 @@ from typing import TYPE_CHECKING
 import polars as pl
 from filelock import FileLock, Timeout
 
-from lake.damage import TEMPORARY, remove_empty, remove_unfinished, set_aside, survey
+from lake.damage import OF_IMPORTED, TEMPORARY, remove_empty, remove_unfinished, set_aside, survey
 from lake.errors import Exit, GoldspanError, refusal_of
 from lake.fingerprint import fingerprint
 from lake.parts import Part as Part
 from lake.parts import PartCounts, check_part, damaged, metadata, part_at, parts_below, path_of, put_digest
 from lake.tables import TABLES, Table, table
+from lake.wholeness import lost_rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -193,7 +194,7 @@ class Lake:
             raise self._refused(error, self.root) from error
         try:
             self._mend(makes, warn)
-            with self.naming_damage():
+            with self._naming_damage():
                 yield
         finally:
             lock.release()
@@ -215,11 +216,18 @@ class Lake:
 
     @contextmanager
     def naming_damage(self) -> Iterator[None]:
-        """Where reading the lake fails inside, say which of its parts cannot be read.
+        """Refuse imported runs that lost rows; where reading the lake fails inside, say which part cannot be read.
 
         Raises:
-            GoldspanError: A part is cut short, damaged or of another shape than its table.
+            GoldspanError: A part is cut short, damaged, of another shape than its table or contradicted by another.
         """
+        with self._naming_damage():
+            for path, why in lost_rows({name: self.parts(name) for name in OF_IMPORTED}).items():
+                raise damaged(path, why)
+            yield
+
+    @contextmanager
+    def _naming_damage(self) -> Iterator[None]:
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, FileNotFoundError) as error:

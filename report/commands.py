@@ -28,6 +28,7 @@ from lake.parts import PartCounts
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
+from lake.wholeness import check_whole
 from report.build import build, publishers
 from report.folder import MANIFEST, Manifest, manifest_in
 from report.items.licences import ItemText
@@ -61,6 +62,7 @@ def build_(
     # Whoever writes to the lake meanwhile is noticed: these are its states before anything is read.
     unchanged.note_read([*earlier, *(lake / name for name in TABLES)])
     with store.naming_damage():
+        check_whole(lake)
         earlier_site = next(map(_published, earlier), None)
         built = build(store, site, console.say, earlier_site, _address(url), item_text)
     n_pages = sum(name.endswith(".html") for name in built.files)
@@ -157,6 +159,7 @@ def export(
     store = Lake(lake)
     choice = Choice(benchmark, protocol, slice, tuple(split_names(metrics)), tuple(split_names(systems)), top)
     with store.naming_damage():
+        check_whole(lake)
         written = export_(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")

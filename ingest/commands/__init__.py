@@ -47,6 +47,7 @@ from lake.parts import HINT
 from lake.rejects import Rejects
 from lake.store import EVERY, LOCK, Lake
 from lake.text import counted
+from lake.wholeness import missing
 
 app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
 
@@ -144,6 +145,7 @@ def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: Deb
     wrong: list[dict[str, object]] = [
         {"path": fault.path.relative_to(lake).as_posix(), "why": fault.why} for fault in found.faults
     ]
+    wrong += [{"path": lacking, "why": "missing, though there are scores"} for lacking in missing(lake)]
     if json:
         print(jsonlib.dumps({"lake": str(lake), "parts": found.n_parts, "bytes": found.n_bytes, "wrong": wrong}))
     else:

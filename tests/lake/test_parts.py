@@ -44,7 +44,7 @@ FILLED = {
 def _row(lake: Lake, name: str, part: str = "items", *, run_id: str = "r", origin: str = "x") -> Part:
     """A row of a table, of no meaning, stored under a run where the table has runs."""
     declared = table(name)
-    given = {"benchmark": "b", "run_id": run_id, "origin": origin, "why_not": None}
+    given = {"benchmark": "b", "run_id": run_id, "origin": origin, "why_not": None, "part": "ranking"}
     row = {column: given.get(column, FILLED.get(kind)) for column, kind in declared.columns.items()}
     folders = {folder: str(given[folder]) for folder in declared.folders}
     frame = pl.DataFrame([row], schema=declared.columns)
@@ -253,6 +253,27 @@ def test_an_imported_run_that_loses_rows_is_set_aside_and_named(lake: Lake, name
     assert sentence.endswith("import the run theirs again")
 
 
+@pytest.mark.parametrize("name", ["hits", "run_items", "edits"])
+@pytest.mark.parametrize("is_asked", [True, False], ids=["program", "file"])
+def test_an_imported_run_that_lost_a_part_is_damaged(lake: Lake, name: str, *, is_asked: bool) -> None:
+    _row(lake, "items")
+    parts = {one: _row(lake, one) for one in ("hits", "run_items", "edits")}
+    parts["runs"] = _row(lake, "runs", "all", origin="imported")
+    if is_asked:
+        _row(lake, "costs", "all")
+    with lake.naming_damage():
+        pass
+    parts[name].path.unlink()
+    (fault,) = survey(lake.root).faults
+    assert fault.path == parts["runs"].path
+    with pytest.raises(DamagedPartError, match=name), lake.naming_damage():
+        pass
+    with lake.locked():
+        assert not lake.parts("runs")
+    (sentence,) = lake.damage
+    assert sentence.endswith("import the run r again")
+
+
 @pytest.mark.parametrize("name", ["hits", "runs"])
 def test_a_run_made_here_that_loses_rows_keeps_the_others(lake: Lake, name: str) -> None:
     _row(lake, "items")
@@ -266,7 +287,7 @@ def test_a_run_made_here_that_loses_rows_keeps_the_others(lake: Lake, name: str)
 
 def test_a_copy_beside_an_imported_run_costs_it_nothing(lake: Lake) -> None:
     _row(lake, "items")
-    part = _row(lake, "hits")
+    part = [_row(lake, name) for name in ("run_items", "edits", "hits")][-1]
     _row(lake, "runs", "all", origin="imported")
     shutil.copy(part.path, part.path.with_name("part-items copy.parquet"))
     with lake.locked():

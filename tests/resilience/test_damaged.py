@@ -71,6 +71,46 @@ def test_evaluate_does_not_score_what_ingest_is_to_make_again(home: Path, tmp_pa
     assert stored(lake) == before
 
 
+@pytest.mark.parametrize("name", ["runs", "items", "gold_spans", "files", "aggregates"])
+def test_no_page_is_made_of_a_lake_that_lacks_what_its_scores_are_of(home: Path, tmp_path: Path, name: str) -> None:
+    lake = shutil.copytree(home / "whole", tmp_path / "lake")
+    shutil.rmtree(lake / name)
+    for arguments in (("report", "--site", tmp_path / "site"), ("report", "export")):
+        said = command(*arguments, "--lake", lake)
+        assert (said.code, said.out) == (Exit.INVALID, "")
+        assert f"for example: {name} of repoeval" in said.err
+    assert not (tmp_path / "site").exists()
+    said = command("ingest", "verify", "--lake", lake)
+    assert said.code == Exit.INVALID
+    assert f"{name} of repoeval" in said.out
+    if name == "gold_spans":
+        assert command("evaluate", "--lake", lake).code == Exit.MISSING
+
+
+def test_an_imported_run_that_lost_its_results_is_named_and_not_scored(home: Path, tmp_path: Path) -> None:
+    lake = shutil.copytree(home / "whole", tmp_path / "lake")
+    items = Lake(lake).read("items")["item_id"]
+    ranking = tmp_path / "good.tsv"
+    rows = [f"{item_id}\tcats.py#L1-L3\t1\t1.0" for item_id in items]
+    ranking.write_text("\n".join(["item_id\tdocument\trank\tscore", *rows]) + "\n")
+    assert command("ingest", "run", ranking, "--benchmark", "repoeval", "--system", "good", "--lake", lake).code == 0
+    assert command("evaluate", "--lake", lake).code == 0
+    row = Lake(lake).scan("runs").filter(system="good").select("run_id").collect().item()
+    (part,) = Lake(lake).parts("hits", run_id=row)
+    part.path.unlink()
+    why = f"hits contradicts the number of results that run_items gives for {len(items)} of {len(items)} items"
+    for arguments in (("ingest", "verify"), ("report", "--site", tmp_path / "site"), ("evaluate", "table", "repoeval")):
+        said = command(*arguments, "--lake", lake)
+        assert said.code == Exit.INVALID
+        assert why in said.out + said.err
+    said = command("evaluate", "--lake", lake)
+    assert said.code == 0
+    assert why in said.err
+    assert f"import the run {row} again" in said.err
+    assert not Lake(lake).parts("scores", run_id=row)
+    assert command("ingest", "verify", "--lake", lake).code == 0
+
+
 def test_strays_are_set_aside_and_named_even_quietly(home: Path, tmp_path: Path) -> None:
     lake = shutil.copytree(home / "whole", tmp_path / "lake")
     scores, items = Lake(lake).parts("scores")[0].path, Lake(lake).parts("items")[0].path
