@@ -42,12 +42,13 @@ class Source(NamedTuple):
 
 def code_digest(*functions: Callable[..., object]) -> str:
     """The digest of every module in the closure of the imports of some functions, and of those bound in partials."""
-    return _digest_of(frozenset(inspect.getfile(inspect.unwrap(one)) for one in _unbound(functions)))
+    return digest_of(frozenset(Path(inspect.getfile(inspect.unwrap(one))) for one in _unbound(functions)))
 
 
 @functools.cache
-def _digest_of(files: frozenset[str]) -> str:
-    closure = sorted({inside for file in files for inside in closure_of(Path(file).resolve())})
+def digest_of(files: frozenset[Path]) -> str:
+    """The digest of some modules and of every module in the closure of their imports."""
+    closure = sorted({inside for file in files for inside in closure_of(file.resolve())})
     return fingerprint([(_called(file), _source(file).digest) for file in closure])
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from lake import code
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report import build as building
@@ -142,6 +143,22 @@ def test_an_empty_folder_is_taken(small: Lake, tmp_path: Path) -> None:
     (tmp_path / "site").mkdir()
     build(small, tmp_path / "site")
     assert (tmp_path / "site" / "index.html").is_file()
+
+
+def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
+    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert not build(small, tmp_path / "site").is_current
+    assert build(small, tmp_path / "site").is_current
+    source = code._source
+    edited = code.ROOT / "lake/catalog/interval_coverage.py"
+    assert edited.is_file()
+    monkeypatch.setattr(
+        code, "_source", lambda file: source(file)._replace(digest="x") if file == edited else source(file)
+    )
+    code.digest_of.cache_clear()
+    assert not build(small, tmp_path / "site").is_current
+    code.digest_of.cache_clear()
 
 
 def test_a_build_that_fails_leaves_the_site_before_it(
