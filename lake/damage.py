@@ -33,9 +33,6 @@ _REMEDIES = {
 OF_IMPORTED = {"runs", "run_items", "hits", "edits"}
 """The tables that say of an imported run whether it lost rows."""
 
-_DEEPEST = 8
-"""No table has so many folders: a link that leads back to where it is ends here."""
-
 
 class Fault(NamedTuple):
     """Something in a table's folder that is no part of the table.
@@ -72,6 +69,9 @@ def survey(root: Path, tables: Collection[Table] = tuple(TABLES.values())) -> Su
     for table in tables:
         fit[table.name] = []
         for path in _entries(root, table):
+            if path.is_symlink() and path.is_dir():
+                found.faults.append(Fault(table, path, "it is a link to a folder"))
+                continue
             try:
                 check_part(path, path.relative_to(root).as_posix(), table.name)
             except DamagedPartError as error:
@@ -126,33 +126,34 @@ def set_aside(root: Path, faults: Sequence[Fault]) -> list[str]:
 
 
 def _entries(root: Path, table: Table) -> Iterator[Path]:
-    """Everything below a table's folder that is called like Parquet, or is a file where a folder belongs."""
+    """Everything below a table's folder that is called like Parquet, or is a file or a link where a folder belongs."""
     top = root / table.name
-    if os.path.lexists(top) and not top.is_dir():
+    if top.is_symlink() or (top.exists() and not top.is_dir()):
         yield top
     for folder, folders, names in _walk(top):
-        yield from (folder / name for name in folders if name.endswith(".parquet"))
+        yield from (folder / name for name in folders if name.endswith(".parquet") or (folder / name).is_symlink())
         yield from (folder / name for name in names if name.endswith(".parquet") or "=" in name)
 
 
 def _walk(top: Path) -> Iterator[tuple[Path, list[str], list[str]]]:
     """Every folder from the top down, in order, with the names in it that are not hidden or are still written."""
-    for folder, folders, names in os.walk(top, followlinks=True):
-        path = Path(folder)
+    for folder, folders, names in os.walk(top) if not top.is_symlink() else ():
         shown = sorted(name for name in folders if not name.startswith("."))
-        deeper = len(path.parts) - len(top.parts) < _DEEPEST
-        folders[:] = [name for name in shown if deeper and not name.endswith(".parquet")]
-        yield path, shown, sorted(name for name in names if not name.startswith(".") or name.endswith(TEMPORARY))
+        folders[:] = [name for name in shown if not name.endswith(".parquet")]
+        yield (
+            Path(folder),
+            shown,
+            sorted(name for name in names if not name.startswith(".") or name.endswith(TEMPORARY)),
+        )
 
 
 def _items_without_files(root: Path, faults: Sequence[Fault]) -> list[Fault]:
-    damaged = [part_at(fault.table, fault.path).folders for fault in faults if fault.table.name in ("files", "pools")]
-    benchmarks = {folders.get("benchmark") for folders in damaged}
+    lost = [fault.path.relative_to(root).parts for fault in faults if fault.table.name in ("files", "pools")]
     items = TABLES["items"]
     return [
         Fault(items, part.path, "files that it was read with are damaged")
         for part in parts_below(root, items, {})
-        if part.folders["benchmark"] in benchmarks
+        if any(len(inside) == 1 or inside[1] == part.path.parent.name for inside in lost)
     ]
 
 

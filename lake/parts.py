@@ -135,12 +135,19 @@ def path_of(root: Path, declared: Table, part: str, folders: Mapping[str, str]) 
 
 
 def parts_below(root: Path, declared: Table, folders: Mapping[str, str]) -> list[Part]:
-    """The parts of a table, those of some values of its folders alone, sorted by path."""
+    """The parts of a table, those of some values of its folders alone, by path; links to folders are not followed."""
     _check_folders(declared, folders)
     # What is special in a pattern is quoted as in the folder's name, but for `*` and `?`.
     values = {name: quoted(value).replace("[", "[[]") for name, value in folders.items()}
     pattern = "/".join([*(f"{folder}={values.get(folder, '*')}" for folder in declared.folders), "part-*.parquet"])
-    return [part_at(declared, path) for path in sorted((root / declared.name).glob(pattern))]
+    paths = sorted((root / declared.name).glob(pattern))
+    linked = {folder: _is_linked(folder, root) for folder in {path.parent for path in paths}}
+    return [part_at(declared, path) for path in paths if not linked[path.parent]]
+
+
+def _is_linked(folder: Path, root: Path) -> bool:
+    """Whether a folder below a lake's root is reached by a link."""
+    return folder != root and (folder.is_symlink() or _is_linked(folder.parent, root))
 
 
 def _check_folders(declared: Table, folders: Mapping[str, str], missing: Sequence[str] = ()) -> None:

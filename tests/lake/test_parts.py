@@ -170,10 +170,28 @@ def test_a_file_where_a_folder_belongs_is_set_aside(lake: Lake) -> None:
     assert sorted(path.name for path in (lake.root / ASIDE).rglob("*.1")) == ["chunker=c.1", "hits.1"]
 
 
-def test_a_link_that_leads_back_ends(lake: Lake) -> None:
+@pytest.mark.parametrize(
+    ("link", "to"),
+    [
+        ("chunks/chunker=c/again", ".."),
+        ("chunks/chunker=d", "chunker=c"),
+        ("hits", "chunks"),
+        ("hits/x=y", "../chunks"),
+    ],
+)
+def test_a_link_that_leads_back_into_the_lake_costs_no_part(lake: Lake, link: str, to: str) -> None:
     part = _chunks(lake)
-    (part.path.parent / "again").symlink_to("..")
-    assert all("again" in fault.path.parts for fault in survey(lake.root).faults)
+    (lake.root / link).parent.mkdir(exist_ok=True)
+    (lake.root / link).symlink_to(to)
+    before = part.path.read_bytes()
+    assert [one.place for one in lake.parts("chunks")] == [part.place]
+    assert [(fault.path, fault.why) for fault in survey(lake.root).faults] == [
+        (lake.root / link, "it is a link to a folder")
+    ]
+    with lake.locked():
+        assert [one.place for one in lake.parts("chunks")] == [part.place]
+    assert part.path.read_bytes() == before
+    assert [path.name for path in (lake.root / ASIDE).rglob("*.1")] == [f"{link.rpartition('/')[2]}.1"]
 
 
 def test_set_aside_twice_both_are_kept(lake: Lake) -> None:
