@@ -21,7 +21,7 @@ def changed(*modules: str) -> Iterator[None]:
         found = source(file)
         return found._replace(digest=f"{found.digest}, changed") if file in files else found
 
-    code._digest_of.cache_clear()
+    code.digest_of.cache_clear()
     with patch.object(code, "_source", other):
         yield
-    code._digest_of.cache_clear()
+    code.digest_of.cache_clear()

@@ -399,7 +399,7 @@ def test_an_edited_retriever_is_run_again_under_another_name(
     declared(LONGEST.replace("float(len(text))", "-float(len(text))"))
     code._source.cache_clear()
     code.closure_of.cache_clear()
-    code._digest_of.cache_clear()
+    code.digest_of.cache_clear()
     _evaluate(one_chunker, *MINE)
     after = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine")["run_id"].to_list()
     assert len(before) == len(after) == 1

@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake import code
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report import build as building
 from report.build import build
+from tests.changed_code import changed
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import (
     CHUNKING,
@@ -145,20 +145,11 @@ def test_an_empty_folder_is_taken(small: Lake, tmp_path: Path) -> None:
     assert (tmp_path / "site" / "index.html").is_file()
 
 
-def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(
-    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_rule_that_changes_in_any_module_that_pages_use_makes_the_site_again(small: Lake, tmp_path: Path) -> None:
     assert not build(small, tmp_path / "site").is_current
     assert build(small, tmp_path / "site").is_current
-    source = code._source
-    edited = code.ROOT / "lake/catalog/interval_coverage.py"
-    assert edited.is_file()
-    monkeypatch.setattr(
-        code, "_source", lambda file: source(file)._replace(digest="x") if file == edited else source(file)
-    )
-    code.digest_of.cache_clear()
-    assert not build(small, tmp_path / "site").is_current
-    code.digest_of.cache_clear()
+    with changed("lake/catalog/interval_coverage.py"):
+        assert not build(small, tmp_path / "site").is_current
 
 
 def test_a_build_that_fails_leaves_the_site_before_it(

@@ -219,12 +219,12 @@ def test_a_retriever_that_is_built_on_another_is_run_again_when_that_changes(mon
         return source._replace(digest="another") if file.name == "jaccard.py" else source
 
     names = ("jaccard-codegen", "bm25-okapi")
-    code._digest_of.cache_clear()
+    code.digest_of.cache_clear()
     before = [ranking_code(retrievers()[name]) for name in names]
-    code._digest_of.cache_clear()
+    code.digest_of.cache_clear()
     monkeypatch.setattr(code, "_source", changed)
     after = [ranking_code(retrievers()[name]) for name in names]
-    code._digest_of.cache_clear()
+    code.digest_of.cache_clear()
     assert after[0] != before[0]
     assert after[1] == before[1]
 
