@@ -11,6 +11,7 @@ import polars as pl
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import framed
+from ingest.runs.trajectories.json_values import objects_in
 
 ROWS_AT_ONCE = 500_000
 MAX_ENTRY_CHARACTERS = 1 << 24
@@ -24,8 +25,11 @@ Pairs = list[tuple[str, object]]
 
 
 def recognise(head: bytes, name: str) -> bool:
-    """An object whose first value is an object of numbers."""
-    return _FIRST.match(head) is not None
+    """One object whose first value is an object of numbers; rows of it, or a text beside it, are a record of events."""
+    if _FIRST.match(head) is None:
+        return False
+    objects = objects_in(head)
+    return len(objects) < 2 and not any(isinstance(value, str) for each in objects for value in each.values())
 
 
 def read(input_file: InputFile) -> Iterator[pl.DataFrame]:

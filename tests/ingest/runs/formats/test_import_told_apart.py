@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ingest.runs.registry import importers
 from ingest.runs.trajectories.json_values import objects_in
 from ingest.runs.trajectories.trajectory_file import DamagedError
+from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped
 from tests.ingest.runs.formats.recorded_sessions import META, atif, gave, read, rows, shell, turn, used
@@ -60,6 +61,16 @@ def test_a_file_in_its_instances_folder_becomes_a_run(lake: Lake, name: str) -> 
     assert (counts(result).n_steps, result.n_rejected) == (1, 0)
     assert of_item(lake, "status", "n_steps") == ("done", 1)
     assert {row[0] for row in hits(lake, "path", part="final")} == {"src/engine.py"}
+
+
+STARTED: dict[str, object] = {"data": {"version": 1, "producer": "x"}, "id": "1", "type": "session.start"}
+
+
+@pytest.mark.parametrize("events", [[STARTED], [STARTED, STARTED], [{"data": {"version": 1}}] * 2])
+def test_events_of_an_unknown_agent_are_no_ranking(lake: Lake, events: list[dict[str, object]]) -> None:
+    assert not any(one.recognise(rows(*events), "events.jsonl") for one in importers().values())
+    with pytest.raises(GoldspanError, match="no format that is known"):
+        imported(lake, rows(*events), name="events.jsonl")
 
 
 def test_a_patch_beside_a_session_is_its_own(lake: Lake) -> None:
