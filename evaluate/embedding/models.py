@@ -36,6 +36,18 @@ class Model:
     marks: tuple[str, ...] = ()
 
     @property
+    def shown(self) -> str:
+        """What it is called: the hub's name, or a folder's own; where that lies is this machine's alone."""
+        if not Path(self.name).is_dir() and not self.name.startswith(("/", ".")):
+            return self.name
+        # Not what a link leads to: a link is how a folder is called otherwise.
+        path = Path(self.name).absolute()
+        if path.parent.name == "snapshots":
+            # A commit in the hub's cache.
+            return path.parts[-3].removeprefix("models--").replace("--", "/")
+        return path.name if path.name != ".." else path.resolve().name
+
+    @property
     def folder(self) -> Path | None:
         """Where it lies; None where it is not at hand."""
         local = Path(self.name)
@@ -66,7 +78,7 @@ class Model:
 
     def identity(self, **settings: object) -> str:
         """What tells what it makes from what others make, or it makes otherwise."""
-        own = {"model": self.name, "revision": self.revision, "dtype": self.dtype, "pooling": self.pooling}
+        own = {"model": self.shown, "revision": self.revision, "dtype": self.dtype, "pooling": self.pooling}
         return canonical_json({**own, **settings})
 
 

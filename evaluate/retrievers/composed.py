@@ -84,7 +84,8 @@ def _fusing_named(arguments: str) -> Retriever:
     if len(names) < 2 or len(set(names)) < len(names):
         message = f"hybrid:{arguments} is to fuse different retrievers, two or more"
         raise GoldspanError(message, hint=f"Write hybrid:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
-    return fusing(f"hybrid:{arguments}", [component("hybrid", name) for name in names])
+    each = [component("hybrid", name) for name in names]
+    return fusing(":".join(["hybrid", *(one.name for one in each)]), each)
 
 
 HYBRID = fusing("hybrid", (BM25_OKAPI, SYMBOLS))
@@ -128,9 +129,14 @@ def in_two_passes(name: str, both: Retriever) -> Retriever:
         tasks=both.tasks,
         runs="named" if both.runs == "named" else "asked",
         arguments=":RETRIEVER",
-        with_arguments=lambda text: in_two_passes(f"repocoder:{text}", component("repocoder", text)),
+        with_arguments=_in_two_passes_of,
         components=(both,),
     )
+
+
+def _in_two_passes_of(name: str) -> Retriever:
+    both = component("repocoder", name)
+    return in_two_passes(f"repocoder:{both.name}", both)
 
 
 REPOCODER = in_two_passes("repocoder", JACCARD_REGEX)

@@ -84,7 +84,7 @@ def _prepared(side: Side, material: Material, place: int) -> str:
     asked = {key_of(text) for texts in material.texts() for text in texts[place]}
     missing = asked - set(store.n_cut(side.maker)["key"])
     if missing:
-        title = f"embedding {len(missing):,} texts by {Path(side.model.name).name}"
+        title = f"embedding {len(missing):,} texts by {Path(side.model.shown).name}"
         texts = _once((texts[place] for texts in material.texts()), set(missing))
         slabs = iter(lambda: dict(islice(texts, SLAB)), {})
         embedded = chain.from_iterable(side.embed(store, slab) for slab in slabs)
@@ -104,7 +104,7 @@ def _once(texts: Iterator[Sequence[str]], missing: set[str]) -> Iterator[tuple[s
 
 def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "") -> Retriever:
     model = dense.model
-    settings = {"model": model.name, "dtype": model.dtype, "pooling": model.pooling, "max_length": dense.max_length}
+    settings = {"model": model.shown, "dtype": model.dtype, "pooling": model.pooling, "max_length": dense.max_length}
     prefixes = {"query_prefix": dense.query_prefix, "document_prefix": dense.document_prefix}
     return Retriever(
         name=name,
@@ -123,13 +123,14 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
 
 
 def _of_any_model(text: str) -> Retriever:
-    name, _, arguments = text.partition(":")
+    name, colon, arguments = text.partition(":")
     if not name:
         raise GoldspanError("dense is by a model, and none is named", hint=_USAGE, code=Exit.USAGE)
     dense = Dense(Model(name)).told(arguments, f"dense:{name}")
-    short = Path(name).name
+    shown = dense.model.shown
+    short = Path(shown).name
     return replace(
-        _declared(f"dense:{text}", f"Dense ({short})", dense, MEANING.format(model=short)),
+        _declared(f"dense:{shown}{colon}{arguments}", f"Dense ({short})", dense, MEANING.format(model=short)),
         arguments="",
         with_arguments=None,
     )

@@ -80,12 +80,13 @@ def _of(text: str) -> Retriever:
         raise _NONE
     first = component("rerank", ":".join(parts[:n]))
     model, top = Model(given.get("model", MODEL)), int(given.get("top", TOP))
+    arguments = [f"model={model.shown}" if part.startswith("model=") else part for part in parts[n:]]
     return Retriever(
-        name=f"rerank:{text}",
+        name=":".join(["rerank", first.name, *arguments]),
         title=f"{first.title}, reranked",
-        meaning=MEANING.format(top=top, first=first.title, model=Path(model.name).name),
+        meaning=MEANING.format(top=top, first=first.title, model=Path(model.shown).name),
         index=partial(index, first, model, top),
-        parameters={"of": first.name, "model": model.name, "top": top},
+        parameters={"of": first.name, "model": model.shown, "top": top},
         needs=first.needs,
         runs="named",
         missing=model.missing,

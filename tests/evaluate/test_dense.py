@@ -178,6 +178,45 @@ def test_a_run_embeds_each_text_once_says_what_was_cut_and_a_second_run_embeds_n
     assert set(runs["run_id"]) <= set(Lake(lake_folder).read("runs")["run_id"])
 
 
+def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
+    lake_folder: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    systems = f"whole-file+dense:{model_folder},whole-file+hybrid:bm25-okapi:dense:{model_folder}:dtype=bf16"
+    said = command("evaluate", "--lake", lake_folder, "--systems", systems)
+    assert said.code == 0, said.err
+    runs = Lake(lake_folder).read("runs")
+    names = {"whole-file+dense:model", "whole-file+hybrid:bm25-okapi:dense:model:dtype=bf16"}
+    assert names <= set(runs["system"])
+    site = tmp_path / "site"
+    assert command("report", "--lake", lake_folder, "--site", site).code == 0
+    files = [path for path in site.rglob("*") if path.is_file()]
+    assert any("dense-model" in path.name for path in files)
+    for path in files:
+        folders = (str(model_folder), model_folder.parent.name)
+        assert not any(folder in path.as_posix() or folder.encode() in path.read_bytes() for folder in folders)
+    parquet = [pl.read_parquet(path) for path in files if path.suffix == ".parquet"]
+    texts = [frame.select(pl.col(pl.String)) for frame in parquet]
+    assert not any(frame.to_series(n).str.contains(str(model_folder), literal=True).any()
+                   for frame in texts for n in range(frame.width))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("org/model", "org/model"),
+        ("/a/b/model", "model"),
+        ("./b/model/", "model"),
+        ("/cache/models--org--some-model/snapshots/0123abcd", "org/some-model"),
+    ],
+)
+def test_a_model_is_called_by_its_own_name(name: str, shown: str) -> None:
+    assert Model(name).shown == shown
+    assert retriever_named(f"dense:{name}").name == f"dense:{shown}"
+    rerank = retriever_named(f"rerank:dense:{name}:dtype=bf16:model={name}:top=5")
+    assert rerank.name == f"rerank:dense:{shown}:dtype=bf16:model={shown}:top=5"
+    assert "/a/" not in f"{rerank.parameters}{rerank.meaning}{rerank.title}"
+
+
 def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
