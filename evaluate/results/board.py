@@ -17,6 +17,7 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.references import unbeaten_baselines
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
+from lake.catalog.unit import ITEM, ITEM_INTERVALS
 from lake.errors import Exit, GoldspanError
 from lake.printed_table import PrintedTable
 from lake.store import Lake
@@ -108,15 +109,21 @@ def slice_rows(
 def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requested) -> pl.DataFrame:
     """A row per run of those that :func:`slice_rows` gave, best first by the first of some metrics, then by name.
 
-    There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items, of_items; number, low, high
-    and n of the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that the
-    metric applies to, as only such may be set beside others: the rest comes last; and the places of table `ranks`.
+    There are run_id, system, retriever, status, is_baseline, slice, slice_value, n_items, of_items; number, low, high,
+    unit and n of the first column, `1`, `2`, … for the others; is_whole, now whether the number is over all items that
+    the metric applies to, as only such may be set beside others: the rest comes last; and the places of table `ranks`.
     """
     key = ["run_id", "system", "retriever", "status", "is_baseline", "is_whole", "slice", "slice_value"]
     key += ["n_items", "of_items"]
     low, high = interval_of(average_of(protocol, columns[0][0]))
     table = rows.select(key).unique()
-    first = [pl.col("n"), pl.col("n_not_applicable"), pl.col(low).alias("low"), pl.col(high).alias("high")]
+    first = [
+        pl.col("n"),
+        pl.col("n_not_applicable"),
+        pl.col(low).alias("low"),
+        pl.col(high).alias("high"),
+        pl.col("unit"),
+    ]
     for place, (one, cut_off) in enumerate(columns):
         number = pl.col(average_of(protocol, one)).alias(str(place) if place else "number")
         mine = rows.filter(metric=one.name, k=cut_off).select(*key, number, *([] if place else first))
@@ -126,6 +133,11 @@ def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requ
     places = ranks.select("run_id", "rank", "rank_low", "rank_high", "tie_group", "too_few").collect()
     ordered = over_all_items_first(table, "number", columns[0][0])
     return ordered.join(places, on="run_id", how="left", maintain_order="left")
+
+
+def is_of_items(table: pl.DataFrame) -> bool:
+    """Whether an interval of a table that :func:`best_first` gave is over items, for want of repositories."""
+    return not table.filter(pl.col("low").is_not_null(), unit=ITEM).is_empty()
 
 
 def over_all_items_first(rows: pl.DataFrame, number: str, metric: Metric) -> pl.DataFrame:
@@ -174,6 +186,7 @@ def board(
     notes = unbeaten_baselines(task.name, numbers, lower_is_better=columns[0][0].direction == "lower")
     notes += [reason for reason in reasons.values() if reason]
     notes += [f"{called(*one)} is exploratory: {protocol.name} does not declare it" for one in beside]
+    notes += [ITEM_INTERVALS] if is_of_items(table) else []
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
     names = [called(*one) for one in columns]

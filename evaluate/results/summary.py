@@ -6,13 +6,14 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from evaluate.results.board import MISSING, best_first, called, items_of, number_of, primary_of, slice_rows
+from evaluate.results.board import MISSING, best_first, called, is_of_items, items_of, number_of, primary_of, slice_rows
 from evaluate.selection import edition
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
+from lake.catalog.unit import ITEM_INTERVALS
 from lake.store import Lake
 from lake.text import group_name
 from lake.verdict import verdict_on
@@ -53,6 +54,8 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> It
         group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
         number = f"{number_of(row['number'])} ({interval})"
         yield f"  {row['system']:{width}}  {number}  {items_of(row)} items  {group}".rstrip()
+    if is_of_items(systems.head(N_SHOWN)):
+        yield f"  {ITEM_INTERVALS}"
     # Each baseline once: the run that the verdict compares with, of others the best over whichever chunks.
     baselines = rows.filter("is_baseline")
     of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)

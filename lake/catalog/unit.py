@@ -13,3 +13,9 @@ REPOSITORY, ITEM = "repository", "item"
 
 ITEM_NOTE = "for these repositories only"
 """What is shown wherever the unit is the item."""
+
+ITEM_INTERVALS = f"95 % intervals are over items: {ITEM_NOTE}"
+"""The sentence on a table whose intervals are."""
+
+NO_INTERVAL = "no interval: a single item shows nothing of how others differ"
+"""What is said of a board without any."""

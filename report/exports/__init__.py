@@ -133,6 +133,7 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
             "is_shown": average == board.averaged(column, board.average),
             "value": value,
             **dict(zip(("low", "high"), cell.interval(average), strict=True)),
+            "unit": cell.unit,
             **{name: getattr(cell, name) for name in POPULATION},
             "is_compared": row.comparable,
             "is_baseline": row.run.baseline,

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 from unicodedata import normalize
 
+from lake.catalog.unit import ITEM_INTERVALS
 from lake.text import group_name
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column, Interval
@@ -108,6 +109,7 @@ def _bold(board: Board, column: Column | None) -> set[int]:
 def _caption(board: Board) -> str:
     n = f"n = N = {board.n_items:,} where no cell or line says otherwise"
     said = f"{board.benchmark.title}, {board.protocol.name}, {board.slice[1]}, {board.averaging}; {n}"
+    said = f"{said}; {ITEM_INTERVALS}" if board.is_of_items and board.has("low") else said
     means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, board.average) != board.average)
     return f"{said}; means over items: {', '.join(means)}" if means else said
 

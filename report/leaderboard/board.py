@@ -8,6 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
+from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
 from report.entities import FAILED, Benchmark, Declaration, Protocol, Run
@@ -149,6 +150,11 @@ class Board:
     def has(self, name: str, rows: Iterable[Row] | None = None) -> bool:
         """Whether any cell of the primary metric, of those that are compared, has a field."""
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
+
+    @property
+    def is_of_items(self) -> bool:
+        """Whether an interval of the primary metric is over items, for want of repositories."""
+        return any(row.head is not None and row.head.unit == ITEM for row in self.every)
 
     @property
     def task(self) -> Declaration | None:

@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 import polars as pl
 
+from lake.catalog.unit import ITEM_INTERVALS
 from lake.store import Lake
 from lake.verdict import mirrored
 from report.data_files import data_file
@@ -22,7 +23,7 @@ _NUMBERS = (
 )  # fmt: skip
 FIELDS = (
     *_NUMBERS, "n", "n_failed", "share_of_oracle", "read", "delta", "delta_low", "delta_high", "rank", "rank_low",
-    "rank_high", "tie_group", "too_few",
+    "rank_high", "tie_group", "too_few", "unit",
 )  # fmt: skip
 """What a measure's file has of a run in a slice, in this order; what is missing at the end is left out."""
 
@@ -122,6 +123,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
         "average": board.average,
         "slice": _slice(board),
         "fields": FIELDS,
+        "itemIntervals": f"{ITEM_INTERVALS}. ",
         "reference": runs.index(reference) if reference else None,
         "citation": board.benchmark.declaration.citation,
         "columns": [

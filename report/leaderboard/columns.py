@@ -32,8 +32,10 @@ class Cell:
     micro_high: float | None
     by_repo_low: float | None
     by_repo_high: float | None
+    unit: str
     n: int
     n_items: int
+    n_repos: int
     n_failed: int
     n_not_applicable: int
     rank: int | None

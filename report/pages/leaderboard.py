@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
+from lake.catalog.unit import ITEM_INTERVALS, NO_INTERVAL
 from lake.store import Lake
 from report.addresses import pairs_path
 from report.charts.figures import files_of
@@ -53,6 +54,8 @@ def _pages(material: Material) -> Iterator[Page]:
         values = {
             "benchmark": benchmark,
             "intervals": coverage_note(),
+            "item_intervals": ITEM_INTERVALS,
+            "no_interval": NO_INTERVAL,
             "plain": _path(name, "-all"),
             "main_page": _path(name),
             "averages": {average: title for average, (title, _) in AVERAGES.items()},

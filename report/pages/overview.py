@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
+from lake.catalog.unit import ITEM_NOTE
 from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure, files_of
 from report.charts.scores import Point, forest_chart
@@ -99,7 +100,8 @@ def _forest(board: Board, reference: str) -> Figure | None:
         low, high = row.cells[column.measure].interval(board.average)
         points.append(Point("", name, row.run.drawn, row.value(column, board.average) or 0.0, low, high))
     measures = list(dict.fromkeys(column.title for _, _, column in shown))
-    title = f"{' and '.join(measures)}, {board.averaging}, with 95 % intervals"
+    over = f", {ITEM_NOTE}" if board.is_of_items else ""
+    title = f"{' and '.join(measures)}, {board.averaging}, with 95 % intervals{over}"
     said = "; ".join(f"{point.label} {score(point.value)}" for point in points)
     numbers = [
         (row.run.system, column.title, point.kind, point.value, point.low, point.high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
+from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from report.addresses import compare_address, item_address
 from report.publisher import Material, Page, Publisher
 from report.shown import score, slug
@@ -41,6 +42,8 @@ def _pages(material: Material) -> Iterator[Page]:
             "citations": [(each.shown_name, each.citation) for each in (*benchmarks, *declared) if each.citation],
             "profile": profile,
             "item_address": item_address,
+            "item_note": ITEM_NOTE,
+            "fewest_repos": FEWEST_REPOS,
             "compare_address": compare_address,
         }
         yield Page(facts.system_paths[system], system, "system.html", values, said=_said(system, parts))

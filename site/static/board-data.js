@@ -204,6 +204,7 @@
         oracle: isMacro && systems.some((run) => found[run].cell && found[run].cell.share_of_oracle !== null),
         read: systems.some((run) => found[run].cell && found[run].cell.read !== null)
       },
+      isOfItems: systems.some((run) => found[run].low !== null && found[run].cell.unit === "item"),
       isTooFew: heads.some((one) => one.too_few),
       split: splitGroups(heads)
     };

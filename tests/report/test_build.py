@@ -274,7 +274,11 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
     ranks = {one[0]: one[head.index("Rank")] for one in shown if len(one) == len(head)}
     assert (ranks["window-20-10+bm25-okapi"], ranks["fixed-nws-1500+random"]) == ("too few to rank", "–")
     assert "of the oracle" not in table(page, "RepoEval (sample), target-v1, macro")[0]
-    assert "uncertainty is not computed yet" not in page.all("section")[0].text
+    text = page.all("section")[0].text
+    assert "No interval" not in text
+    assert "95 % intervals are over items: for these repositories only." in text
+    board = parse((tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8"))
+    assert "95 % intervals are over items: for these repositories only." in board.all("section")[0].text
     views = [each for each in page.all("section")[0].all("div") if "data-average" in each.attributes]
     explained = [(view.attributes["data-average"], "Of the oracle: " in view.text) for view in views]
     assert explained == [("macro", True), ("micro", False), ("by_repo", False)]

@@ -312,10 +312,12 @@ def test_the_top_is_systems_with_rank_and_interval_and_baselines_follow_marked(s
     rows = pl.read_parquet(tmp_path / "out").filter(metric="ndcg", k=10, average="macro")
     assert rows["system"].to_list() == [best, second, *baselines]
     assert rows["is_baseline"].to_list() == [False, False, True, True, True]
-    places = ("value", "low", "high", "rank", "rank_low", "rank_high", "tie_group", "n")
-    assert rows.select(places).row(0) == (0.7316, 0.7316 - 0.25, 0.7316 + 0.25, 1, 1, 3, 1, 5)
+    places = ("value", "low", "high", "unit", "rank", "rank_low", "rank_high", "tie_group", "n")
+    assert rows.select(places).row(0) == (0.7316, 0.7316 - 0.25, 0.7316 + 0.25, "item", 1, 1, 3, 1, 5)
     export(small, None, "md", tmp_path / "out", "ranking", chosen)
-    lines = [line.strip("| ").split(" | ") for line in (tmp_path / "out").read_text().splitlines() if "|" in line]
+    text = (tmp_path / "out").read_text()
+    assert "95 % intervals are over items: for these repositories only" in text
+    lines = [line.strip("| ").split(" | ") for line in text.splitlines() if "|" in line]
     assert [lines[0], *lines[2:5]] == [
         ["Rank", "System", "ndcg at 10", "Difference", "n/N", "Characters"],
         ["1 (1–3, tie A)", best, "0.73 (0.48 to 0.98)", "−0.08", "5/5", "1,200"],

@@ -180,7 +180,7 @@ def test_charts_take_their_colours_from_the_page(built: Path) -> None:
 
 
 def test_uncertainty_is_said_to_be_missing_while_it_is(pages: dict[str, Element]) -> None:
-    assert "uncertainty is not computed yet, do not read small differences as real" in pages["repoeval.html"].text
+    assert "No interval: a single item shows nothing of how others differ." in pages["repoeval.html"].text
     assert "Rank" not in table(pages["repoeval-all.html"], MACRO)[0]
 
 

@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 from evaluate.results.summary import summary
+from lake.catalog.unit import ITEM_INTERVALS
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NO_SYSTEM, NONE_WHOLE, NOT_RUN, TOO_FEW, WORSE
@@ -107,3 +108,10 @@ def test_the_baseline_named_is_the_one_that_the_sentence_compares_with(lake_fold
     change(lake, "aggregates", macro=others.otherwise("macro"))
     (baselines,) = [line for line in lines(lake) if line.startswith("  baselines: ")]
     assert "own-file 0.250" in baselines
+
+
+def test_intervals_over_items_are_said_to_be_so(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    assert lines(lake)[5].strip() == ITEM_INTERVALS == "95 % intervals are over items: for these repositories only"
+    change(lake, "aggregates", unit=pl.lit("repository"))
+    assert ITEM_INTERVALS not in " ".join(lines(lake))
