@@ -48,6 +48,12 @@ class Declaration:
         """The name people know it by."""
         return self.display_name or self.name
 
+    @property
+    def provenance(self) -> str:
+        """Where a benchmark's data is from, in words."""
+        known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
+        return known.get(self.source, f"a local copy, folder “{self.source}”")
+
     def read(self, model: type[P]) -> P:
         """The further columns of its table, typed.
 

@@ -1,7 +1,7 @@
 """What was expected of the results beside what came out, from table `comparisons` alone.
 
-The pairs are declared before any number is known, so each is judged by its own 95 % interval; the verdict of the board,
-which is adjusted for all pairs that there are, stands beside it.
+Each pair is judged by the verdict of the board, which is adjusted for all pairs that there are. What cannot be
+separated there agrees with no expectation, and disagrees with none.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
-from lake.verdict import EQUIVALENT
+from lake.verdict import BETTER, EQUIVALENT, WORSE
 from report.entities import Run
 from report.facts import Facts
 from report.leaderboard.board import Board, build_board
 from report.shown import MISSING, between, score, signed
 
-AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot be told", "not run"
+AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot tell", "not run"
+_STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
+"""Verdict on the system that is expected to be better → what becomes of the expectation; else it cannot be told."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +74,7 @@ class Outcome:
     Attributes:
         measured: By what: protocol, metric, average, items.
         names: What the two are called, the better one first.
-        status: agrees, disagrees, cannot be told, not run.
+        status: agrees, disagrees, cannot tell, not run.
         why: What the status follows from.
         runs: The two, where they were run.
         values: Their numbers.
@@ -126,8 +128,7 @@ def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
         status, why, delta = UNTOLD, "too few items or repositories", None
     else:
         why = f"on the board: {verdict}"
-        is_behind = verdict == EQUIVALENT or (high is not None and high < 0)
-        status = DISAGREES if is_behind else AGREES if low is not None and low > 0 else UNTOLD
+        status = _STATUS.get(verdict, UNTOLD)
     return Outcome(
         measured=measured,
         names=(better.system, worse.system),

@@ -35,12 +35,14 @@ def test_a_formula_is_the_metrics_own_or_that_of_its_last_word() -> None:
     assert formula_of("best_similarity") is None
 
 
-def test_an_expectation_is_judged_by_the_interval_of_its_pair(tmp_path: Path) -> None:
+def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> None:
     lake = write_lake(tmp_path / "lake", {SYNTAX: (0.6, 0.2), FIXED: (0.58, 0.3)})
     said = []
     for low, high, verdict in (
         (0.01, 0.03, "better"),
+        (-0.03, -0.01, "worse"),
         (-0.03, -0.01, "cannot be separated"),
+        (0.01, 0.03, "cannot be separated"),
         (-0.01, 0.03, "cannot be separated"),
         (-0.01, 0.01, "equivalent"),
     ):
@@ -49,7 +51,8 @@ def test_an_expectation_is_judged_by_the_interval_of_its_pair(tmp_path: Path) ->
             "protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0],
             "slice_value": HEADLINE[1], "run_a": run_id(SYNTAX), "run_b": run_id(FIXED), "delta": -0.02,
             "low": -high, "high": -low, "p": 0.5, "equivalent": verdict == "equivalent",
-            "verdict": "worse" if verdict == "better" else verdict, "exploratory": False, "n_items": 5, "n_repos": 3,
+            "verdict": {"better": "worse", "worse": "better"}.get(verdict, verdict), "exploratory": False,
+            "n_items": 5, "n_repos": 3,
         }  # fmt: skip
         write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"{low} {high}")
         (_, (pair,)), *_ = outcomes(load(lake))
@@ -58,8 +61,10 @@ def test_an_expectation_is_judged_by_the_interval_of_its_pair(tmp_path: Path) ->
         said.append((pair.status, pair.why))
     assert said == [
         ("agrees", "on the board: better"),
-        ("disagrees", "on the board: cannot be separated"),
-        ("cannot be told", "on the board: cannot be separated"),
+        ("disagrees", "on the board: worse"),
+        ("cannot tell", "on the board: cannot be separated"),
+        ("cannot tell", "on the board: cannot be separated"),
+        ("cannot tell", "on the board: cannot be separated"),
         ("disagrees", "on the board: equivalent"),
     ]
 

@@ -192,6 +192,11 @@ def test_the_sample_is_called_a_sample_wherever_its_numbers_are(pages: dict[str,
     assert all("RepoEval (sample)" in caption for caption in captions)
 
 
+def test_where_the_data_is_from_is_said_in_words(pages: dict[str, Element]) -> None:
+    assert "data from the built-in sample" in pages["repoeval.html"].text
+    assert "Data from the built-in sample" in pages["data.html"].text
+
+
 def test_the_overview_says_how_many_items_are_scorable(pages: dict[str, Element]) -> None:
     assert "5 of 6" in pages["index.html"].text
     assert "1 item: the repository cannot be had" in pages["repoeval.html"].text

@@ -47,7 +47,7 @@ FIXED_NWS = Chunker(
     title="Fixed size, n characters",
     meaning="Packs whole lines until one more would exceed n non-whitespace characters.",
     chunk=fixed_nws,
-    source="The `fixed` chunker of the published code-chunk evaluation, at n = 1800.",
+    source="The `fixed` chunker of the published code-chunk evaluation; its n there is 1,800.",
     defaults=("fixed-nws-1500", "fixed-nws-800"),
 )
 WHOLE_FILE = Chunker(
