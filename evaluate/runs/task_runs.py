@@ -33,6 +33,7 @@ from lake.outcome import Outcome
 from lake.relevance import RELEVANCE
 from lake.store import Lake
 from lake.tables import table
+from lake.text import counted
 
 LIBRARIES = ("numpy", "polars", "scipy")
 """What the numbers are computed with; recorded with every run."""
@@ -162,7 +163,11 @@ class Work:
             run: The run.
             said: What preparing it had to say.
         """
-        n, n_failed = self._count(run, counts_ties=BASELINE not in run.system.retriever.tags)
+        n, n_failed, why = self._count(run, counts_ties=BASELINE not in run.system.retriever.tags)
+        if n_failed:
+            reason = f": {why.removeprefix('GoldspanError: ')}" if why else ""
+            said_of = f"{run.system.name}, {self.task.name}"
+            self.result.notes.append(f"{said_of}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
         status = "complete" if self.selection.is_whole else "partial"
         if n_failed:
             status = "failed" if n_failed == n else "partial"
@@ -195,17 +200,22 @@ class Work:
         folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
         return product_of(self.lake, "runs", part="all", inputs=self.asked, parameters=run.stamp, code=(), **folders)
 
-    def _count(self, run: Run, *, counts_ties: bool) -> tuple[int, int]:
-        """Add a run's items to what is said at the end: how many there are, and how many failed."""
+    def _count(self, run: Run, *, counts_ties: bool) -> tuple[int, int, str | None]:
+        """Add a run's items to what is said at the end: how many there are, how many failed, and why the first did."""
         cuts = {k for p in self.protocols for metric, k in metrics_of(p) if metric.cut == "results" and k}
         is_cut = pl.col("ties").list.set_intersection(list(cuts)).list.len() > 0
         run_items = self.lake.scan("run_items", benchmark=self.task.benchmark, run_id=run.run_id)
-        counts = run_items.select(n=pl.len(), failed=(pl.col("status") != DONE).sum(), tied=is_cut.sum())
-        n, n_failed, n_tied = counts.collect().row(0)
+        counts = run_items.select(
+            n=pl.len(),
+            failed=(pl.col("status") != DONE).sum(),
+            tied=is_cut.sum(),
+            why=pl.col("error").drop_nulls().first(),
+        )
+        n, n_failed, n_tied, why = counts.collect().row(0)
         # A baseline's ties say nothing: random is nothing but ties.
         tied = n_tied if counts_ties else 0
         self.result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=tied))
-        return n, n_failed
+        return n, n_failed, why
 
     def score(self) -> None:
         """Aggregate the planned runs' scores; score, aggregate and count what was made elsewhere; contexts together."""

@@ -18,6 +18,8 @@ Fields = Mapping[str, Paths]
 
 NOWHERE = object()
 
+_SWE_BENCH = ("instance_id", "base_commit", "patch", "problem_statement")
+
 T = TypeVar("T")
 
 
@@ -87,6 +89,14 @@ def encodable(text: str, what: str) -> str:
     return text
 
 
+def kind_of(row: object) -> str:
+    """What to add where a row has no gold: whose it is, if its keys (or columns) tell, and what to do."""
+    if not isinstance(row, (dict, list)) or not all(key in row for key in _SWE_BENCH):
+        return ""
+    gold = "`gold_context`, a list of {file, start_line, end_line} to be found"
+    return f": rows of SWE-bench have no gold context; give each row {gold}, and read it in the manner of contextbench"
+
+
 def is_encodable(text: str) -> bool:
     """Whether a text can be written."""
     try:
@@ -116,7 +126,7 @@ def read_rows(
         try:
             value = read(position, row)
         except FieldError as error:
-            rejects.add(entry.path, position, str(error), excerpt(row))
+            rejects.add(entry.path, position, f"{error}{kind_of(row)}", excerpt(row))
             continue
         yield position, value
 

@@ -380,7 +380,8 @@ def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
     one_chunker: Path, declared: Callable[[str], None]
 ) -> None:
     declared("def score(pool, queries):\n    raise RuntimeError('never')\n")
-    _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
+    said = _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
+    assert "window-4-2+mine, repoeval/prompt: 5 of 5 items failed: RuntimeError: never" in said.err
     run = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
     assert (run["status"], run["n_items"]) == ("failed", 5)
     costs = run_costs(Lake(one_chunker)).filter(pl.col("run_id") == run["run_id"]).collect().row(0, named=True)

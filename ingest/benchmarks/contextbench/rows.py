@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of
-from ingest.benchmarks.fields import FieldError, Fields, check, upstream_rows
+from ingest.benchmarks.fields import FieldError, Fields, check, kind_of, upstream_rows
 from ingest.sources.git_address import GITHUB, why_no_name
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
@@ -207,6 +207,8 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
         return
     if any(key in row for _, row in rows for key in GOLD_KEYS):
         yield from rows
+    elif kind := next(filter(None, (kind_of(row) for _, row in rows)), ""):
+        rejects.add(entry.path, "the whole file", f"no row has gold{kind}")
     elif entry.path not in {reject.source for reject in rejects}:
         notes.append(f"{entry.path} holds no rows with gold; it is passed over")
 
@@ -214,7 +216,12 @@ def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[st
 def _columns(names: Sequence[str]) -> list[str]:
     for keys in (ID_KEYS, GOLD_KEYS):
         has_one = any(key in names for key in keys)
-        check(has_one, f"it has none of the columns {', '.join(keys)}, but {listed(names)}")
+        kind = kind_of([*names])
+        # An error about a Parquet file is cut short.
+        check(
+            has_one,
+            f"no row has gold{kind}" if kind else f"it has none of the columns {', '.join(keys)}, but {listed(names)}",
+        )
     return [name for name in COLUMNS if name in names]
 
 

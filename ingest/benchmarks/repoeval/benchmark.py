@@ -169,6 +169,9 @@ def _searchable(path: str) -> bool:
     return path.endswith(".py") and not any(folder.startswith(".") or folder == "__pycache__" for folder in folders)
 
 
+_NO_PYTHON = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
+
+
 def _missing(source: Source, *, what: str) -> GoldspanError:
     return GoldspanError(
         f"RepoEval: {what} is not in {source.name}",
@@ -193,7 +196,7 @@ def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFram
         .with_columns(is_there=pl.col("pool_id").is_in(lines["pool_id"].unique().implode()))
         .with_columns(
             why_not=pl.when(~pl.col("is_there"))
-            .then(pl.format("the repository {} is not there", "repo"))
+            .then(pl.format(f"the repository {{}} {_NO_PYTHON}", "repo"))
             .when(pl.col("n_lines").is_null())
             .then(pl.format("{} is not in {}", "target_path", "repo"))
             .when(pl.col("target_line") >= pl.col("n_lines"))
@@ -207,7 +210,7 @@ def _reject_unscorable(items: pl.DataFrame, place: str, rejects: Rejects) -> Non
     for where, position, why_not in wrong.select("where", "position", "why_not").iter_rows():
         rejects.add(where, position, why_not)
     for repo, n in items.filter(~pl.col("is_there")).group_by("repo").len().sort("repo").iter_rows():
-        rejects.add(place, f"repository {repo}", f"the repository is not there: {n:,} tasks cannot be scored")
+        rejects.add(place, f"repository {repo}", f"it {_NO_PYTHON}: {counted(n, 'task')} cannot be scored")
 
 
 def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:

@@ -286,3 +286,37 @@ def test_datasets_is_imported_by_no_command_that_does_not_need_it(tmp_path: Path
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip().endswith("False")
+
+
+SWE_BENCH = {"repo": "a/b", "instance_id": "a__b-1", "base_commit": "0" * 40, "patch": "x", "problem_statement": "y"}
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "data"),
+    [
+        ("contextbench", "rows.jsonl", {"subset": "full", "rows": "rows.jsonl"}),
+        ("contextbench", "rows.parquet", {"subset": "full", "rows": "rows.parquet"}),
+        ("repoeval", "rows.jsonl", {"subset": "function-2k", "tasks": "rows.jsonl", "repositories": "."}),
+        ("repobench-r", "rows.jsonl", {"subset": "python_cff/test", "rows": "rows.jsonl"}),
+    ],
+)
+def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(
+    tmp_path: Path, name: str, file: str, data: Mapping[str, object]
+) -> None:
+    if file.endswith("parquet"):
+        pl.DataFrame([SWE_BENCH]).write_parquet(tmp_path / file)
+    else:
+        put(tmp_path / file, jsonl([dict(SWE_BENCH)]))
+    said = ingest(tmp_path / "lake", "--config", declared(tmp_path, name, data, {}))
+    assert said.code == Exit.INCOMPLETE
+    assert "rows of SWE-bench have no gold context; give each row `gold_context`" in said.err
+
+
+def test_a_repository_without_python_is_not_said_to_be_away(tmp_path: Path) -> None:
+    rows = [{"prompt": "export", "metadata": {"ground_truth": "const", "fpath_tuple": ["x", "m.ts"]}}]
+    rows[0]["metadata"] |= {"task_id": "x/0", "context_start_lineno": 0, "lineno": 0}  # type: ignore[operator]
+    put(tmp_path / "rows.jsonl", jsonl(rows))
+    put(tmp_path / "repos/x/m.ts", b"export const x = 1\n")
+    data = {"subset": "function-2k", "tasks": "rows.jsonl", "repositories": "repos"}
+    said = ingest(tmp_path / "lake", "--config", declared(tmp_path, "repoeval", data, {}))
+    assert "the repository x is not there or has no .py file" in said.err

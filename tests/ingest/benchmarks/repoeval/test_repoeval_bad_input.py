@@ -175,11 +175,12 @@ def test_a_task_twice_is_one_item_and_one_reject(tmp_path: Path) -> None:
 def test_a_repository_that_is_not_there_makes_its_items_unscorable_and_is_said_once(tmp_path: Path) -> None:
     there = {path: data for path, data in REPOSITORIES.items() if path.startswith("zoo")}
     source = build(tmp_path / "source", repositories=there)
-    reason = "the repository is not there: 3 tasks cannot be scored"
+    no_python = "is not there or has no .py file, and tasks in the manner of RepoEval are in Python"
+    reason = f"it {no_python}: 3 tasks cannot be scored"
     rejects = [("repositories/function_level", "repository acme_rockets", reason)]
     _goes_on(source, tmp_path / "lake", rejects=rejects, items=5, scorable=2)
     why_not = Lake(tmp_path / "lake").read("items").filter(~pl.col("scorable"))["why_not"]
-    assert set(why_not) == {"the repository acme_rockets is not there"}
+    assert set(why_not) == {f"the repository acme_rockets {no_python}"}
     said = command("evaluate", "--lake", tmp_path / "lake")
     assert said.code == Exit.INCOMPLETE
     assert "not scorable in this lake: 3 items" in said.err
