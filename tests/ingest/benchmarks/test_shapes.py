@@ -313,9 +313,9 @@ def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(
 
 
 def test_a_repository_without_python_is_not_said_to_be_away(tmp_path: Path) -> None:
-    rows = [{"prompt": "export", "metadata": {"ground_truth": "const", "fpath_tuple": ["x", "m.ts"]}}]
-    rows[0]["metadata"] |= {"task_id": "x/0", "context_start_lineno": 0, "lineno": 0}  # type: ignore[operator]
-    put(tmp_path / "rows.jsonl", jsonl(rows))
+    hole = {"task_id": "x/0", "fpath_tuple": ["x", "m.ts"], "context_start_lineno": 0, "lineno": 0}
+    row: Row = {"prompt": "export", "metadata": {"ground_truth": "const", **hole}}
+    put(tmp_path / "rows.jsonl", jsonl([row]))
     put(tmp_path / "repos/x/m.ts", b"export const x = 1\n")
     data = {"subset": "function-2k", "tasks": "rows.jsonl", "repositories": "repos"}
     said = ingest(tmp_path / "lake", "--config", declared(tmp_path, "repoeval", data, {}))

@@ -18,6 +18,7 @@ from lake.catalog.protocols import protocols
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit
 from lake.store import Lake
+from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
 from tests.tiny import command
 
@@ -75,6 +76,8 @@ def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alo
         (part,) = lake.parts(name, benchmark="contextbench", run_id=run_id)
         rows = lake.scan_parts([part], name).drop("benchmark").collect().join(kept, on="item_id", how="semi")
         lake.write(name, rows, part=part.name, fingerprint="x", benchmark="contextbench", run_id=run_id)
+    row = lake.read("runs", run_id=run_id).with_columns(n_items=pl.lit(5, pl.Int64)).select(*table("runs").columns)
+    lake.write("runs", row, part="all", fingerprint="x", benchmark="contextbench", run_id=run_id)
     _evaluate(lake.root)
     of_kept = before.join(kept, on="item_id", how="semi")
     after = lake.read("scores", run_id=run_id)
