@@ -15,7 +15,7 @@ from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import check_benchmark, commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
-from evaluate.selection import Selection, parse_where
+from evaluate.selection import Selection
 from evaluate.systems import imported_systems
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake import unchanged
@@ -39,6 +39,7 @@ from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
 from lake.printed_table import print_tables
+from lake.selection import files_of, parse_items, with_items
 from lake.store import EVERY, Lake
 from lake.text import counted, escaped, listed
 
@@ -47,13 +48,16 @@ app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions
 
 @app.command("run")
 def run_systems(
-    benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list; all in the lake without it.")] = "",
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[BENCHMARK]...", help="Which; all in the lake without it.")
+    ] = None,
+    benchmarks: Annotated[str, setting("BENCHMARKS", "The same as a comma list.")] = "",
     systems: Annotated[
         str, setting("SYSTEMS", "Comma list of chunker+retriever or imported systems, globs allowed.")
     ] = "",
     metrics: Annotated[str, setting("METRICS", "Comma list of what the printed table shows.")] = "",
     tasks: Annotated[str, setting("TASKS", "Comma list; without it all that need not be named.")] = "",
-    items: Annotated[str, setting("ITEMS", "Which items: subset=function-2k,repo=….")] = "",
+    items: Annotated[str, setting("ITEMS", "Which items: subset=function-2k,repo=…, ids, or a file of ids.")] = "",
     limit: LimitOption = None,
     vectors: Annotated[
         Path | None, setting("VECTORS", "Parquet with key and vector, for the retriever `recorded`.")
@@ -66,10 +70,10 @@ def run_systems(
 ) -> None:
     """Rank, score and aggregate: what `python -m evaluate` does."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
-    selection, workers = Selection(parse_where(items), limit), parse_engine(engine)
+    selection, workers = Selection(parse_items(items), limit), parse_engine(engine)
     requested = [parse_metric(name) for name in split_names(metrics)]
     in_lake = [part.name for part in store.parts("benchmarks")]
-    asked = split_names(benchmarks) or in_lake
+    asked = list(dict.fromkeys([*split_names(names), *split_names(benchmarks)])) or in_lake
     for name in asked:
         check_benchmark(name)
     wanted = split_names(tasks)
@@ -88,8 +92,12 @@ def run_systems(
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
     done = list[Outcome]()
     with console.holding(store, {"runs", "evaluate"}):
+        if selection.where:
+            every, asked = asked, with_items(store, asked, selection.where)
+            for name in [name for name in every if name not in asked]:
+                console.say(f"{name} is left as it is: no item of it is selected")
         check_metrics(store, asked, requested)
-        unchanged.note_read([vectors] if vectors else [])
+        unchanged.note_read([*([vectors] if vectors else []), *files_of(items)])
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         for name in asked:

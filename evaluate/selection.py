@@ -13,14 +13,11 @@ from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.naming import BLANK_GOLD, SEARCHED
-from lake.sampling import stratified
 from lake.searched import with_pools_of
+from lake.selection import Where, drawn_ids, of_where, said
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import counted
-
-SELECTABLE = ("subset", "split", "level", "context", "difficulty", "language", "repo", "source")
-"""The columns of `items` that `--items` may pick by."""
 
 LONG_TEXTS = ("patch", "target_text")
 """The columns of `items` that hold whole texts: they are read part by part, when a part is ranked or scored."""
@@ -31,23 +28,17 @@ class Selection:
     """Which items are asked.
 
     Attributes:
-        where: Columns of `items` with the value that is asked.
-        limit: At most so many items of each part, a seeded sample stratified by repository.
+        where: Columns of `items` with the values that are asked.
+        limit: At most so many of those that can be scored, a seeded sample stratified by repository.
     """
 
-    where: tuple[tuple[str, str], ...] = ()
+    where: Where = ()
     limit: int | None = None
 
     @property
     def is_whole(self) -> bool:
         """Whether nothing is left out."""
         return not self.where and self.limit is None
-
-    def of(self, items: pl.DataFrame) -> pl.DataFrame:
-        """The selected of some items."""
-        for column, value in self.where:
-            items = items.filter(pl.col(column) == value)
-        return items if self.limit is None else stratified(items, self.limit)
 
     @classmethod
     def of_run(cls, selection: Iterable[Mapping[str, str]] | None, limit: int | None) -> Selection:
@@ -56,24 +47,7 @@ class Selection:
 
     def said(self) -> dict[str, object]:
         """For fingerprints and for the run's parameters: what is not the default."""
-        return {**dict(self.where), **({} if self.limit is None else {"limit": self.limit})}
-
-
-def parse_where(items: str) -> tuple[tuple[str, str], ...]:
-    """`subset=function-2k,repo=x` as pairs; it selects items and can never change a protocol.
-
-    Raises:
-        GoldspanError: A part is no `column=value`, or the column is none that items are selected by.
-    """
-    where: dict[str, str] = {}
-    for pair in items.replace(",", " ").split():
-        column, equals, value = pair.partition("=")
-        if column not in SELECTABLE or not equals or not value:
-            message = f"--items {pair!r}: items are selected by column=value"
-            hint = f"Columns are {', '.join(SELECTABLE)}. A protocol is sealed: nothing on the command line changes it."
-            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        where[column] = value
-    return tuple(sorted(where.items()))
+        return {**said(self.where), **({} if self.limit is None else {"limit": self.limit})}
 
 
 @dataclass(frozen=True)
@@ -182,11 +156,15 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
     parts = lake.parts("items", benchmark=task.benchmark)
     if not parts:
         raise _nothing(lake, task.benchmark)
+    drawn = drawn_ids(lake, task, selection.where, selection.limit)
     for stored in parts:
         if part not in (None, stored.name):
             continue
         short = [column for column in table("items").columns if column not in LONG_TEXTS]
-        items = selection.of(with_pools_of(lake, task, lake.scan_parts([stored], "items").select(short)).collect())
+        stored_items = with_pools_of(lake, task, lake.scan_parts([stored], "items").select(short))
+        items = of_where(stored_items, selection.where).collect()
+        if drawn is not None:
+            items = items.filter(pl.col("item_id").is_in(drawn.implode()))
         scorable = items.filter("scorable")
         n_blank = 0
         if not task.ranks_blank:
@@ -206,6 +184,8 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
             gold.fingerprint,
             [(one.name, one.fingerprint) for one in pools],
             selection.said(),
+            # Which are drawn depends on the other parts too.
+            [] if drawn is None else scorable["item_id"].to_list(),
         )
         n_unscorable = items.height - scorable.height
         yield ItemPart(lake, task, stored.name, scorable, stamp, n_unscorable, n_blank, files)

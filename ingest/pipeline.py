@@ -67,8 +67,8 @@ def ingest(
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
     result, contents = Outcome(tally=lake.tally), Contents(lake)
     remove_other_sources(lake, benchmark, source, result)
-    for subset in subsets:
-        _ingest_subset(lake, benchmark, source, subset, limit, repositories, contents, result, say)
+    for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
+        _ingest_subset(lake, benchmark, source, subset, share, repositories, contents, result, say)
     ahead = cuts_ahead(lake, chunkers)
     if benchmark.needs_symbols:
         cut_symbols(lake, benchmark.name, say, result, ahead=ahead)
@@ -85,6 +85,13 @@ def ingest(
     if not result.scored:
         result.notes.append(f"{benchmark.display_name}: nothing {_why_none(items, rejects)}")
     return result
+
+
+def _shares(limit: int | None, n_subsets: int) -> list[int | None]:
+    """How many items each of some subsets gives: as equal as whole items allow, and one at the least."""
+    if limit is None:
+        return [None] * n_subsets
+    return [max(1, limit // n_subsets + (number < limit % n_subsets)) for number in range(n_subsets)]
 
 
 def _why_none(items: pl.DataFrame, rejects: pl.DataFrame) -> str:

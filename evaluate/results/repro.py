@@ -73,6 +73,8 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
     items = lake.scan("items", benchmark=benchmark).join(run_items, on="item_id", how="semi")
     subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
     is_imported = run["origin"] == "imported"
+    where = [f"{one['column']}={one['value']}" for one in run["selection"] or ()]  # type: ignore[attr-defined] # a row's values have no types
+    selected = ",".join(where)
     of_ingest = {
         "--source": source if source in {"sample", "hub"} else FOLDER,
         "--subsets": ",".join(subsets),
@@ -82,13 +84,14 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
     made = [["ingest", benchmark, *_options(of_ingest)]]
     if is_imported:
         named = {"--benchmark": benchmark, **{f"--{name}": run[name] for name in ("system", "task", "chunker")}}
-        asked = {"--search": run["file"], "--limit": run["limit"]} if run["format"] in PROGRAMS else {}
+        asked = (
+            {"--search": run["file"], "--items": selected, "--limit": run["limit"]} if run["format"] in PROGRAMS else {}
+        )
         made.append(["ingest", "run", *([] if asked else [FILE]), *_options(named | asked)])
-    where = [f"{one['column']}={one['value']}" for one in run["selection"] or ()]  # type: ignore[attr-defined] # a row's values have no types
     of_evaluate = {
         "--benchmarks": benchmark,
         "--systems": run["system"],
-        "--items": ",".join(where),
+        "--items": "" if is_imported else selected,
         "--limit": run["limit"],
         "--vectors": VECTORS if run["retriever"] == "recorded" else "",
     }

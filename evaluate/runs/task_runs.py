@@ -31,6 +31,7 @@ from lake.make import Product, made_from, product_of
 from lake.naming import DONE
 from lake.outcome import Outcome
 from lake.relevance import RELEVANCE
+from lake.selection import said as selection_said
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
@@ -180,7 +181,7 @@ class Work:
             "chunker": system.chunker,
             "retriever": system.retriever.name,
             "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **said, **dict(where)}),
+            "parameters": canonical_json({**system.parameters(), **said, **selection_said(where)}),
             "versions": canonical_json({name: version(name) for name in LIBRARIES}),
             "status": status,
             "n_items": n,

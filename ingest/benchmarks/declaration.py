@@ -14,6 +14,7 @@ from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.sampling import stratified
 from lake.tables import table
+from lake.text import counted
 
 
 @dataclass(frozen=True)
@@ -80,12 +81,16 @@ def limited(reading: Reading, limit: int | None) -> Reading:
     """A seeded sample of a reading's items, with their gold; their pools stay whole."""
     if limit is None:
         return reading
-    items = stratified(reading.items, limit)
+    items, notes, scorable = reading.items, list(reading.notes), reading.items.filter("scorable")
+    if limit < items.height and 0 < scorable.height < items.height:
+        notes.append(f"drawn from {scorable.height:,} of {counted(items.height, 'item')}: the others cannot be scored")
+        items = scorable
+    items = stratified(items, limit)
     queries, gold = (
         rows.join(items.select("item_id"), on="item_id", how="semi", maintain_order="left")
         for rows in (reading.queries, reading.gold)
     )
-    return replace(reading, items=items, queries=queries, gold=gold)
+    return replace(reading, items=items, queries=queries, gold=gold, notes=notes)
 
 
 def table_rows(name: str, rows: Sequence[Mapping[str, object]] | pl.DataFrame) -> pl.DataFrame:

@@ -20,6 +20,7 @@ from ingest.runs.submissions.importing import check_submission, import_submissio
 from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption, setting
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
+from lake.selection import parse_items
 from lake.store import Lake
 
 commands = typer.Typer(add_completion=False)
@@ -49,6 +50,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             bool, setting("ASKED_ALL", "Items that FILE does not answer are failures.", "--asked-all")
         ] = False,
         chunker: Annotated[str, setting("CHUNKER", "What cut the documents, if known.")] = "",
+        items: Annotated[str, setting("ITEMS", "Which items a program is asked: repo=…, ids, or a file of ids.")] = "",
         limit: LimitOption = None,
         timeout: Annotated[float, setting("TIMEOUT", "Seconds that a program has for an answer.", min=0.01)] = PATIENCE,
         again: Annotated[bool, setting("AGAIN", "Ask a program again whose answers are there.", "--again")] = False,
@@ -66,7 +68,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
             message = "--benchmark is not given: whose items FILE answers"
             hint = "" if write else f"Or FILE is a submission, a folder that holds {FILE}."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-        asking = _asking(search, file, timeout, limit, again=again)
+        asking = _asking(search, file, timeout, items, limit, again=again)
         called = system or (RIPGREP if is_ripgrep(search) else "" if write else "checked")
         wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker, asked_all)
         with console.holding(store, {"runs"}) if write else store.naming_damage():
@@ -105,7 +107,9 @@ def submissions(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
-def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *, again: bool) -> Search | None:
+def _asking(
+    search: str, file: Path | None, timeout: float, items: str, limit: int | None, *, again: bool
+) -> Search | None:
     """The program that is asked; None where a file is read.
 
     Raises:
@@ -115,10 +119,11 @@ def _asking(search: str, file: Path | None, timeout: float, limit: int | None, *
         message = "both FILE and --search are given" if search else "what is to be imported is not given"
         hint = "Give FILE, made elsewhere, or --search 'COMMAND …', --search module:function, --search ripgrep."
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    if file is not None and limit is not None:
-        message = "--limit is of what a program is asked; of a file everything is read"
+    if file is not None and (limit is not None or items):
+        flag = "--limit" if limit is not None else "--items"
+        message = f"{flag} is of what a program is asked; of a file everything is read"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    return Search.of(search, timeout, limit, again=again) if search else None
+    return Search.of(search, timeout, parse_items(items), limit, again=again) if search else None
 
 
 def _imported(lake: Lake, wanted: Wanted, asking: Search | None, console: Console, *, write: bool) -> Imported:

@@ -13,6 +13,7 @@ from ingest.runs.trajectories.trajectory import Unread
 from lake.catalog.task import AnswerKind
 from lake.outcome import Outcome
 from lake.parts import PartCounts
+from lake.selection import Where
 from lake.text import counted
 
 
@@ -50,7 +51,8 @@ class Made:
         name: What it is called.
         parameters: What it was told, and what it was made of.
         versions: Program → version.
-        limit: How many items of each part it was asked, where that is not all.
+        where: Which items it was asked.
+        limit: How many of them, where that is not all.
         cost: What it cost, as columns of `costs`.
     """
 
@@ -58,6 +60,7 @@ class Made:
     name: str
     parameters: Mapping[str, object]
     versions: Mapping[str, str]
+    where: Where = ()
     limit: int | None = None
     cost: Mapping[str, object] = field(default_factory=dict)
 

@@ -267,6 +267,7 @@ class Import:
     def _row(self, result: Imported) -> pl.DataFrame:
         tally, made = result.tally, self.made
         limit = made.limit if made and made.limit else self._limit()
+        where = made.where if made else ()
         counts = {**tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
         row = {
             "run_id": self.run_id,
@@ -278,9 +279,10 @@ class Import:
             "origin": "imported",
             "parameters": canonical_json({"sha256": self.found.sha256, **(made.parameters if made else {})}),
             "versions": canonical_json(dict(made.versions) if made else {}),
-            "status": "partial" if tally.n_not_asked or limit is not None else "complete",
+            "status": "partial" if tally.n_not_asked or limit is not None or where else "complete",
             "n_items": result.n_items,
             "limit": limit,
+            "selection": [{"column": column, "value": value} for column, value in where],
             "format": made.format if made else self.importer.name,
             "file": made.name if made else self.input_file.name,
             "counts": count_rows(counts),

@@ -95,6 +95,11 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], notes)
     if limit is not None:
+        had = [one for one in instances if one.why_not is None and trees.find(one) is not None]
+        if 0 < len(had) < len(instances):
+            n = f"{len(had):,} of {counted(len(instances), 'item')}"
+            notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
+            instances = had
         drawn = pl.DataFrame({"item_id": [one.item_id for one in instances], "repo": [one.repo for one in instances]})
         kept = set(stratified(drawn, limit)["item_id"])
         instances = [one for one in instances if one.item_id in kept]

@@ -160,6 +160,7 @@ def _reading(part: str, name: str, split: str, rows: Callable[[Rejects], Iterabl
                 "repo": row.repo,
                 "pool_id": pool_id,
                 "target_path": row.file_path,
+                "target_text": row.next_line,
                 "n_candidates": len(row.candidates),
                 "gold_flags": [BLANK_GOLD] if is_blank(snippet) else [],
                 "scorable": True,

@@ -42,6 +42,9 @@ FIELDS: Fields = {
 }
 """Where upstream's rows hold what."""
 
+_FUNCTION_NAME = ("metadata.function_name",)
+"""What the function is called whose body is the hole: function files alone say it, and nothing goes by it."""
+
 
 class Task(NamedTuple):
     """One row of a task file, checked."""
@@ -50,6 +53,7 @@ class Task(NamedTuple):
     position: str
     n: int
     upstream_id: str
+    function_name: str | None
     repo: str
     target_path: str
     target_line: int
@@ -60,7 +64,7 @@ class Task(NamedTuple):
     @property
     def question(self) -> tuple[object, ...]:
         """Everything that is asked, the hole first: tasks alike in it are one."""
-        return self[4:]
+        return self[5:]
 
 
 def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes: list[str]) -> list[Task]:
@@ -96,8 +100,10 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> tuple[T
     repo, *path = _fpath(row, fields["path"])
     line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
-    upstream_id = _id(row, fields)
-    return Task(where, position, 0, upstream_id, repo, "/".join(path), line, start, prompt, ground_truth), row
+    _, name = found(row, _FUNCTION_NAME)
+    function_name = name if isinstance(name, str) and is_encodable(name) else None
+    known = (where, position, 0, _id(row, fields), function_name)
+    return Task(*known, repo, "/".join(path), line, start, prompt, ground_truth), row
 
 
 def _id(row: JsonObject, fields: Fields) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+import polars as pl
+
 from ingest.json_command import JsonCommand
 from ingest.runs.find_trajectories import Found, found_in
 from ingest.runs.formats.answers import ANSWERS
@@ -29,7 +31,7 @@ from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.make import made_from
 from lake.rejects import Rejects
-from lake.sampling import stratified
+from lake.selection import Where, drawn_ids, of_where, with_items
 from lake.store import Lake
 from lake.text import counted
 
@@ -51,7 +53,8 @@ class Search:
         kind: The run's format.
         files: Path → sha256 of the files that it was made of, as far as the command names them.
         versions: Program → version, where it is known.
-        limit: At most so many items of each part are asked.
+        where: Which items are asked.
+        limit: At most so many of them.
         again: Whether it is asked again though its answers are there.
     """
 
@@ -60,16 +63,17 @@ class Search:
     command: JsonCommand
     files: Mapping[str, str]
     versions: Mapping[str, str]
+    where: Where = ()
     limit: int | None = None
     again: bool = False
 
     @classmethod
-    def of(cls, what: str, seconds: float, limit: int | None, *, again: bool) -> Search:
+    def of(cls, what: str, seconds: float, where: Where, limit: int | None, *, again: bool) -> Search:
         """The program that is meant, which is on this machine; nothing is started."""
         what = what.strip()
         if is_ripgrep(what):
             command = JsonCommand((sys.executable, ripgrep_program.__file__), seconds)
-            return cls(RIPGREP, "ripgrep", command, {}, {RIPGREP: _ripgrep()}, limit, again)
+            return cls(RIPGREP, "ripgrep", command, {}, {RIPGREP: _ripgrep()}, where, limit, again)
         kind: Literal["command", "function"] = "command"
         if found := _FUNCTION.fullmatch(what):
             path, kind = Path(*found["module"].split(".")), "function"
@@ -79,7 +83,7 @@ class Search:
             command = JsonCommand.of(what, seconds=seconds)
             files = command.files
         digests = {file.as_posix(): sha256_of_file(file) for file in files}
-        return cls(what, kind, command, digests, {}, limit, again)
+        return cls(what, kind, command, digests, {}, where, limit, again)
 
     @property
     def fingerprint(self) -> str:
@@ -114,12 +118,18 @@ def import_search(
     chunker = known_chunker(lake, wanted.chunker)
     task = task_named(wanted.benchmark, wanted.task, "ranking")
     parts = item_parts(lake, wanted.benchmark, task)
-    if (limit := search.limit) is not None:
-        # As `evaluate --limit` draws them, so that both ask the same.
-        parts = [replace(one, items=stratified(one.items, limit)) for one in parts]
-    stamp = fingerprint(search.fingerprint, wanted.system, task.name, chunker, limit)
+    if search.where:
+        with_items(lake, [wanted.benchmark], search.where)
+    selected = of_where(lake.scan("items", benchmark=wanted.benchmark), search.where)
+    if (drawn := drawn_ids(lake, task, search.where, search.limit)) is not None:
+        # As `evaluate` draws them, so that both ask the same.
+        selected = selected.filter(pl.col("item_id").is_in(drawn.implode()))
+    item_ids = selected.select("item_id").collect()
+    parts = [replace(one, items=one.items.join(item_ids, on="item_id", how="semi")) for one in parts]
+    parts = [one for one in parts if one.items.height]
+    stamp = fingerprint(search.fingerprint, wanted.system, task.name, chunker, search.where, search.limit)
     told = {"search": search.what, "files": dict(search.files)}
-    made = Made(search.kind, search.what, told, search.versions, limit)
+    made = Made(search.kind, search.what, told, search.versions, search.where, search.limit)
     # What was answered before is known by its digest alone: the same answers would make the same run.
     before = _answers_of(lake, wanted.benchmark, run_id_of(task.name, wanted.system, stamp))
     found = Found(ANSWERS, [], sha256=before)

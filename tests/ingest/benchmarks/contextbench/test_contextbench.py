@@ -213,6 +213,15 @@ def test_a_limit_draws_items_and_reads_their_repositories_alone(tmp_path: Path) 
     assert {item for item, *_ in gold(tmp_path / "more")} == set(items(tmp_path / "more"))
 
 
+def test_a_limit_draws_only_items_whose_repository_is_there(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", THREE, files={"acme__boats-3.parquet": repo_parquet()})
+    done = ingested(tmp_path / "lake", source, limit=1)
+    assert set(items(tmp_path / "lake")) == {"acme__boats-3"}
+    assert (done.expected, done.scored) == (1, 1)
+    why = "the others' repositories are not here, or their rows cannot be read"
+    assert f"ContextBench full: drawn from 1 of 3 items: {why}" in done.notes
+
+
 def test_verified_is_what_files_are_called_so(tmp_path: Path) -> None:
     source = build(tmp_path / "source", THREE)
     put(source / "contextbench/contextbench_verified.parquet", parquet(THREE[1:2]))

@@ -1,0 +1,109 @@
+"""Which items are asked: by the values of their columns, by their ids, or so many of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+import polars as pl
+
+from lake.catalog.task import Task
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.sampling import stratified
+from lake.searched import with_pools_of
+from lake.store import Lake
+from lake.text import listed
+
+COLUMNS = ("item_id", "subset", "split", "level", "context", "difficulty", "language", "repo", "source")
+"""The columns of `items` that `--items` may select by."""
+
+Where = tuple[tuple[str, str], ...]
+"""Pairs of column and value: an item is selected that has, in each of the columns, one of its values."""
+
+Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
+
+
+def parse_items(items: str) -> Where:
+    """`subset=function-2k,repo=x`, ids of items, and files of ids as pairs, sorted, each once.
+
+    A file has an id on each line. What is selected changes no protocol.
+
+    Raises:
+        GoldspanError: A column is none that items are selected by, or a file holds no id.
+    """
+    pairs: set[tuple[str, str]] = set()
+    for word in items.replace(",", " ").split():
+        column, equals, value = word.partition("=")
+        if files := files_of(word):
+            lines = [line.strip() for line in files[0].read_text(encoding="utf-8", errors="replace").splitlines()]
+            ids = [line for line in lines if line]
+            if not ids:
+                raise GoldspanError(f"--items {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
+            pairs |= {("item_id", item_id) for item_id in ids}
+        elif not equals and word not in COLUMNS:
+            pairs.add(("item_id", word))
+        elif column in COLUMNS and value:
+            pairs.add((column, value))
+        else:
+            message = f"--items {word!r}: items are selected by column=value, by their ids, or by a file of ids"
+            hint = f"Columns are {', '.join(COLUMNS)}. A protocol is sealed: nothing on the command line changes it."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    return tuple(sorted(pairs))
+
+
+def files_of(items: str) -> list[Path]:
+    """The files of ids that `--items` names."""
+    return [path for word in items.replace(",", " ").split() if (path := Path(word)).is_file()]
+
+
+def by_column(where: Where) -> Mapping[str, Sequence[str]]:
+    """Column → its values."""
+    columns: dict[str, list[str]] = {}
+    for column, value in where:
+        columns.setdefault(column, []).append(value)
+    return columns
+
+
+def said(where: Where) -> dict[str, object]:
+    """The same for fingerprints and parameters: a value that is alone stands without a list."""
+    return {column: values[0] if len(values) == 1 else values for column, values in by_column(where).items()}
+
+
+def of_where(items: Frame, where: Where) -> Frame:
+    """The selected of some items."""
+    for column, values in by_column(where).items():
+        items = items.filter(pl.col(column).is_in(values))
+    return items
+
+
+def drawn_ids(lake: Lake, task: Task, where: Where, limit: int | None) -> pl.Series | None:
+    """The ids of a seeded sample, stratified by repository, of the selected items that can be scored.
+
+    None where nothing is left out: without a limit, or with one that they all stand below.
+    """
+    if limit is None:
+        return None
+    items = with_pools_of(lake, task, of_where(lake.scan("items", benchmark=task.benchmark), where))
+    scorable = items.filter("scorable").select("item_id", "repo").collect()
+    return None if scorable.height <= limit else stratified(scorable, limit)["item_id"]
+
+
+def with_items(lake: Lake, benchmarks: Iterable[str], where: Where) -> list[str]:
+    """The benchmarks of which a selection leaves items.
+
+    Raises:
+        GoldspanError: None of the benchmarks has an item of an id, or none has an item that is selected.
+    """
+    benchmarks = list(benchmarks)
+    items = pl.concat([lake.scan("items", benchmark=name).select("benchmark", *COLUMNS) for name in benchmarks])
+    wanted = by_column(where).get("item_id", [])
+    known = items.filter(pl.col("item_id").is_in(wanted)).select("item_id").collect()["item_id"]
+    if unknown := sorted({*wanted} - {*known}):
+        raise unknown_name(unknown[0], "item", items.select("item_id").collect()["item_id"])
+    left = of_where(items, where).select(pl.col("benchmark").unique()).collect()["benchmark"].to_list()
+    if not left:
+        pairs = listed([f"{column}={value}" for column, value in where])
+        message = f"no item of {listed(benchmarks)} has {pairs}"
+        raise GoldspanError(message, where=str(lake.root), hint="The table items has their values.", code=Exit.MISSING)
+    return [name for name in benchmarks if name in left]

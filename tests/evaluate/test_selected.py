@@ -1,0 +1,129 @@
+"""`--items` and `--limit`: columns, ids and files of ids, over one benchmark and over several."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit
+from lake.selection import parse_items
+from lake.store import Lake
+from tests.ingest import boats
+from tests.tiny import build, command
+
+SYSTEMS = ("--systems", "whole-file+tfidf")
+
+
+@pytest.fixture(scope="module")
+def _both(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    home = tmp_path_factory.mktemp("both")
+    build(home / "source" / "repoeval")
+    boats.source(home / "source" / "repobench-r")
+    chunkers = ("--chunkers", "whole-file")
+    for name in ("repoeval", "repobench-r"):
+        said = command("ingest", name, "--source", home / "source" / name, *chunkers, "--lake", home / "lake")
+        assert said.code == 0, said.err
+    return home / "lake"
+
+
+@pytest.fixture
+def lake(_both: Path, tmp_path: Path) -> Lake:
+    """RepoEval and RepoBench-R, not evaluated."""
+    return Lake(shutil.copytree(_both, tmp_path / "lake"))
+
+
+def _asked(lake: Lake, task: str) -> set[str]:
+    runs = lake.read("runs").filter(task=task, system="whole-file+tfidf")
+    items = lake.read("run_items").filter(pl.col("run_id").is_in(runs["run_id"].implode()))
+    return set(items["item_id"])
+
+
+def test_ids_and_columns_and_files_of_ids_are_pairs(tmp_path: Path) -> None:
+    file = tmp_path / "ids.txt"
+    file.write_text("b/2\n\n a/1 \n")
+    assert parse_items(f"{file},c/3 level=hard") == (
+        ("item_id", "a/1"), ("item_id", "b/2"), ("item_id", "c/3"), ("level", "hard")
+    )  # fmt: skip
+    assert parse_items("item_id=a/1,a/1") == (("item_id", "a/1"),)
+
+
+def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Path) -> None:
+    ids = lake.read("items", benchmark="repoeval").filter("scorable")["item_id"].sort().to_list()
+    assert command("evaluate", "repoeval", "--items", f"item_id={ids[0]}", *SYSTEMS, "--lake", lake.root).code == 0
+    assert _asked(lake, "repoeval/prompt") == {ids[0]}
+    file = tmp_path / "ids.txt"
+    file.write_text("\n".join(ids[1:3]))
+    assert command("evaluate", "repoeval", "--items", file, *SYSTEMS, "--lake", lake.root).code == 0
+    assert _asked(lake, "repoeval/prompt") == set(ids[:3])
+    assert not lake.parts("runs", benchmark="repobench-r")
+    runs = lake.read("runs").filter(system="whole-file+tfidf")
+    assert set(runs["status"]) == {"partial"}
+    assert set(runs["n_items"]) == {1, 2}
+
+
+def test_a_benchmark_without_a_selected_item_is_left_as_it_is(lake: Lake) -> None:
+    said = command("evaluate", "--items", "level=easy", *SYSTEMS, "--lake", lake.root)
+    assert said.code == 0, said.err
+    assert "repoeval is left as it is: no item of it is selected" in said.err
+    assert _asked(lake, "repobench-r/chunks")
+    none = command("evaluate", "--items", "level=simple", *SYSTEMS, "--lake", lake.root)
+    assert none.code == Exit.MISSING
+    assert "no item of repobench-r, repoeval has level=simple" in none.err
+
+
+def test_an_id_that_is_no_items_is_an_error_with_the_one_that_may_be_meant(lake: Lake) -> None:
+    said = command("evaluate", "--items", "function-2k/zoo_animal/0", *SYSTEMS, "--lake", lake.root)
+    assert said.code == Exit.USAGE
+    assert "unknown item 'function-2k/zoo_animal/0'" in said.err
+    assert "Did you mean 'function-2k/zoo_animals/0'" in said.err
+
+
+def test_a_limit_is_of_all_parts_of_a_benchmark_together(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ingest.benchmarks.repobench_r.benchmark.ROWS_AT_ONCE", 2)
+    boats.source(tmp_path / "source")
+    lake = Lake(tmp_path / "lake")
+    arguments = ("--source", tmp_path / "source", "--chunkers", "whole-file", "--lake", lake.root)
+    assert command("ingest", "repobench-r", *arguments).code == 0
+    assert len(lake.parts("items")) == 3
+    assert command("evaluate", "--limit", 3, *SYSTEMS, "--lake", lake.root).code == 0
+    assert len(_asked(lake, "repobench-r/official")) == len(_asked(lake, "repobench-r/chunks")) == 3
+
+
+def test_a_limit_of_ingest_is_of_all_subsets_together(tmp_path: Path) -> None:
+    boats.source(tmp_path / "source")
+    rows = (tmp_path / "source/data/python_cff_test_easy.jsonl").read_bytes()
+    (tmp_path / "source/data/python_cfr_test_easy.jsonl").write_bytes(rows)
+    arguments = ("--source", tmp_path / "source", "--chunkers", "whole-file", "--lake", tmp_path / "lake")
+    assert command("ingest", "repobench-r", "--limit", 3, *arguments).code == 0
+    items = Lake(tmp_path / "lake").read("items")
+    assert sorted(items["subset"].value_counts().rows()) == [("python_cff", 2), ("python_cfr", 1)]
+
+
+def test_a_program_is_asked_the_selected_items_alone(lake: Lake, tmp_path: Path) -> None:
+    ids = lake.read("items", benchmark="repoeval").filter("scorable")["item_id"].sort().to_list()
+    program = tmp_path / "program.py"
+    program.write_text(
+        "import json, sys\n"
+        "for line in sys.stdin:\n"
+        "    print(json.dumps({'id': json.loads(line)['id'], 'results': []}), flush=True)\n"
+    )
+    options = ("--benchmark", "repoeval", "--system", "mine", "--lake", lake.root)
+    said = command("ingest", "run", "--search", f"python3 {program}", "--items", ids[0], *options)
+    assert said.code == 0, said.err
+    row = lake.read("runs").row(0, named=True)
+    assert (row["n_items"], row["status"]) == (1, "partial")
+    assert row["selection"] == [{"column": "item_id", "value": ids[0]}]
+    assert lake.read("run_items")["item_id"].to_list() == [ids[0]]
+    of_file = tmp_path / "answers.jsonl"
+    of_file.write_text(json.dumps({"id": ids[0], "results": []}) + "\n")
+    refused = command("ingest", "run", of_file, "--items", ids[0], *options)
+    assert (refused.code, "--items is of what a program is asked" in refused.err) == (Exit.USAGE, True)
+
+
+def test_what_a_row_says_of_the_hole_is_kept(lake: Lake) -> None:
+    next_lines = lake.read("items", benchmark="repobench-r")["target_text"]
+    assert set(next_lines) == {"area = plank(2, 3)"}
