@@ -2,25 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Sequence
+from statistics import median
+
+from lake.catalog.simulated_coverage import COVERAGE
+from lake.catalog.unit import FEWEST_REPOS
+
+HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
+"""What items' scores are like."""
+
+MEANS = (0.02, 0.1, 0.35, 0.65, 0.9, 0.98)
+"""The true means."""
+
+REPOSITORIES = (2, 4, 6, 8, 15, 40)
+"""How many repositories; where they are too few to be the unit, the truth is the mean of these repositories."""
 
 ALIKE = (0.0, 0.05, 0.2, 0.4)
 """How alike the items of a repository are: their intraclass correlation."""
 
-COVERAGE: Mapping[str, tuple[float, ...]] = {
-    "normal": (95.9, 94.7, 94.6, 94.5),
-    "hit or miss": (95.9, 94.4, 93.2, 92.0),
-    "near 0 or 1": (95.8, 94.1, 93.4, 91.5),
-}
-"""What values are like → per cent of 20,000 data sets of RepoEval's repositories, for each of ALIKE."""
+_USUAL = ALIKE[-2]
 
 
-def coverage_note() -> str:
-    """What a reader of the intervals must know of them."""
-    usual = [share for shares in COVERAGE.values() for share in shares[:-1]]
-    most = [shares[-1] for shares in COVERAGE.values()]
+def coverage_note(numbers: Sequence[float], n_repos: int, *, is_hit_or_miss: bool) -> str:
+    """How often intervals cover the truth in the simulations that are nearest to a board.
+
+    Args:
+        numbers: The systems' means.
+        n_repos: Over how many repositories.
+        is_hit_or_miss: An item scores 0 or 1.
+    """
+    mean = min(MEANS, key=lambda one: abs(one - median(numbers)))
+    known = [one for one in REPOSITORIES if (one < FEWEST_REPOS) == (n_repos < FEWEST_REPOS)]
+    repositories = min(known, key=lambda one: abs(one - n_repos))
+    kinds = (HIT_OR_MISS,) if is_hit_or_miss else (SPREAD, EXTREME)
+
+    def shares(alike: Sequence[float]) -> str:
+        cells = [COVERAGE[kind, repositories, one][MEANS.index(mean)] for kind in kinds for one in alike]
+        least, most = min(cells), max(cells)
+        return f"{least} %" if least == most else f"{least} to {most} %"
+
+    scores = "of 0 or 1" if is_hit_or_miss else "between 0 and 1"
     return (
-        "95 % intervals are cluster-robust over repositories: what others might show. In simulations shaped "
-        f"like RepoEval they cover the truth in {min(usual)} to {max(usual)} % of cases up to a correlation of "
-        f"{ALIKE[-2]} within repositories, in {min(most)} to {max(most)} % at {ALIKE[-1]}."
+        f"In the simulations nearest to this board (scores {scores}, a mean of {mean}, {repositories} repositories "
+        f"of unequal size) 95 % intervals cover the truth in {shares(ALIKE[:-1])} of cases up to a correlation of "
+        f"{_USUAL} within repositories, in {shares(ALIKE[-1:])} at {ALIKE[-1]}."
     )
+
+
+def coverage_rows() -> Iterator[tuple[str, int, float, tuple[float, ...]]]:
+    """The table: what scores are like, repositories, how alike the items of one are, and per cent for each of MEANS."""
+    for (kind, n_repos, alike), shares in COVERAGE.items():
+        yield kind, n_repos, alike, shares

@@ -42,6 +42,7 @@ class Section:
         self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), costs_of(board)
         self.curves = self.costs.curves if self.costs else ()
         self.heats = heats_of(board)
+        self.coverage = _coverage(board)
         self.path = board_path(board)
         self.files = board_files(lake, board, self.reference) if board.every else {}
 
@@ -53,7 +54,6 @@ def _pages(material: Material) -> Iterator[Page]:
         has_runs = any(section.board.every for section in sections)
         values = {
             "benchmark": benchmark,
-            "intervals": coverage_note(),
             "item_intervals": ITEM_INTERVALS,
             "no_interval": NO_INTERVAL,
             "plain": _path(name, "-all"),
@@ -88,6 +88,16 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
     return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, files=files_of(figures))
+
+
+def _coverage(board: Board) -> str:
+    """How often intervals like those of a board cover the truth; nothing where it has none."""
+    numbers = [row.number for row in board.systems or board.rows if row.number is not None]
+    n_repos = max((row.head.n_repos for row in board.rows if row.head), default=0)
+    if not numbers or not board.has("low"):
+        return ""
+    # Where a ratio of sums is the mean by construction, hits are counted.
+    return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.micro == "same")
 
 
 def _rules(board: Board) -> list[tuple[str, str]]:

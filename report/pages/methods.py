@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lake.catalog.interval_coverage import coverage_note
+from lake.catalog.interval_coverage import MEANS, coverage_rows
+from lake.catalog.simulated_coverage import N_SETS
+from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
 from report.between import differences
 from report.facts import Facts
@@ -37,7 +39,9 @@ def _pages(material: Material) -> Iterator[Page]:
         "sentences": SENTENCES,
         "classes": CLASSES,
         "benchmarks": list(facts.benchmarks.values()),
-        "intervals": coverage_note(),
+        "coverage": {"means": MEANS, "rows": coverage_rows(), "n_sets": N_SETS},
+        "fewest_repos": FEWEST_REPOS,
+        "item_note": ITEM_NOTE,
         "max_values": MAX_VALUES,
         "least_items": LEAST_ITEMS,
         "thresholds": {"breadth": BREADTH, "redundant": REDUNDANT, "late": LATE},

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.catalog.interval_coverage import MEANS
+from lake.catalog.simulated_coverage import COVERAGE
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.facts import load
@@ -23,6 +25,13 @@ def test_rules_protocols_and_metrics_have_anchors_that_other_pages_may_link(page
     assert {"parity", "verdict", "ranks", "ledger", "profile", "drawn", "uncertainty", "limits"} <= anchors
     assert {name.replace("@", "-") for name in PROTOCOLS} <= anchors
     assert {f"metric-{name}" for name in ("precision", "recall", "ndcg", "mrr")} <= anchors
+
+
+def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> None:
+    head, *rows = table(pages["methods.html"], "Per cent of 4,000 simulated data sets")
+    assert head[3:] == [f"mean {mean}" for mean in MEANS]
+    kept = [[kind, str(n), str(alike), *map(str, shares)] for (kind, n, alike), shares in COVERAGE.items()]
+    assert rows == kept
 
 
 def test_a_formula_is_the_metrics_own_or_that_of_its_last_word() -> None:

@@ -7,14 +7,12 @@ import polars as pl
 from numpy.typing import NDArray
 
 from evaluate.statistics.intervals import intervals, over_items, over_repositories
+from lake.catalog.interval_coverage import HIT_OR_MISS, SPREAD
 from lake.catalog.unit import FEWEST_REPOS
 from lake.exact import steps
 
 Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
-
-HIT_OR_MISS, SPREAD, EXTREME = KINDS = ("hit or miss", "spread between 0 and 1", "mostly near 0 or 1")
-"""What items' scores are like."""
 
 REPOEVAL = np.array([146, 67, 64, 46, 42, 36, 32, 22])
 """Items per repository of RepoEval's function level."""
@@ -29,21 +27,24 @@ def sizes_of(n_repos: int) -> Counts:
     return sizes
 
 
-def coverage(kind: str, mean: float, n_repos: int, alike: float, n_sets: int, *, within: bool = True) -> float:
+def coverage(
+    kind: str, mean: float, n_repos: int, alike: float, n_sets: int, *, seed: int = 1, within: bool = True
+) -> float:
     """In what per cent of some simulated data sets the interval covers the truth.
 
     The truth is the mean that repositories are drawn from; where items are the unit, that of the repositories drawn.
 
     Args:
-        kind: One of KINDS.
+        kind: One of `lake.catalog.interval_coverage.KINDS`.
         mean: The true mean.
         n_repos: How many repositories.
         alike: Their items' intraclass correlation.
         n_sets: How many data sets.
+        seed: Of the draws.
         within: The metric lies within 0 and 1; else the interval is t without bounds.
     """
     sizes = sizes_of(n_repos)
-    random = np.random.default_rng(int(1_000_000 * mean) + 1_000 * n_repos + int(100 * alike))
+    random = np.random.default_rng([seed, round(1_000 * mean), n_repos, round(1_000 * alike)])
     n_at_once = max(1, _N_AT_ONCE // int(sizes.sum()))
     covered = [
         _covered(random, sizes, kind, mean, alike, min(n_at_once, n_sets - begin), within=within)

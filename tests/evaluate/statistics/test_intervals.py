@@ -12,9 +12,11 @@ from scipy import linalg, stats
 from evaluate.statistics.intervals import korn_graubard, mean_interval
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pooling import slices_of
+from lake.catalog.interval_coverage import KINDS, MEANS
 from lake.catalog.protocols import protocols
+from lake.catalog.simulated_coverage import COVERAGE, N_SETS
 from lake.tables import table
-from tests.evaluate.statistics.simulated import KINDS, Floats, coverage
+from tests.evaluate.statistics.simulated import Floats, coverage
 
 SIZES = [9, 4, 4, 2, 1, 5]
 UNBOUNDED = "n_steps"
@@ -213,6 +215,23 @@ def test_of_rare_hits_they_cover_what_t_intervals_do_not() -> None:
     for mean, alike in ((0.1, 0.1), (0.02, 0.05), (0.02, 0.2)):
         at_least, by_t = (coverage("hit or miss", mean, 8, alike, 4_000, within=within) for within in (True, False))
         assert at_least > 93.5 > 93 > by_t, (mean, alike)
+
+
+@pytest.mark.parametrize(
+    ("kind", "n_repos", "alike"),
+    [
+        ("hit or miss", 8, 0.2),
+        ("hit or miss", 2, 0.0),
+        ("spread between 0 and 1", 15, 0.4),
+        ("mostly near 0 or 1", 6, 0.05),
+    ],
+)
+def test_the_coverage_that_pages_quote_is_what_the_simulation_gives(kind: str, n_repos: int, alike: float) -> None:
+    n_sets = 400
+    for mean, kept in zip(MEANS, COVERAGE[kind, n_repos, alike], strict=True):
+        share = min(max(kept / 100, 0.01), 0.99)
+        error = 100 * (share * (1 - share) * (1 / n_sets + 1 / N_SETS)) ** 0.5
+        assert coverage(kind, mean, n_repos, alike, n_sets, seed=2) == pytest.approx(kept, abs=4 * error), mean
 
 
 def test_every_protocol_opens_with_a_slice_that_is_resampled() -> None:

@@ -1,10 +1,31 @@
-"""What is said of the intervals on every page is what was measured."""
+"""What a board says of its intervals is of the simulations that are nearest to it."""
 
 from __future__ import annotations
 
-from lake.catalog.interval_coverage import coverage_note
+import pytest
+
+from lake.catalog.interval_coverage import ALIKE, KINDS, MEANS, REPOSITORIES, coverage_note, coverage_rows
+from lake.catalog.simulated_coverage import COVERAGE
 
 
-def test_the_note_has_the_worst_and_the_best() -> None:
-    assert "in 93.2 to 95.9 % of cases up to a correlation of 0.2" in coverage_note()
-    assert "in 91.5 to 94.5 % at 0.4" in coverage_note()
+def test_the_table_has_every_cell() -> None:
+    rows = list(coverage_rows())
+    assert [row[:3] for row in rows] == [(kind, n, one) for kind in KINDS for n in REPOSITORIES for one in ALIKE]
+    assert {len(row[3]) for row in rows} == {len(MEANS)}
+
+
+@pytest.mark.parametrize(
+    ("numbers", "n_repos", "cell", "mean"),
+    [([0.09], 9, 8, "0.1"), ([0.9, 0.01, 0.0], 300, 40, "0.02"), ([0.4], 5, 4, "0.35"), ([0.4], 1, 2, "0.35")],
+)
+def test_a_board_quotes_the_cell_nearest_to_it(numbers: list[float], n_repos: int, cell: int, mean: str) -> None:
+    said = coverage_note(numbers, n_repos, is_hit_or_miss=True)
+    assert f"(scores of 0 or 1, a mean of {mean}, {cell} repositories of unequal size)" in said
+    cells = [COVERAGE["hit or miss", cell, alike][MEANS.index(float(mean))] for alike in ALIKE]
+    assert f"in {min(cells[:3])} to {max(cells[:3])} % of cases up to a correlation of 0.2" in said
+    assert f"in {cells[3]} % at 0.4" in said
+
+
+def test_scores_between_0_and_1_have_the_range_of_both_kinds() -> None:
+    cells = [COVERAGE[kind, 8, 0.4][2] for kind in KINDS[1:]]
+    assert f"in {min(cells)} to {max(cells)} % at 0.4" in coverage_note([0.3], 8, is_hit_or_miss=False)
