@@ -110,7 +110,7 @@ def _source(file: Path) -> Source:
 
 @functools.cache
 def _remembered() -> dict[str, Source]:
-    with suppress(OSError, ValueError, TypeError):
+    with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {
             key: Source(digest, tuple(names)) for key, (digest, names) in json.loads(_REMEMBERED.read_text()).items()
         }

@@ -235,7 +235,12 @@ def _record(path: Path) -> dict[str, str]:
         seal = _seal(file, path)
     if seal.actual != seal.digest:
         raise damaged(path, "its bytes are not those that were written")
-    record = json.loads(seal.record)
+    try:
+        record = json.loads(seal.record)
+    except (ValueError, RecursionError):
+        record = {}
+    if not record.keys() >= {"columns", "fingerprint", "format", "place"}:
+        raise damaged(path, "its record cannot be read")
     if record["format"] != FORMAT_VERSION:
         raise _other_format(path, record["format"])
     if time.time_ns() - status.st_ctime_ns > SETTLED_NS:

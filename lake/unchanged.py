@@ -209,7 +209,7 @@ def _is_settled(states: dict[str, State]) -> bool:
 def _read(file: Path) -> Stamp | None:
     try:
         stamp: object = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     is_stamp = isinstance(stamp, dict) and stamp.keys() == Stamp.__annotations__.keys()
     return cast(Stamp, stamp) if is_stamp else None

@@ -51,6 +51,7 @@ def manifest_in(file: Path) -> Manifest:
     Raises:
         OSError: There is none.
         ValueError: It is none of ours.
+        RecursionError: It is nested too deep to be.
     """
     said = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
@@ -77,7 +78,7 @@ class SiteFolder:
         """What the last build wrote, or None where no build of ours did."""
         try:
             return manifest_in(self.root / MANIFEST)
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             return None
 
     def current(self, fingerprint: str, costs: str) -> Manifest | None:

@@ -19,10 +19,12 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
+from ingest.benchmarks.repobench_r.rows import rows_of
 from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, plain_values, unpacked
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
 from ingest.sources.jsonl import Lines, is_json_lines
+from ingest.sources.tree import Entry
 from lake import limits, parquet
 from lake.limits import MIB, TooLargeJsonError, parsed_json
 from lake.parquet import UnreadableParquetError, read_batches, read_parquet
@@ -55,6 +57,28 @@ def test_a_pickle_that_unfolds_is_refused_within_its_limit(name: str) -> None:
     data = gzip.compress(BOMBS[name])
     with room(400 * MIB), pytest.raises(BrokenPickleError, match=r"at most|the most"):
         plain_values(data, limit=100 * MIB)
+
+
+@pytest.mark.parametrize("step", [b"N0", b"20", b"(1", b"]0"])
+def test_a_pickle_of_more_operations_than_its_file_can_account_for_is_refused(step: bytes) -> None:
+    data = gzip.compress(b"\x80\x04]" + step * 2_000_000 + b".")
+    with pytest.raises(BrokenPickleError, match="operations, the most that are carried out"):
+        plain_values(data)
+
+
+def test_a_long_text_is_no_key() -> None:
+    with pytest.raises(BrokenPickleError, match="a long text as a key"):
+        plain_values(pickle.dumps({"x" * 2_000: 1}))
+
+
+def test_rows_that_stand_in_a_pickle_once_and_are_told_many_times_are_read_to_a_limit() -> None:
+    shared = {"context": [""] * 10_000}
+    data = gzip.compress(pickle.dumps({"test": {"easy": [shared] * 10_000}}))
+    rejects = Rejects()
+    n = sum(1 for _ in rows_of(Entry("test.gz", len(data), lambda: data), "test", rejects))
+    assert 100 < n < 1_000
+    (reject,) = rejects
+    assert "the rows from here on are not read" in reject.reason
 
 
 @pytest.mark.parametrize("data", [b"\x80\x02Nr\xff\xff\xff\x0f.", b"Np268435455\n."])

@@ -132,6 +132,16 @@ def test_what_is_no_part_is_named_and_set_aside(lake: Lake, damage: Callable[[Pa
     assert survey(lake.root).faults == []
 
 
+@pytest.mark.parametrize("record", ['"x":' + "[" * 100_000, '"x":1', '"format":3'], ids=["deep", "empty", "short"])
+def test_a_record_that_says_something_else_is_damage(lake: Lake, record: str) -> None:
+    part = _chunks(lake)
+    forged = f'{{{record},"sha256":"{"0" * 64}"}}'
+    pl.read_parquet(part.path).write_parquet(part.path, metadata={"goldspan.part": forged})
+    parts.put_digest(part.path)
+    (fault,) = survey(lake.root).faults
+    assert fault.why == "its record cannot be read"
+
+
 def test_a_copy_is_known_by_its_place(lake: Lake) -> None:
     first, second = _chunks(lake, "p"), _chunks(lake, "q")
     other = _chunks(lake, "p", chunker="d")

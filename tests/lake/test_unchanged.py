@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from lake.store import Lake
+from report.folder import SiteFolder
 from tests.tiny import ROOT, build, stored
 
 CHUNKER = "window-4-2"
@@ -154,3 +155,12 @@ def test_a_changed_page_of_the_site_is_noticed(stages: Stages) -> None:
     page.write_bytes(whole + b" ")
     assert stages.looks("report")
     assert page.read_bytes() == whole
+
+
+def test_a_damaged_stamp_or_manifest_is_none(stages: Stages) -> None:
+    deep = "[" * 100_000
+    for stamp in (stages.lake / ".current").iterdir():
+        stamp.write_text(deep)
+    assert stages.looks("evaluate")
+    (stages.home / "site/manifest.json").write_text(deep)
+    assert SiteFolder(stages.home / "site").manifest() is None

@@ -14,8 +14,8 @@ from ingest.benchmarks.repobench_r.unpickling import (
     plain_values,
     unpacked,
 )
-from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_ROWS_CHARACTERS
+from ingest.sources.tree import UNKNOWN_SIZE, Entry, UnreadableEntryError
+from lake.limits import MAX_ROW_CHARACTERS, MAX_ROWS, MAX_ROWS_CHARACTERS, MIB
 from lake.parquet import UnreadableParquetError
 from lake.rejects import Rejects, excerpt_of
 
@@ -35,6 +35,9 @@ HARD_FROM = 10
 
 _VALUE_CHARACTERS = 16
 """What a value counts beside its text, so that many empty ones are not nothing."""
+
+_PICKLED_CHARACTERS, _UNPACKED = 64 * MIB, 100
+"""So many characters are read of a pickle, and so many more for each of its bytes; real ones have ten for each."""
 
 
 def weight_of(value: object) -> int:
@@ -60,13 +63,17 @@ def rows_of(entry: Entry, split: str, rejects: Rejects, fields: Fields = FIELDS)
     What is left out is rejected: a file that cannot be read, a row that is too large, rows beyond the limits.
     """
     n_rows = n_characters = 0
+    most = MAX_ROWS_CHARACTERS
+    if not entry.path.endswith((".parquet", ".jsonl")) and entry.size != UNKNOWN_SIZE:
+        # What a pickle has once may stand in all its rows.
+        most = min(most, _PICKLED_CHARACTERS + _UNPACKED * entry.size)
     try:
         for level, row in _rows(entry, split, rejects, fields):
             weight = weight_of(row)
             n_rows += 1
             n_characters += weight
-            if n_rows > MAX_ROWS or n_characters > MAX_ROWS_CHARACTERS:
-                limits = f"{MAX_ROWS:,} rows and {MAX_ROWS_CHARACTERS:,} characters"
+            if n_rows > MAX_ROWS or n_characters > most:
+                limits = f"{MAX_ROWS:,} rows and {most:,} characters"
                 reason = f"the rows from here on are not read: of one file {limits} are; split it"
                 rejects.add(entry.path, f"{split}, row {n_rows:,} of all", reason)
                 return

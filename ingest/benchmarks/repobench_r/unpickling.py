@@ -19,6 +19,9 @@ from lake.limits import MAX_LINE_BYTES, MAX_VALUE_BYTES
 
 GZIP_MAGIC = b"\x1f\x8b"
 _AT_ONCE = 1 << 20
+_OPERATIONS = 1_000_000
+"""So many operations are carried out, and one more for each byte of the file: real ones have a hundred bytes for each,
+but what is packed a thousandfold has millions in a few."""
 ROW_DEPTH = 3
 """A row, its candidates, and what each of these says of itself: containers in one another."""
 PACKED_FROM = 1024
@@ -92,7 +95,7 @@ def plain_values(data: bytes | IO[bytes], limit: int = MAX_VALUE_BYTES) -> objec
     # Operations are read by the byte, so out of a buffer.
     unzipped = io.BufferedReader(cast("io.RawIOBase", gzip.GzipFile(fileobj=stream)), _AT_ONCE)
     try:
-        value = _value(_Bounded(unzipped if is_packed else stream), limit)
+        value = _value(_Bounded(unzipped if is_packed else stream), limit, stream.tell)
         # A gzip's checksum stands at its end: what was read is right only when that is.
         unread = limit
         while is_packed and (rest := unzipped.read(_AT_ONCE)):
@@ -135,10 +138,12 @@ class _Bounded:
         return self._file.readline(MAX_LINE_BYTES)
 
 
-def _value(file: _Bounded, limit: int) -> object:
-    machine = _Machine(limit)
-    for operation, given, _ in genops(cast("IO[bytes]", file)):
+def _value(file: _Bounded, limit: int, n_read: Callable[[], int]) -> object:
+    machine, most = _Machine(limit), _OPERATIONS
+    for n, (operation, given, _) in enumerate(genops(cast("IO[bytes]", file))):
         machine.left -= _OP
+        if n > most and n > (most := _OPERATIONS + n_read()):
+            raise BrokenPickleError(what=f"more than {most:,} operations, the most that are carried out of such a file")
         act = _ACTS.get(operation.name)
         if act is None:
             raise UnsafePickleError(named=_named(operation.name, given, machine.stack))
@@ -244,12 +249,10 @@ class _Machine:
 
 
 def _plain_key(key: object) -> str | int | None:
-    """A key or member: others can nest without end, or be made to collide."""
-    if isinstance(key, PackedText):
-        return key.text()
+    """A key or member: others can nest without end, be made to collide, or take long each time they are unpacked."""
     if key is None or isinstance(key, str) or (isinstance(key, int) and abs(key) < _LARGEST_KEY):
         return key
-    raise ValueError(f"a {type(key).__name__} as a key")
+    raise ValueError(f"a {'long text' if isinstance(key, PackedText) else type(key).__name__} as a key")
 
 
 _PUSHED = """
