@@ -7,17 +7,19 @@ from pathlib import Path
 
 import polars as pl
 
+from ingest.benchmarks.config import PUBLISHED, RESERVED
 from ingest.benchmarks.declaration import Benchmark, part_of
-from ingest.runs.bundled_runs import delete_imported_runs
+from ingest.runs.bundled_runs import delete_imported_runs, imported_runs
 from ingest.sources.tree import Source
 from lake.catalog.tasks import query_rules
+from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint
 from lake.make import Product, Slot
 from lake.naming import GOLD_RUN, REST
 from lake.outcome import Outcome
 from lake.store import Lake, Part
 from lake.tables import table
-from lake.text import listed
+from lake.text import counted, listed
 
 
 def parts_of(lake: Lake, benchmark: Benchmark, subset: str) -> list[Part]:
@@ -134,6 +136,24 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
     now, before = called(source), row[0]["source"]
     if now != before:
         result.news.append(f"{benchmark.display_name} now comes from {now}; before it came from {before}")
+
+
+def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
+    """See that own data and other data of a benchmark never replace each other unasked; nothing is changed.
+
+    Raises:
+        GoldspanError: The lake holds other data of the benchmark, and either that or the source's is own data.
+    """
+    part = lake.part("benchmarks", benchmark.name)
+    before = lake.scan_parts([part] if part else [], "benchmarks").select("label").collect()["label"].to_list()
+    if before in ([], [source.label]) or {before[0], source.label} <= {"", *RESERVED}:
+        return
+    runs = imported_runs(lake, benchmark=benchmark.name)
+    imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
+    old, new = (RESERVED.get(label or PUBLISHED, f"data labelled {label}") for label in (before[0], source.label))
+    message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
+    hint = "Give it a lake of its own: --lake FOLDER (make: LAKE=FOLDER). Or delete this one: make clean ALL=1."
+    raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)
 
 
 def tags_of(source: Source) -> list[str]:

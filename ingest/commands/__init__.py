@@ -24,6 +24,7 @@ from ingest.runs.registry import AUTO, declare_formats, importers
 from ingest.runs.submissions.declaration import FOLDER
 from ingest.runs.submissions.importing import import_submissions
 from ingest.sources.git_address import GITHUB, checked_base
+from ingest.stored_parts import check_replaced
 from lake import unchanged
 from lake.catalog.tasks import TASKS
 from lake.console import (
@@ -110,6 +111,8 @@ def read(
         sources = own_source or open_sources(source, asked, declared, store, console, told)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
+        for name, opened in sources:
+            check_replaced(store, declared[name], opened)
         for name, opened in sources:
             labelled = f" (labelled {opened.label})" if opened.label else ""
             console.say(f"{declared[name].display_name} from {opened.name}{labelled}")

@@ -225,3 +225,27 @@ def test_an_id_that_is_not_declared_may_be_missing(tmp_path: Path) -> None:
     config = lay_out(tmp_path, OURS.replace("  id: meta.no\n", ""))
     assert ingest_own(config, tmp_path / "lake").code == 0
     assert set(Lake(tmp_path / "lake").read("items")["upstream_id"]) == {""}
+
+
+def test_own_data_and_other_data_never_replace_each_other(source: Path, tmp_path: Path) -> None:
+    lake = tmp_path / "lake"
+    published = ("ingest", "repoeval", "--source", source, "--chunkers", "whole-file", "--lake")
+    assert command(*published, lake).code == 0
+    answer = put(tmp_path / "answer.trec", b"function-2k/zoo_animals/0 Q0 cats.py:0-2 1 1.0 mine\n")
+    assert command("ingest", "run", answer, "--benchmark", "repoeval", "--system", "mine", "--lake", lake).code == 0
+    before = stored(lake)
+    said = ingest_own(config := lay_out(tmp_path / "ours"), lake)
+    assert said.code == Exit.USAGE
+    what = "RepoEval: the lake holds the published data, and 1 imported run; data labelled ours would replace it"
+    assert what in said.err
+    assert "--lake FOLDER" in said.err
+    assert stored(lake) == before
+    own = tmp_path / "own"
+    assert ingest_own(config, own).code == 0
+    before = stored(own)
+    said = command(*published, own)
+    assert said.code == Exit.USAGE
+    assert "RepoEval: the lake holds data labelled ours; the published data would replace it" in said.err
+    assert ingest_own(lay_out(tmp_path / "theirs", OURS.replace("ours", "theirs")), own).code == Exit.USAGE
+    assert stored(own) == before
+    assert ingest_own(config, own).code == 0
