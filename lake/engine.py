@@ -9,8 +9,6 @@ from __future__ import annotations
 import multiprocessing
 import os
 import re
-import subprocess
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -121,22 +119,3 @@ def _threads_each(n_threads: int) -> Iterator[None]:
         del os.environ[THREADS]
         if before is not None:
             os.environ[THREADS] = before
-
-
-def run_stage(arguments: Sequence[str], lake: Path, say: Callable[[str], None]) -> None:
-    """Run `python -m <arguments> --lake <lake>` in the checkout.
-
-    Args:
-        arguments: The stage and what follows it.
-        lake: Which lake it reads and writes.
-        say: Told of the command.
-
-    Raises:
-        GoldspanError: It ended in an error, with the last lines that it printed and its exit code.
-    """
-    say(f"python -m {' '.join(arguments)}")
-    command = [sys.executable, "-m", *arguments, "--lake", str(lake)]
-    done = subprocess.run(command, cwd=CHECKOUT, capture_output=True, text=True, check=False)
-    if done.returncode not in _DONE:
-        message = f"python -m {arguments[0]} ended with {done.returncode}"
-        raise GoldspanError(message, where=" ".join(arguments), examples=done.stderr.strip().splitlines()[-3:])

@@ -94,7 +94,6 @@ DOWNLOADS: Sequence[Download] = (
     Download("metrics", "metrics", declares="metric"),
     Download("retrievers", "retrievers", declares="retriever"),
     Download("chunkers", "chunkers", declares="chunker"),
-    Download("parity", "parity", if_any=True),
     Download("rejects", "rejects", without=("excerpt",)),
 )
 

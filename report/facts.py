@@ -51,7 +51,6 @@ class Facts:
     ledger: pl.DataFrame
     """Rows of `ledger_means` over these slices."""
     rejects: pl.DataFrame
-    parity: pl.DataFrame
     submissions: tuple[Submission, ...]
     formats: tuple[Declaration, ...]
 
@@ -134,7 +133,6 @@ def load(lake: Lake) -> Facts:
         comparisons=_of_boards(lake, "comparisons", protocols.values(), is_measured=True),
         ledger=_of_boards(lake, "ledger_means", protocols.values()),
         rejects=lake.read("rejects").sort("stage", "source", "position"),
-        parity=lake.read("parity").sort("reference", "quantity"),
         submissions=submitted,
         formats=tuple(_declared(lake, "formats").values()),
     )

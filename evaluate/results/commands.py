@@ -33,7 +33,6 @@ from lake.console import (
     split_names,
 )
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
-from lake.make import put
 from lake.printed_table import print_tables
 from lake.store import Lake
 from lake.text import escaped
@@ -157,30 +156,6 @@ def compare_systems(
         names_runs = against is not None or REFERENCE in (a, b)
         print(*map(escaped, [*comparison(found, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)
-
-
-@commands.command("parity")
-def compare_with_references(
-    source: Annotated[Path, setting("SOURCE", "The folder with the benchmarks' data.")],
-    references: Annotated[str, typer.Option(help="Comma list of references, globs allowed; all without it.")] = "",
-    work: Annotated[Path | None, typer.Option(help="Keep the lake it is worked out in, in this folder.")] = None,
-    lake: LakeOption = DEFAULT_LAKE,
-    json: JsonOption = False,
-    quiet: QuietOption = False,
-    debug: DebugOption = False,
-) -> None:
-    """Hold what is computed here against what others computed of the same data; exit code 3 where they differ."""
-    from evaluate.results.parity.reference import WHOLE, compare_all, differing, lines
-
-    if not source.is_dir():
-        message = f"--source {source}: there is no such folder"
-        raise GoldspanError(message, hint="Name the folder with repoeval, contextbench, …", code=Exit.MISSING)
-    console, store = Console(quiet=quiet, json=json), Lake(lake)
-    rows = compare_all(source, split_names(references), console.say, work)
-    with store.locked(makes=()):
-        put(store, "parity", WHOLE, rows)
-    print(rows.write_json() if json else "\n".join(map(escaped, lines(rows))))
-    raise typer.Exit(Exit.INVALID if differing(rows).height else Exit.DONE)
 
 
 @commands.command("repro")

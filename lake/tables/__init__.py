@@ -107,7 +107,6 @@ TABLES: Mapping[str, Table] = {
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("step_scores", evaluated.StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("aggregates", evaluated.Aggregates, ("benchmark", "protocol", "run_id"), "evaluate"),
-        Table("parity", evaluated.Parity, (), "evaluate"),
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("characters", evaluated.Characters, ("benchmark", "protocol"), "evaluate"),

@@ -65,7 +65,7 @@ class Metrics(Declared):
 
 
 class Chunkers(Declared):
-    """A chunker."""
+    """A chunker, by which files were cut."""
 
 
 class Formats(Declared):

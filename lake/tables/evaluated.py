@@ -6,7 +6,7 @@ import dataframely as dy
 import polars as pl
 
 from lake.catalog.unit import ITEM, REPOSITORY
-from lake.tables.columns import integers, keys, numbers, texts
+from lake.tables.columns import integers, keys, numbers
 
 
 class Vocabularies(dy.Schema):
@@ -80,20 +80,6 @@ class Aggregates(dy.Schema):
     n, n_items, n_repos, n_failed, n_not_applicable = integers(5)
     unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
     share_of_oracle = dy.Float64(nullable=True)
-
-
-class Parity(dy.Schema):
-    """One quantity that someone outside this project computed too: how many of its values are equal here.
-
-    Equal means to 1e-12, of values beyond 1 in proportion. A row that compared nothing says in `explanation` why
-    its reference was not run.
-    """
-
-    reference, quantity = keys(2)
-    benchmark, kind = texts(2)
-    n_compared, n_equal = integers(2)
-    largest_difference = dy.Float64(nullable=True)
-    explanation = dy.String()
 
 
 class Ledger(dy.Schema):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lake.catalog import parity
 from lake.catalog.interval_coverage import MEANS, coverage_rows
 from lake.catalog.simulated_coverage import N_SETS
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
@@ -26,7 +27,7 @@ PATH = "methods.html"
 def _pages(material: Material) -> Iterator[Page]:
     lake, facts, boards = material.lake, material.facts, material.every_board
     values = {
-        "parity": facts.parity.rows(named=True),
+        "parity": parity.ROWS,
         "expected": outcomes(facts),
         "sides": [(one, side_of(lake, one, material.boards[name])) for name, one in facts.benchmarks.items()],
         "rows_of_sides": SIDES,

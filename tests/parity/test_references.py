@@ -1,4 +1,4 @@
-"""`python -m evaluate parity` on real data: every value that others computed of it is the one computed here."""
+"""References on real data: every value that others computed of it is the one computed here, and Methods says so."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from lake.catalog.parity import ROWS, Parity
 from lake.store import Lake
+from tests.parity.references.reference import Work, compare_all, compared, references
 from tests.tiny import command
 
 GRANULARITIES = ("file", "symbol", "span", "line")
@@ -18,26 +20,28 @@ PROTOCOL = "contextbench@official-v1"
 
 pytestmark = pytest.mark.shared
 
-Rows = dict[tuple[str, str], dict[str, object]]
+Rows = dict[tuple[str, str], Parity]
 
 
 @pytest.fixture(scope="module")
 def work(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder in which parity was worked out; beside it lies the lake that has the table."""
-    folder = tmp_path_factory.mktemp("parity") / "work"
-    said = command("evaluate", "parity", "--source", shared, "--work", folder, "--lake", folder.parent / "lake")
-    assert said.code == 0, said.err + said.out
-    return folder
+    """The folder in which parity is worked out."""
+    return tmp_path_factory.mktemp("parity") / "work"
 
 
 @pytest.fixture(scope="module")
-def rows(work: Path) -> Rows:
-    table = Lake(work.parent / "lake").read("parity")
-    return {(row["reference"], row["quantity"]): row for row in table.iter_rows(named=True)}
+def rows(shared: Path, work: Path) -> Rows:
+    return {(row.reference, row.quantity): row for row in compare_all(shared, print, work)}
+
+
+def test_the_page_of_methods_has_these_rows(rows: Rows) -> None:
+    # The last digit of a difference may be another machine's.
+    shown = [row._replace(largest_difference=None) for row in ROWS]
+    assert shown == [row._replace(largest_difference=None) for row in rows.values()]
 
 
 def test_every_compared_value_is_equal_and_every_reference_was_run(rows: Rows) -> None:
-    differing = {key: row for key, row in rows.items() if row["n_equal"] != row["n_compared"] or not row["n_compared"]}
+    differing = {key: row for key, row in rows.items() if row.n_equal != row.n_compared or not row.n_compared}
     assert differing == {}
     assert {reference for reference, _ in rows} >= {
         "code-chunk-rankings",
@@ -55,13 +59,13 @@ def test_every_compared_value_is_equal_and_every_reference_was_run(rows: Rows) -
 )
 def test_all_373_queries_of_the_published_evaluation_are_compared(rows: Rows, reference: str, cut: str) -> None:
     for metric in ("precision", "recall", "ndcg"):
-        assert rows[reference, f"{cut}: {metric}@5 of a query"]["n_compared"] == 373
-    assert rows[reference, f"{cut}: mean over repositories"]["n_compared"] == 3
+        assert rows[reference, f"{cut}: {metric}@5 of a query"].n_compared == 373
+    assert rows[reference, f"{cut}: mean over repositories"].n_compared == 3
 
 
 @pytest.mark.parametrize("form", FORMS)
 def test_all_54_rows_of_numbers_and_31_errors_of_the_published_evaluator_are_compared(rows: Rows, form: str) -> None:
-    compared = {quantity: row["n_compared"] for (_, quantity), row in rows.items() if quantity.endswith(form)}
+    compared = {quantity: row.n_compared for (_, quantity), row in rows.items() if quantity.endswith(form)}
     for granularity in GRANULARITIES:
         # Coverage, precision and three sizes.
         assert compared[f"final context, {granularity}, {form}"] == 54 * 5
@@ -71,15 +75,8 @@ def test_all_54_rows_of_numbers_and_31_errors_of_the_published_evaluator_are_com
     assert (compared[f"editloc, {form}"], compared[f"error, {form}"]) == (54 * 5, 31)
 
 
-def test_a_reference_without_its_data_says_so_and_compares_nothing(tmp_path: Path, source: Path) -> None:
-    said = command("evaluate", "parity", "--source", source, "--lake", tmp_path / "lake", "--json")
-    assert said.code == 0, said.err
-    told = json.loads(said.out)
-    assert all(row["n_compared"] == 0 for row in told)
-    assert all(row["explanation"].startswith("not run: ") for row in told)
-
-
-def test_a_value_that_is_off_is_told_and_ends_with_3(shared: Path, work: Path, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("rows")
+def test_a_value_that_is_off_is_told(shared: Path, work: Path, tmp_path: Path) -> None:
     """The same table with one published number changed."""
     moved = tmp_path / "data"
     moved.mkdir()
@@ -97,19 +94,13 @@ def test_a_value_that_is_off_is_told_and_ends_with_3(shared: Path, work: Path, t
     told["overall"]["fixed"]["ndcg"] += 1e-9
     summary.unlink()
     summary.write_text(json.dumps(told))
-    options = ("--references", "code-chunk-vectors", "--work", work, "--lake", tmp_path / "lake")
-    said = command("evaluate", "parity", "--source", moved, *options)
-    assert said.code == 3
-    line = next(line for line in said.out.splitlines() if "mean over repositories" in line)
-    assert line.split()[-3:] == ["3", "2", "1.0e-09"]
+    told_apart = compared(references()["code-chunk-vectors"], Work(moved, work, print))
+    (mean,) = (row for row in told_apart if "mean over repositories" in row.quantity)
+    assert (mean.n_compared, mean.n_equal) == (3, 2)
+    assert mean.largest_difference == pytest.approx(1e-9, rel=1e-3)
 
 
-def test_an_unknown_reference_is_named_with_those_there_are(tmp_path: Path) -> None:
-    said = command("evaluate", "parity", "--source", tmp_path, "--references", "code-chunk-vector")
-    assert said.code == 2
-    assert "code-chunk-vectors" in said.err
-
-
+@pytest.mark.usefixtures("rows")
 def test_items_without_a_published_vector_fail_and_are_counted(work: Path) -> None:
     run_items = pl.read_parquet(
         work / "lake/run_items/benchmark=repoeval/run_id=repoeval.prompt--*recorded--*/part-*.parquet"
@@ -121,6 +112,7 @@ def test_items_without_a_published_vector_fail_and_are_counted(work: Path) -> No
     assert failed["error"].str.contains("no vector").all()
 
 
+@pytest.mark.usefixtures("rows")
 @pytest.mark.parametrize("cut", ["ast", "fixed"])
 def test_a_published_ranking_whose_chunks_nobody_told_has_its_precision_and_no_recall(
     shared: Path, work: Path, cut: str
@@ -138,6 +130,7 @@ def test_a_published_ranking_whose_chunks_nobody_told_has_its_precision_and_no_r
     assert both["recall"].null_count() == 373
 
 
+@pytest.mark.usefixtures("rows")
 def test_what_is_an_error_there_has_no_value_here_and_means_are_over_the_rest(shared: Path, work: Path) -> None:
     lake = Lake(work / "lake")
     runs = lake.scan("runs", benchmark="contextbench").select("system", "run_id").collect()

@@ -10,7 +10,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from evaluate.results.parity.reference import Reference, Values, Work
+from lake.store import Lake
+from lake.tables import declared_row, table
+from tests.parity.references.reference import Reference, Values, Work
 
 _FOLDER = "repoeval/code-chunk"
 _FILES = tuple(f"{_FOLDER}/{name}" for name in ("queries.parquet", "rankings.parquet", "summary.json"))
@@ -35,12 +37,11 @@ def _rankings(work: Work) -> Iterator[Values]:
     _ingest(work)
     options = ("--benchmark", "repoeval", "--task", _TASK)
     for cut in ("ast", "fixed"):
-        rankings, chunks = work.folder / f"{cut}.tsv", work.folder / f"{cut}-chunks.tsv"
+        rankings = work.folder / f"{cut}.tsv"
         document = pl.format("{}#L{}-L{}", "path", pl.col("start_line") + 1, pl.col("end_line") + 1)
         published = pl.read_parquet(work.source / _FOLDER / "rankings.parquet").filter(pl.col("chunker") == cut)
         published.select("rank", "score", item_id=_ITEM, document=document).write_csv(rankings, separator="\t")
-        _known_chunks(work, cut).write_csv(chunks, separator="\t")
-        work.run("ingest", "chunks", str(chunks), "--benchmark", "repoeval", "--name", f"published-{cut}")
+        _store_chunks(work.lake, f"published-{cut}", _known_chunks(work, cut))
         work.run("ingest", "run", str(rankings), "--system", cut, "--chunker", f"published-{cut}", *options)
     work.run("evaluate", "--benchmarks", "repoeval", "--systems", "ast,fixed")
     for cut in ("ast", "fixed"):
@@ -90,6 +91,41 @@ def _known_chunks(work: Work, cut: str) -> pl.DataFrame:
     rankings = pl.read_parquet(work.source / _FOLDER / "rankings.parquet").filter(pl.col("chunker") == cut)
     both = pl.concat([frame.select(columns) for frame in (rankings, _named_chunks(work, cut))]).unique()
     return both.select("repo", "path", line_start="start_line", line_end=pl.col("end_line") + 1).sort(pl.all())
+
+
+def _store_chunks(lake: Lake, chunker: str, known: pl.DataFrame) -> None:
+    """Put published chunks into the lake as a chunker of their own; without it a ranking has no recall.
+
+    Args:
+        lake: Where to.
+        chunker: What the chunker is to be called.
+        known: repo, path, line_start, line_end of every chunk; the end may be one line past the file.
+    """
+    files = lake.scan("files", benchmark="repoeval").select("path", "sha256", repo=_REPO).unique()
+    blobs = lake.scan("blobs").select("sha256", "n_bytes", "n_lines", "line_starts", "line_nws")
+    spans = known.lazy().join(files, on=["repo", "path"]).join(blobs, on="sha256")
+    spans = spans.with_columns(pl.min_horizontal("line_end", "n_lines")).unique(["sha256", "line_start", "line_end"])
+    edges = pl.concat_list("line_starts", "n_bytes")
+    n_nws = pl.col("line_nws").list.slice(pl.col("line_start"), pl.col("line_end") - pl.col("line_start")).list.sum()
+    chunks = spans.sort("sha256", "line_start", "line_end").select(
+        "sha256",
+        "line_start",
+        "line_end",
+        chunker=pl.lit(chunker),
+        chunk_no=pl.int_range(pl.len(), dtype=pl.Int64).over("sha256"),
+        byte_start=edges.list.get(pl.col("line_start")),
+        byte_end=edges.list.get(pl.col("line_end")),
+        n_nws=n_nws,
+    )
+    status = chunks.group_by("chunker", "sha256").agg(n_chunks=pl.len().cast(pl.Int64), n_covered=pl.sum("n_nws"))
+    whole = blobs.select("sha256", n_nws=pl.col("line_nws").list.sum())
+    none = {name: pl.lit(None, pl.String) for name in ("fell_back", "failed")}
+    status = status.join(whole, on="sha256").with_columns(pl.min_horizontal("n_covered", "n_nws"), **none)
+    declared = declared_row("chunkers", name=chunker, title=chunker, meaning="Published chunks.", fingerprint=chunker)
+    frames = {"chunks": chunks.collect(), "chunk_status": status.collect()}
+    for name, frame in frames.items():
+        lake.write(name, frame.select(*table(name).columns), part="all", fingerprint=chunker, chunker=chunker)
+    lake.write("chunkers", declared, part=chunker, fingerprint=chunker)
 
 
 def _relevant_there(work: Work) -> pl.DataFrame:

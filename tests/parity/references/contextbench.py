@@ -14,8 +14,8 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.results.parity.reference import Reference, Values, Work
 from lake.errors import Exit, GoldspanError
+from tests.parity.references.reference import Reference, Values, Work
 
 _FOLDER = "contextbench/parity"
 _RAW = "contextbench/trajectories"

@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import importlib.util
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal, NamedTuple
 
 import polars as pl
 
-from evaluate.results import parity as package
+from lake.catalog.parity import Parity
 from lake.declarations import discover
-from lake.engine import run_stage
-from lake.errors import unknown_name
+from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from lake.tables import table
-
-WHOLE = "all"
-"""What the one part of the table is called."""
+from tests.parity import references as package
+from tests.tiny import command
 
 TOLERANCE = 1e-12
 """Values that differ by no more are equal, of values beyond 1 in proportion: sums of doubles in another order differ in
@@ -69,7 +65,11 @@ class Work:
         Raises:
             GoldspanError: It ended in an error.
         """
-        run_stage(arguments, self.lake.root, self.say)
+        self.say(f"python -m {' '.join(arguments)}")
+        said = command(*arguments, "--lake", self.lake.root)
+        if said.code not in {Exit.DONE, Exit.INCOMPLETE}:
+            message = f"python -m {arguments[0]} ended with {said.code}"
+            raise GoldspanError(message, where=" ".join(arguments), examples=said.err.strip().splitlines()[-3:])
 
     def rows(self, name: str, benchmark: str, system: str, task: str | None = None, **folders: str) -> pl.LazyFrame:
         """The rows of a table that the runs of a system have; under one task alone where it is named."""
@@ -101,24 +101,24 @@ class Reference:
     def why_not_run(self, source: Path) -> str:
         """What is missing to work it out; empty where nothing is."""
         if absent := [name for name in self.needs if not (source / name).exists()]:
-            return f"not run: {absent[0]} is not in the source"
+            return f"{absent[0]} is not in the source"
         if absent := [name for name in self.packages if importlib.util.find_spec(name) is None]:
-            return f"not run: the package {absent[0]} is not installed (pip install -r requirements-bench.txt)"
+            return f"the package {absent[0]} is not installed (pip install -r requirements-bench.txt)"
         return ""
 
 
-def compared(reference: Reference, work: Work) -> pl.DataFrame:
-    """The rows of table `parity` that a reference gives: one per quantity, or one that says why it was not run."""
-    rows: list[dict[str, object]] = []
+def compared(reference: Reference, work: Work) -> list[Parity]:
+    """The rows that a reference gives, one per quantity.
+
+    Raises:
+        GoldspanError: Something is missing without which it cannot be worked out.
+    """
     if why := reference.why_not_run(work.source):
-        rows.append({"quantity": "all", "n_compared": 0, "n_equal": 0, "explanation": why})
-    else:
-        rows += [_row(values) for values in reference.values(work)]
-    common = {"reference": reference.name, "benchmark": reference.benchmark, "kind": reference.kind}
-    return pl.DataFrame([{**common, "largest_difference": None, **row} for row in rows], schema=table("parity").columns)
+        raise GoldspanError(f"{reference.name}: {why}")
+    return [_row(reference, values) for values in reference.values(work)]
 
 
-def _row(values: Values) -> dict[str, object]:
+def _row(reference: Reference, values: Values) -> Parity:
     key = [name for name in values.ours.columns if name != "value"]
     ours, theirs = values.ours.with_columns(is_ours=True), values.theirs.with_columns(is_theirs=True)
     both = ours.join(theirs, on=key, how="full", coalesce=True, suffix="_theirs", nulls_equal=True)
@@ -131,7 +131,9 @@ def _row(values: Values) -> dict[str, object]:
         n_equal=(is_equal & pl.col("is_ours") & pl.col("is_theirs")).sum(),
         largest_difference=difference.max(),
     )
-    return {"quantity": values.quantity, "explanation": values.explanation, **counts.row(0, named=True)}
+    n_compared, n_equal, largest = counts.row(0)
+    of = (reference.name, values.quantity, reference.benchmark, reference.kind)
+    return Parity(*of, n_compared, n_equal, largest, values.explanation)
 
 
 def references() -> dict[str, Reference]:
@@ -139,42 +141,18 @@ def references() -> dict[str, Reference]:
     return discover(package, Reference)
 
 
-def compare_all(
-    source: Path, patterns: Sequence[str], say: Callable[[str], None], folder: Path | None = None
-) -> pl.DataFrame:
-    """The rows of table `parity`, worked out on a folder of benchmark data in a lake of their own.
+def compare_all(source: Path, say: Callable[[str], None], folder: Path | None = None) -> list[Parity]:
+    """The rows of every reference by its name and quantity, worked out on a folder of data in a lake of their own.
 
     Args:
         source: The folder.
-        patterns: Names of references, globs allowed; all of them where there is none.
         say: Told of every command that is run.
         folder: Where that lake and other files on the way are kept; deleted at the end without it.
 
     Raises:
-        GoldspanError: A name means no reference, or a command ended in an error.
+        GoldspanError: Something is missing, or a command ended in an error.
     """
-    known = references()
-    for pattern in patterns:
-        if not any(fnmatchcase(name, pattern) for name in known):
-            raise unknown_name(pattern, "reference", known)
-    chosen = [one for name, one in known.items() if not patterns or any(fnmatchcase(name, p) for p in patterns)]
     kept = nullcontext(folder) if folder else tempfile.TemporaryDirectory(prefix="goldspan-parity-")
     with kept as place:
         work = Work(source.resolve(), Path(place).resolve(), say)
-        return pl.concat([compared(one, work) for one in chosen])
-
-
-def lines(rows: pl.DataFrame) -> Iterator[str]:
-    """The table as text, a line per quantity."""
-    width = max((len(f"{row['reference']}: {row['quantity']}") for row in rows.iter_rows(named=True)), default=0)
-    yield f"{'reference: quantity':{width}}{'compared':>12}{'equal':>12}{'largest difference':>20}"
-    for row in rows.iter_rows(named=True):
-        named = f"{row['reference']}: {row['quantity']}"
-        largest = "–" if row["largest_difference"] is None else f"{row['largest_difference']:.1e}"
-        because = f"  {row['explanation']}" if row["explanation"] else ""
-        yield f"{named:{width}}{row['n_compared']:12,}{row['n_equal']:12,}{largest:>20}{because}"
-
-
-def differing(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with a difference that nothing explains."""
-    return rows.filter(pl.col("n_equal") < pl.col("n_compared"), pl.col("explanation") == "")
+        return sorted(row for one in references().values() for row in compared(one, work))

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 
-from evaluate.results.parity.reference import Reference, Values, Work
 from lake.catalog.tasks import TASKS
 from lake.text import words
+from tests.parity.references.reference import Reference, Values, Work
 
 _CHUNKER = "fixed-nws-1800"
 _RUNS = (
