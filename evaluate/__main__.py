@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 
+from lake.hints import check_libraries
 from lake.unchanged import say_again
 
 if __name__ == "__main__":
+    check_libraries("evaluate")
     say_again("evaluate")
     # A process per core multiplies small matrices: threads of its own would wait for one another longer than they work.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")

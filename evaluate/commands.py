@@ -84,7 +84,7 @@ def run_systems(
     if wanted and in_lake and not asked:
         message, hint = (
             f"the lake holds no benchmark that {listed(wanted)} asks",
-            "python -m evaluate list tasks shows them.",
+            "`python -m evaluate list tasks` shows them.",
         )
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     if not asked:
@@ -122,7 +122,8 @@ def run_systems(
     if not json and not quiet:
         print_tables(filter(None, boards))
         if outcome.tally.made and not requested:
-            print(*(escaped(line) for name in asked for line in summary(store, name)), sep="\n")
+            patterns, made = split_names(systems), outcome.tally.made
+            print(*(escaped(line) for name in asked for line in summary(store, name, patterns, made)), sep="\n")
     raise typer.Exit(console.finish("evaluate", outcome))
 
 

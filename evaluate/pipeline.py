@@ -139,7 +139,7 @@ def evaluate(
         limits = selection.said()
         none = f"no scorable item of {benchmark}"
         message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
-        raise GoldspanError(message, hint="python -m ingest list subsets shows what there is.", code=Exit.MISSING)
+        raise GoldspanError(message, hint="`python -m ingest list subsets` shows what there is.", code=Exit.MISSING)
     return result
 
 

@@ -34,6 +34,7 @@ from rich.progress import (
 from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
+from lake.hints import typed
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json
@@ -177,6 +178,7 @@ def run(app: typer.Typer, stage: str) -> None:
     except GoldspanError as error:
         if debug:
             raise
+        error.hint = typed(error.hint)
         _end(f"{stage}: {error.render()}", error.code)
     except (KeyboardInterrupt, SystemExit) as stop:
         # Typer turns Ctrl-C inside a command into an exit of its own.

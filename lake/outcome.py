@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from lake.errors import Exit
+from lake.hints import typed
 from lake.parts import PartCounts
 from lake.store import Lake
 
@@ -82,8 +83,8 @@ class Outcome:
         parts = f"; {self.parts}: {said}" if (said := _counts(self.tally.counts())) else ""
         counts = ", ".join(filter(None, [f"{self.scored:,} of {self.expected:,} {unit}", _counts(done)]))
         first = f"{stage}: {counts}{parts} in {seconds} s → {self.written}"
-        hints = [f"  next: {self.hint}"] if self.hint else []
-        return [first, *(f"  {note}" for note in [*self.news, *self.notes]), *hints]
+        hints = [f"  next: {typed(self.hint)}"] if self.hint else []
+        return [first, *(f"  {typed(note)}" for note in [*self.news, *self.notes]), *hints]
 
 
 def _counts(numbers: Mapping[str, int]) -> str:

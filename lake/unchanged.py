@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from lake.fingerprint import SETTLED_NS, State, states_below
+from lake.hints import given
 
 if TYPE_CHECKING:
     from lake.outcome import Outcome
@@ -229,9 +230,7 @@ def _write(folder: Path, command: _Command, stamp: Stamp) -> None:
 
 def _lake_named() -> Path:
     """The lake that the command names. If that is read wrongly, no stamp of the command is there."""
-    given = dict(zip(sys.argv, sys.argv[1:], strict=False))
-    joined = [word.partition("=")[2] for word in sys.argv if word.startswith("--lake=")]
-    return Path([given.get("--lake") or os.environ.get("GOLDSPAN_LAKE") or DEFAULT_LAKE, *joined][-1])
+    return Path(given("lake") or DEFAULT_LAKE)
 
 
 def _code_of(stage: str) -> str:

@@ -54,7 +54,7 @@ def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]]
         reasons = [why_not(task, protocol, metric, k) for task, protocol in tables]
         if reasons and all(reasons):
             message = f"metric {called(metric, k)!r} cannot be had of {of}"
-            hint = "python -m evaluate list metrics shows what there is."
+            hint = "`python -m evaluate list metrics` shows what there is."
             raise GoldspanError(message, examples=list(dict.fromkeys(reasons)), hint=hint, code=Exit.USAGE)
 
 

@@ -129,7 +129,7 @@ def compare_systems(
         asked.append((gate.metric, gate.k))
     if not b and against is None:
         message = "compare takes two systems, or one and --against"
-        raise GoldspanError(message, hint="python -m evaluate list systems shows them.", code=Exit.USAGE)
+        raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
     store, other, notes = Lake(lake), source_at(against) if against else None, list[str]()
     with (
         store.naming_damage(),

@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import polars as pl
 
-from evaluate.results.board import MISSING, best_first, called, is_of_items, items_of, number_of, primary_of, slice_rows
+from evaluate.results.board import (
+    MISSING,
+    best_first,
+    called,
+    is_any,
+    is_of_items,
+    items_of,
+    number_of,
+    primary_of,
+    slice_rows,
+)
 from evaluate.selection import edition
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.protocols import protocols_of
@@ -14,25 +24,48 @@ from lake.catalog.references import reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import tasks_of
 from lake.catalog.unit import ITEM_INTERVALS
+from lake.hints import typed
 from lake.store import Lake
 from lake.text import group_name
 from lake.verdict import verdict_on
 
 N_SHOWN = 3
 """How many systems are shown."""
+N_WANTED = 20
+"""How many more at most of those that were asked for or scored now."""
 
 
-def summary(lake: Lake, benchmark: str) -> Iterator[str]:
-    """The lines on one benchmark, of its first task and protocol that have runs; none where there is no run."""
+def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Collection[str] = ()) -> Iterator[str]:
+    """The lines on one benchmark, of its first task and protocol that have runs; none where there is no run.
+
+    Args:
+        lake: Where the numbers are.
+        benchmark: Which.
+        patterns: The systems that were asked for, globs allowed: they are shown whatever their rank is.
+        made: Without those, the places of the parts that were made: so are runs that were scored now, unless all were.
+    """
     for task in tasks_of(benchmark):
         for protocol in sorted(protocols_of(task.name), key=lambda one: one.place):
             rows = None if protocol.parity_only else slice_rows(lake, task, protocol)
             if rows is not None:
-                yield from _lines(lake, task, protocol, best_first(lake, protocol, rows, [primary_of(protocol)]))
+                table = best_first(lake, protocol, rows, [primary_of(protocol)])
+                yield from _lines(lake, task, protocol, table, _wanted(lake, benchmark, table, patterns, made))
                 return
 
 
-def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> Iterator[str]:
+def _wanted(
+    lake: Lake, benchmark: str, rows: pl.DataFrame, patterns: Sequence[str], made: Collection[str]
+) -> list[str]:
+    """The runs that were asked for, or scored now where others were not."""
+    if patterns:
+        return [run_id for run_id, name in rows.select("run_id", "system").iter_rows() if is_any(name, patterns)]
+    parts = lake.parts("scores", benchmark=benchmark)
+    now = {part.folders["run_id"] for part in parts if part.place in made}
+    runs = rows["run_id"].to_list()
+    return [] if now.issuperset(runs) else [run_id for run_id in runs if run_id in now]
+
+
+def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wanted: Sequence[str]) -> Iterator[str]:
     primary, label = protocol.primary, edition(lake, task.benchmark).label
     slice_, value = rows.select("slice", "slice_value").row(0)
     # Where nothing is cut off, nothing is said of it.
@@ -45,17 +78,10 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> It
     )
     verdict = verdict_on(rows, reference_of(protocol.name, rows["system"]), comparisons)
     yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
-    systems = rows.filter(~pl.col("is_baseline") & pl.col("is_whole"))
-    first = systems.head(N_SHOWN).to_dicts()
-    width = max((len(row["system"]) for row in first), default=0)
-    for row in first:
-        low, high, tie = row["low"], row["high"], row["tie_group"]
-        interval = MISSING if low is None or high is None else f"{low:.3f} to {high:.3f}"
-        group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
-        number = f"{number_of(row['number'])} ({interval})"
-        yield f"  {row['system']:{width}}  {number}  {items_of(row)} items  {group}".rstrip()
-    if is_of_items(systems.head(N_SHOWN)):
-        yield f"  {ITEM_INTERVALS}"
+    systems = rows.filter(~pl.col("is_baseline"))
+    whole = systems.filter("is_whole")
+    first = (whole if whole.height else systems).head(N_SHOWN)
+    yield from _systems(first)
     # Each baseline once: the run that the verdict compares with, of others the best over whichever chunks.
     baselines = rows.filter("is_baseline")
     of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)
@@ -64,9 +90,28 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame) -> It
     named = [f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows()]
     if named:
         yield f"  baselines: {', '.join(named)}"
-    n_more = rows.height - len(first) - len(named)
+    others = rows.filter(pl.col("run_id").is_in(list(wanted)) & ~pl.col("run_id").is_in(first["run_id"].implode()))
+    if others.height:
+        yield "  those just run:"
+        yield from _systems(others.head(N_WANTED))
+    n_others = others.head(N_WANTED).filter(~pl.col("run_id").is_in(shown.implode())).height
+    n_more = rows.height - first.height - len(named) - n_others
     if n_more > 0:
-        yield f"  {n_more:,} more: python -m evaluate table {task.benchmark}"
+        yield f"  {n_more:,} more: {typed(f'python -m evaluate table {task.benchmark}')}"
+
+
+def _systems(rows: pl.DataFrame) -> Iterator[str]:
+    """A line for each of some rows, and what their intervals are over where that is not repositories."""
+    width = max((len(name) for name in rows["system"]), default=0)
+    for row in rows.iter_rows(named=True):
+        low, high, tie = row["low"], row["high"], row["tie_group"]
+        interval = MISSING if low is None or high is None else f"{low:.3f} to {high:.3f}"
+        group = f"tie {group_name(tie)}" if tie else "too few to rank" if row["too_few"] else ""
+        number = f"{number_of(row['number'])} ({interval})"
+        state = group if row["is_whole"] else "partial"
+        yield f"  {row['system']:{width}}  {number}  {items_of(row)} items  {state}".rstrip()
+    if is_of_items(rows):
+        yield f"  {ITEM_INTERVALS}"
 
 
 _AVERAGES: Mapping[Aggregate, str] = {

@@ -43,6 +43,7 @@ from lake.console import (
 )
 from lake.damage import survey
 from lake.errors import Exit, GoldspanError, lookup
+from lake.hints import typed
 from lake.outcome import Outcome
 from lake.parts import HINT
 from lake.rejects import Rejects
@@ -155,7 +156,7 @@ def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: Deb
         print_listing(wrong, "")
         Console().say(f"verify: as it was written: {counted(found.n_parts, 'part')} of {lake}; not: {len(wrong):,}")
         if wrong:
-            Console().say(f"  {HINT}")
+            Console().say(f"  {typed(HINT)}")
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)
 
 
@@ -181,7 +182,7 @@ def clean_(
         done = f"deleted {counted(len(store.tally.removed), 'part')} of {lake}"
     Console().say("\n  kept: ".join([f"clean: {done}", *kept]))
     if kept:
-        Console().say("  make clean ALL=1 deletes these too")
+        Console().say(typed("  make clean ALL=1 deletes these too"))
 
 
 @app.command()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
@@ -74,7 +76,9 @@ def _importing(*, write: bool) -> Callable[..., None]:
         with console.holding(store, {"runs"}) if write else store.naming_damage():
             done = _imported(store, wanted, asking, console, write=write)
         done.notes += store.damage
-        where, hint = (str(lake), "make evaluate") if write else ("nothing was written", "python -m ingest run …")
+        where, hint = (
+            (str(lake), "make evaluate") if write else ("nothing was written", f"python -m ingest run {_arguments()}")
+        )
         raise typer.Exit(console.finish("ingest", done.outcome(where, hint, store.tally)))
 
     return importing
@@ -105,6 +109,11 @@ def submissions(
     done.expected, done.scored = len(statuses), statuses.count("scored")
     outcome = replace(outcome_of([done], store), unit="submissions imported")
     raise typer.Exit(console.finish("ingest", outcome))
+
+
+def _arguments() -> str:
+    """The arguments of this command behind its verb, as they are typed."""
+    return shlex.join(sys.argv[2:])
 
 
 def _asking(

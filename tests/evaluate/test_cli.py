@@ -23,12 +23,12 @@ def test_what_came_out_is_on_stdout_and_the_last_block_on_stderr(lake_folder: Pa
     assert first == f"repoeval: line_f1@8000, {over} (repoeval@chunking-v1)"
     assert verdict.endswith(".")
     assert sum("too few to rank" in line for line in systems) == 3
-    assert systems[-1].endswith("more: python -m evaluate table repoeval")
+    assert systems[-1].endswith(f"python -m evaluate table --lake {lake_folder} repoeval")
     last, hint = said.err.splitlines()[-2:]
     assert last.startswith("evaluate: ")
     assert " item rankings, " in last
     assert last.endswith(f"→ {lake_folder}")
-    assert hint == "  next: make report"
+    assert hint == f"  next: make report LAKE={lake_folder}"
 
 
 def test_where_all_is_current_nothing_is_on_stdout(lake_folder: Path) -> None:

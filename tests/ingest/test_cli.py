@@ -22,7 +22,7 @@ def test_ingest_says_what_it_did_on_stderr_and_ends_in_0(source: Path, tmp_path:
     assert last.startswith("ingest: 5 of 5 items ready; parts: ")
     assert last.endswith(f"→ {tmp_path / 'lake'}")
     assert note.startswith("  RepoEval function-2k: gold ranges that ended past their file were cut to it: ")
-    assert hint == "  next: make evaluate"
+    assert hint == f"  next: make evaluate LAKE={tmp_path / 'lake'}"
 
 
 def test_json_is_exactly_one_object_on_stdout(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from evaluate.results.summary import summary
 from lake.catalog.unit import ITEM_INTERVALS
+from lake.hints import typed
 from lake.store import Lake
 from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, NO_SYSTEM, NONE_WHOLE, NOT_RUN, TOO_FEW, WORSE
@@ -82,7 +83,23 @@ def test_where_none_has_all_items_that_is_said(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     change(lake, "runs", status=pl.lit("partial"))
     assert lines(lake)[1].strip() == NONE_WHOLE
-    assert "more: python -m evaluate table repoeval" in lines(lake)[-1]
+    assert lines(lake)[-1].endswith(f"more: {typed('python -m evaluate table repoeval')}")
+    (partial, *_) = [line for line in lines(lake) if line.endswith("partial")]
+    assert "0." in partial
+    assert "5 of 5" in partial or "5 items" in partial
+
+
+def test_what_was_asked_for_or_scored_now_is_shown_last(lake_folder: Path) -> None:
+    lake = Lake(lake_folder)
+    names = lines(lake)
+    of_lines = [name for name in lake.read("runs")["system"] if all(name not in line for line in names)]
+    last = sorted(of_lines)[0]
+    asked = list(summary(lake, "repoeval", [f"{last[:-1]}?"]))
+    assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  those just run:") :])
+    runs = lake.read("runs").filter(system=last)["run_id"].to_list()
+    parts = lake.parts("scores")
+    assert list(summary(lake, "repoeval", made={one.place for one in parts if one.folders["run_id"] in runs})) == asked
+    assert list(summary(lake, "repoeval", made={one.place for one in parts})) == names
 
 
 def test_where_only_baselines_were_run_that_is_said(lake_folder: Path) -> None:

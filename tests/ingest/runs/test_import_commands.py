@@ -43,7 +43,7 @@ def test_run_says_what_it_counted_and_what_to_type_next(lake: Lake) -> None:
     assert clamped == "  clamped: 1 range that ended one line past their file"
     assert asked.startswith("  asked 1 of 5 items, those it answers: a partial run")
     assert all_of_them.startswith("  if the system was asked all of them: --asked-all ")
-    assert hint == "  next: make evaluate"
+    assert hint == f"  next: make evaluate LAKE={lake.root}"
 
 
 def test_a_whole_ranking_ends_in_0(lake: Lake) -> None:
