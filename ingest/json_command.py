@@ -13,6 +13,7 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
@@ -25,9 +26,12 @@ from typing import NamedTuple
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_LINE_BYTES, parsed_json
+from lake.text import escaped
 
 PATIENCE = 60.0
 """Seconds that a command may be silent while it owes answers."""
+NOTICE = 10.0
+"""After so many seconds of silence, and again after as many, a line says what is waited for."""
 MAX_VAIN = 5
 """So many requests may go wrong before any is answered; then the others are not tried."""
 _COMPLAINT, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
@@ -152,6 +156,7 @@ class Started:
 
     def __init__(self, command: JsonCommand) -> None:
         self.seconds = command.seconds
+        self.called = shlex.join(command.words)
         self._lines: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._complaint: deque[bytes] = deque(maxlen=_COMPLAINT)
         self._threads: list[threading.Thread] = []
@@ -163,6 +168,10 @@ class Started:
             )
         except OSError as refused:
             raise CrashError(f"{command.words[0]} cannot be started: {refused.strerror}") from refused
+        # Its input ends with this process, however that ends: then nothing of the command is left running.
+        words = ("sh", "-c", 'read -r _; kill -s KILL -- "-$0"', str(self._process.pid))
+        none = subprocess.DEVNULL
+        self._guard = subprocess.Popen(words, stdin=pipe, stdout=none, stderr=none, start_new_session=True)
         self._at_once(self._read)
         self._at_once(self._keep)
 
@@ -172,16 +181,26 @@ class Started:
 
     def answer(self, owed: set[str]) -> Mapping[str, object]:
         """The next answer to any of some requests, by their ids; else a `NoAnswerError`."""
-        try:
-            line = self._lines.get(timeout=self.seconds)
-        except queue.Empty:
-            raise NoAnswerError(self._told(f"no answer within {self.seconds:g} seconds")) from None
+        line = self._next_line()
         if not line:
             raise CrashError(self._told(self._ending()))
         answer, fault = _understood(line, owed)
         if fault:
             raise NonsenseError(self._told(fault))
         return answer
+
+    def _next_line(self) -> bytes:
+        waited = 0.0
+        while True:
+            turn = min(NOTICE, self.seconds - waited)
+            try:
+                return self._lines.get(timeout=turn)
+            except queue.Empty:
+                waited += turn
+            if waited >= self.seconds:
+                raise NoAnswerError(self._told(f"no answer within {self.seconds:g} seconds"))
+            what = f"waiting for `{self.called}`: no answer for {waited:g} of {self.seconds:g} seconds (--timeout)"
+            print(escaped(what), file=sys.stderr, flush=True)
 
     def close(self, seconds: float = 0) -> None:
         """End it with all that it started, some seconds after it was told that there are no more requests."""
@@ -191,6 +210,9 @@ class Started:
                 self._process.wait(seconds)
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
+        # Ended before the command's id is free for another process.
+        self._guard.kill()
+        self._guard.communicate()
         self._process.wait()
         self._write((), are_all=True)
         for thread in self._threads:

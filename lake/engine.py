@@ -6,9 +6,12 @@ order; the caller holds the lake's lock for all of it.
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import os
 import re
+import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -63,7 +66,7 @@ class Engine:
         context = multiprocessing.get_context("spawn")
         with (
             _threads_each(max(1, n_cores // n_processes)),
-            ProcessPoolExecutor(n_processes, mp_context=context, initializer=_end_with_parent) as pool,
+            ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent) as pool,
         ):
             futures = [pool.submit(work, job) for job in jobs]
             try:
@@ -80,10 +83,18 @@ class Engine:
 
 IN_PROCESS = Engine()
 
+_PR_SET_PDEATHSIG = 1
+"""Linux: which signal a process gets when its parent ends."""
 
-def _end_with_parent() -> None:
+
+def end_with_parent() -> None:
     """End this process when the one that started it is killed: nobody else would, and it would write on."""
     parent = multiprocessing.parent_process()
+    if sys.platform == "linux":
+        # The kernel ends it at once; the thread below waits where long work of a library lets no other thread run.
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if parent is not None and os.getppid() != parent.pid:
+        os._exit(1)
 
     def wait() -> None:
         if parent is not None:

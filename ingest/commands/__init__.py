@@ -12,9 +12,10 @@ from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
 from ingest.clean import clean, delete_all
 from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
-from ingest.commands.runs import FileFormatOption, commands, outcome_of
+from ingest.commands.runs import FileFormatOption, TimeoutOption, commands, outcome_of
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
+from ingest.json_command import PATIENCE
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.runs.bundled_runs import import_recorded, imported_runs
 from ingest.runs.explain import shown_trajectories
@@ -69,6 +70,7 @@ def read(
     trust_lake: Annotated[
         bool, typer.Option("--trust-lake", help="Run what the lake keeps as a chunker's command.")
     ] = False,
+    timeout: TimeoutOption = PATIENCE,
     limit: LimitOption = None,
     config: Annotated[str, setting("CONFIG", "FILE.yaml, which declares data of your own.")] = "",
     config_reads: Annotated[str, setting("CONFIG_READS", "The folder it may name files of; its own without it.")] = "",
@@ -100,7 +102,7 @@ def read(
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with console.holding(store, {"ingest", "runs"}), console.downloads() as told:
         # Under the lock: what is damaged of the lake is set aside by now.
-        resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake)
+        resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for one in resolved:
             if one.declaration.given:
                 console.say(f"{one.name} cuts by running: {one.declaration.given}")

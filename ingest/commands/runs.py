@@ -27,6 +27,7 @@ from lake.store import Lake
 
 commands = typer.Typer(add_completion=False)
 
+TimeoutOption = Annotated[float, setting("TIMEOUT", "Seconds that a program has for an answer.", min=0.01)]
 FileFormatOption = Annotated[str, setting("FORMAT", "As `list formats` has them.", "--format")]
 
 
@@ -54,7 +55,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         chunker: Annotated[str, setting("CHUNKER", "What cut the documents, if known.")] = "",
         items: Annotated[str, setting("ITEMS", "Which items a program is asked: repo=…, ids, or a file of ids.")] = "",
         limit: LimitOption = None,
-        timeout: Annotated[float, setting("TIMEOUT", "Seconds that a program has for an answer.", min=0.01)] = PATIENCE,
+        timeout: TimeoutOption = PATIENCE,
         again: Annotated[bool, setting("AGAIN", "Ask a program again whose answers are there.", "--again")] = False,
         lake: LakeOption = DEFAULT_LAKE,
         json: JsonOption = False,

@@ -13,7 +13,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.json_command import JsonCommand
+from ingest.json_command import PATIENCE, JsonCommand
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
@@ -90,7 +90,7 @@ def absence(chunker: Chunker) -> str:
 
 
 def wanted_chunkers(
-    names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False
+    names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = PATIENCE
 ) -> list[Resolved[Chunker]]:
     """The chunkers that are named, and those given; without either those that run by themselves.
 
@@ -99,11 +99,12 @@ def wanted_chunkers(
         given: `NAME=COMMAND` or `NAME=module:function`.
         lake: Which keeps what earlier ones were given by.
         trusted: Whether what the lake keeps may be run: the lake may be of somebody else.
+        seconds: How long a command may be silent while it owes answers.
 
     Raises:
         GoldspanError: A name is unknown, a command or function is not on this machine, or the lake is not trusted.
     """
-    own = {one.name: one for one in map(_given_now, given)}
+    own = {one.name: one for one in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
         message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
         raise GoldspanError(message, hint="Give each a name of its own.", code=Exit.USAGE)
@@ -113,7 +114,7 @@ def wanted_chunkers(
         message = "the lake names what its chunkers run, and that is run only where you say so"
         hint = f"Give it again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
         raise GoldspanError(message, where=str(lake.root), examples=kept, hint=hint, code=Exit.USAGE)
-    own |= {one.name: one for one in map(_given_now, kept)}
+    own |= {one.name: one for one in (_given_now(text, seconds) for text in kept)}
     if not names and not own:
         return resolve_chunkers(default_chunkers())
     return [*resolve_chunkers([name for name in names if name not in own]), *own.values()]
@@ -126,7 +127,7 @@ def given_before(lake: Lake) -> dict[str, str]:
     return {name: str(found[COMMAND]) for name, found in parameters.items() if COMMAND in found}
 
 
-def _given_now(given: str) -> Resolved[Chunker]:
+def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     """What `NAME=COMMAND` or `NAME=module:function` means; no command is started.
 
     Raises:
@@ -139,7 +140,7 @@ def _given_now(given: str) -> Resolved[Chunker]:
     if _FUNCTION.fullmatch(what):
         meaning, cut, command = "Cuts as a Python function does that was given", _function(what), None
     else:
-        meaning, cut, command = "Cuts as a command does that was given", _never, JsonCommand.of(what)
+        meaning, cut, command = "Cuts as a command does that was given", _never, JsonCommand.of(what, seconds=seconds)
     declared = Chunker(name, name, f"{meaning}: {what}", cut, given=what, command=command)
     return Resolved(name, declared, {})
 

@@ -10,6 +10,8 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import AbstractContextManager
 from typing import TypeVar
 
+from lake.engine import end_with_parent
+
 J = TypeVar("J")
 R = TypeVar("R")
 
@@ -64,7 +66,7 @@ class Workers(AbstractContextManager["Workers"]):
             self.stop()
             # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
             context = multiprocessing.get_context("spawn")
-            self._pool = n_processes, ProcessPoolExecutor(n_processes, mp_context=context)
+            self._pool = n_processes, ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent)
         return self._pool[1]
 
     def stop(self) -> None:

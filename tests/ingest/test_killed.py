@@ -1,0 +1,94 @@
+"""What a killed command leaves running: nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from ingest import json_command
+from ingest.json_command import JsonCommand
+from tests.tiny import ROOT
+
+SLEEPS = "sh -c 'echo $$ >> {pids}; sleep 600 & echo $! >> {pids}; wait'"
+STARTS = {
+    "workers of ingest": """
+from ingest.contents.processes import Workers
+from tests.ingest.test_killed import sleeps
+if __name__ == "__main__":
+    Workers(2).map(sleeps, ["{pids}"] * 2, at_once=1)
+""",
+    "workers of evaluate": """
+from lake.engine import Engine
+from tests.ingest.test_killed import sleep
+if __name__ == "__main__":
+    list(Engine(2).map(sleep, ["{pids}"] * 2))
+""",
+    "a program and what it started": """
+from ingest.json_command import JsonCommand
+JsonCommand.of({command!r}).run([{{"id": "1"}}])
+""",
+}
+
+
+def sleep(pids: str) -> None:
+    with Path(pids).open("a") as out:
+        print(os.getpid(), file=out)
+    # As long work of a library does: no other thread gets its turn.
+    sys.setswitchinterval(1_000)
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        pass
+
+
+def sleeps(jobs: Sequence[str]) -> list[str]:
+    for pids in jobs:
+        sleep(pids)
+    return [*jobs]
+
+
+def is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="what is running is read from /proc")
+@pytest.mark.parametrize("what", STARTS)
+def test_nothing_is_left_running_by_a_command_that_was_killed(what: str, tmp_path: Path) -> None:
+    pids, program = tmp_path / "pids", tmp_path / "started.py"
+    program.write_text(STARTS[what].format(pids=pids, command=SLEEPS.format(pids=pids)))
+    started = subprocess.Popen([sys.executable, program], env={**os.environ, "PYTHONPATH": str(ROOT)})
+    left: list[int] = []
+    try:
+        end = time.monotonic() + 60
+        while len(left) < 2 and time.monotonic() < end:
+            time.sleep(0.1)
+            left = [int(line) for line in pids.read_text().split()] if pids.exists() else []
+        assert len(left) == 2
+        assert all(map(is_running, left))
+        started.kill()
+        started.wait()
+        end = time.monotonic() + 10
+        while any(map(is_running, left)) and time.monotonic() < end:
+            time.sleep(0.1)
+        assert not any(map(is_running, left))
+    finally:
+        started.kill()
+        for pid in filter(is_running, left):
+            os.kill(pid, signal.SIGKILL)
+
+
+def test_a_line_says_what_is_waited_for(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(json_command, "NOTICE", 0.1)
+    _, why = JsonCommand(("sleep", "60"), 0.3).run([{"id": "1"}])
+    assert why == "no answer within 0.3 seconds"
+    first = capsys.readouterr().err.splitlines()[0]
+    assert first == "waiting for `sleep 60`: no answer for 0.1 of 0.3 seconds (--timeout)"
