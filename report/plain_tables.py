@@ -39,7 +39,9 @@ class Table:
             yield shown, is_ranked and cell is not None and shown == self._best[column.name], others
 
     def above(self, row: Row) -> float | None:
-        """How far a row is above the reference, by the primary metric."""
+        """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
+        if row.head and self._reference and self._reference.head and row.head.n != self._reference.head.n:
+            return None
         rows = [one for one in (row, self._reference) if one is not None]
         numbers = [value for one in rows if (value := one.value(self._board.primary, self.average)) is not None]
         return numbers[0] - numbers[1] if len(numbers) == 2 else None

@@ -78,8 +78,10 @@ class _Bar(NamedTuple):
 def _bars(board: Board) -> list[_Bar]:
     """Where the gold went, by the first retrievers and agents."""
     shares, precisions = shares_of(board), precisions_of(board)
-    runs = [row.run for row in shown_rows(board) if row.run.run_id in shares]
-    named = [(full_name(board.facts, run), run.run_id) for run in runs]
+    rows = [row for row in shown_rows(board) if row.run.run_id in shares]
+    # What is not compared with the others says why: its bar is of fewer items.
+    states = [f" ({row.state})" if row.state else "" for row in rows]
+    named = [(full_name(board.facts, row.run) + state, row.run.run_id) for row, state in zip(rows, states, strict=True)]
     return [_Bar(name, run_key(run_id), shares[run_id], precisions.get(run_id)) for name, run_id in named]
 
 
