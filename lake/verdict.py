@@ -11,9 +11,14 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from lake.catalog.unit import ITEM, ITEM_NOTE, REPOSITORY
+
 BETTER, WORSE, INSEPARABLE = "better", "worse", "cannot be separated"
 EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 """The verdicts, on the second of two systems."""
+
+EXPLORATORY = "not corrected for multiple comparisons"
+"""What the word means where it is printed."""
 
 NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
@@ -24,7 +29,7 @@ SENTENCES: Mapping[str, str] = {
     WORSE: "No system beats {reference}: {system}, {place}, is behind by {by}.",
     INSEPARABLE: "{system}, {place}, cannot be told from {reference}: {delta}; {least} or more would be found.",
     EQUIVALENT: "{system}, {place}, and {reference} are equivalent: {delta}.",
-    TOO_FEW: "Too few items or repositories to say how {system} does against {reference}: {delta}.",
+    TOO_FEW: "Too few items to say how {system} does against {reference}: {delta}.",
 }
 """Verdict on the first system → what is said."""
 
@@ -55,6 +60,7 @@ class Verdict:
         delta: How far it is above the reference; `low` to `high` is the 95 % interval where there is one.
         smallest_detectable: The difference that would be found in four of five such samples.
         exploratory: The pair is outside the family that is tested together.
+        unit: What interval and test are over.
     """
 
     nothing: str = ""
@@ -67,6 +73,7 @@ class Verdict:
     high: float | None = None
     smallest_detectable: float | None = None
     exploratory: bool = False
+    unit: str = REPOSITORY
 
     def sentence(self, called: Callable[[str], str], digits: int = 3, first: str = "ranked first") -> str:
         """The verdict as a sentence.
@@ -91,7 +98,9 @@ class Verdict:
             delta=f"{self.delta:+.{digits}f}{interval}",
             least=MISSING if self.smallest_detectable is None else f"{self.smallest_detectable:.{digits}f}",
         )
-        return f"{text[:-1]} (exploratory)." if self.exploratory else text
+        notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
+        notes += [ITEM_NOTE] if self.unit == ITEM else []
+        return f"{text[:-1]} ({'; '.join(notes)})." if notes else text
 
 
 def verdict_on(rows: pl.DataFrame, reference: str, comparisons: pl.LazyFrame) -> Verdict:
@@ -125,7 +134,7 @@ def verdict_on(rows: pl.DataFrame, reference: str, comparisons: pl.LazyFrame) ->
     return Verdict(
         kind=row["verdict"],
         is_first=first["run_id"] == systems["run_id"][0],
-        **{name: row[name] for name in ("delta", "low", "high", "smallest_detectable", "exploratory")},
+        **{name: row[name] for name in ("delta", "low", "high", "smallest_detectable", "exploratory", "unit")},
         **between,
     )
 
@@ -141,13 +150,16 @@ def mirrored(comparisons: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool) -> str:
+def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: bool, unit: str = REPOSITORY) -> str:
     """The answer with its numbers.
+
+    It is told where the interval of the retriever less the chunker leaves out 0, or those of the two lie apart.
 
     Args:
         shares: Factor → its share, of a grid of systems.
         n_systems: How many these are.
-        too_few: There are too few items or repositories to say.
+        too_few: There are too few items to say.
+        unit: What the intervals are over.
     """
     share, low, high = shares[DIFFERENCE]
     if share is None:
@@ -155,11 +167,15 @@ def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: 
     chunker, retriever = (f"the {name} {_percent(shares[name])}" for name in ("chunker", "retriever"))
     together = f"what only the two together do {_percent(shares['interaction'])}"
     explained = f"of what varies between these {n_systems} systems"
-    if too_few or low <= 0 <= high:
-        why = "there are too few items or repositories" if too_few else "the intervals allow for either"
-        return f"It {_UNTOLD}, as {why}: {explained} {chunker}, {retriever}, {together}."
-    first, second = ("retriever", chunker) if low > 0 else ("chunker", retriever)
-    return f"The {first} matters more here: it explains {_percent(shares[first])} {explained}, {second}, {together}."
+    over = f" ({ITEM_NOTE})" if unit == ITEM else ""
+    retriever_leads = low > 0 or shares["retriever"][1] > shares["chunker"][2]
+    chunker_leads = high < 0 or shares["chunker"][1] > shares["retriever"][2]
+    if too_few or retriever_leads == chunker_leads:
+        why = "there are too few items" if too_few else "the intervals allow for either"
+        return f"It {_UNTOLD}, as {why}: {explained} {chunker}, {retriever}, {together}{over}."
+    first, second = ("retriever", chunker) if retriever_leads else ("chunker", retriever)
+    answer = f"it explains {_percent(shares[first])} {explained}, {second}, {together}"
+    return f"The {first} matters more here: {answer}{over}."
 
 
 def _percent(share: Share) -> str:

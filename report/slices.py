@@ -57,6 +57,6 @@ def of_the_largest(lake: Lake) -> tuple[pl.DataFrame, Sizes]:
     sizes = values.group_by(of).agg(pl.len(), pl.col("n_items").sum())
     largest = values.group_by(of, maintain_order=True).head(MAX_VALUES).lazy()
     rows = stored.join(largest, on=[*of, "slice_value"], how="semi", nulls_equal=True, maintain_order="left")
-    ranks = lake.scan("ranks").drop("benchmark", "exploratory")
+    ranks = lake.scan("ranks").drop("benchmark", "exploratory", "unit")
     ranked = rows.drop("task").join(ranks, on=table("ranks").key, how="left", maintain_order="left")
     return ranked.collect(), {(row[0], row[1], row[2]): (row[3], row[4]) for row in sizes.iter_rows()}

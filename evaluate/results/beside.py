@@ -8,10 +8,10 @@ import polars as pl
 
 from evaluate.metrics import Metric
 from evaluate.results.board import MISSING, called, is_any, number_of, over_all_items_first, primary_of, slice_rows
-from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS
 from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
+from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.costs import on_frontier, run_costs
 from lake.printed_table import PrintedTable
 from lake.store import Lake
@@ -106,8 +106,9 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     )
     whole = by_level["", ""]
     n_items, n_repos, left_out = whole["n_items"], whole["n_repos"], whole["left_out"]
-    too_few = n_repos < FEWEST_REPOS or n_items < FEWEST_ITEMS
-    notes = [which_matters_more(shares, len(chunkers) * len(retrievers), too_few=too_few)]
+    unit = ITEM if n_repos < FEWEST_REPOS else REPOSITORY
+    n_systems = len(chunkers) * len(retrievers)
+    notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
     notes += [f"left out, as not every chunker is there with every retriever: {listed(left_out)}"] if left_out else []
     name = called(*primary_of(protocol))
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"

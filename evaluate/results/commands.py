@@ -14,7 +14,7 @@ import typer
 from evaluate.metrics import parse_metric
 from evaluate.results.beside import cost_table, effects_table
 from evaluate.results.board import board, check_metrics, shown
-from evaluate.results.compare import compare, comparison
+from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
 from evaluate.results.elsewhere import source_at
 from lake.catalog.protocol import Protocol
@@ -119,7 +119,9 @@ def compare_systems(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:
-    """Hold one system against another on the items both were asked; exit code 6 where the gate fails.
+    """Hold one system against another on the items both were asked.
+
+    Exit code 6: the gate fails. 3: it cannot decide, as under 30 items are shared, or nothing can be compared.
 
     With --against A is there and B is here, so that a change is compared with what it changes.
     """
@@ -155,6 +157,9 @@ def compare_systems(
     else:
         names_runs = against is not None or REFERENCE in (a, b)
         print(*map(escaped, [*comparison(found, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
+    open_ = [one for one in found if gate is not None and gate.is_undecided_by(one)]
+    if open_ and not broken:
+        raise GoldspanError(undecided(fail_if, open_), code=Exit.INVALID)
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)
 
 

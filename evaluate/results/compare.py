@@ -16,18 +16,19 @@ from evaluate.results.compared import Compared, Pair, compared
 from evaluate.results.elsewhere import Source, held_against
 from evaluate.results.exploring import explored, why_not
 from evaluate.runs.comparing import systems_of
-from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS, POINT
+from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.headline import slice_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named, protocols
 from lake.catalog.references import REFERENCE, reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
+from lake.catalog.unit import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
-from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, mirrored
+from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
 
 Asked = tuple[Metric, int]
 
@@ -192,7 +193,7 @@ _VERDICTS = {
     WORSE: "B is worse than A",
     INSEPARABLE: "A and B cannot be separated",
     EQUIVALENT: f"A and B are equivalent: less than {POINT} apart",
-    TOO_FEW: f"too few to say which is better: under {FEWEST_REPOS} repositories or {FEWEST_ITEMS} items",
+    TOO_FEW: f"too few items to say which is better: under {FEWEST_ITEMS}",
     None: "neither is better by this metric",
 }
 
@@ -200,7 +201,25 @@ _VERDICTS = {
 def _sentence(one: Compared) -> str:
     """The verdict, and the numbers that it is from."""
     interval = "" if one.low is None else f" ({one.low:+.3f} to {one.high:+.3f})"
-    p = f"p {one.p:.3g}, exploratory" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
+    p = f"p {one.p:.3g}" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
+    p += f", exploratory: {EXPLORATORY}" if one.p_adjusted is None else ""
     least = "" if one.smallest_detectable is None else f"; detectable from {one.smallest_detectable:.3f}"
     repos = counted(one.n_repos, "repository")
-    return f"{_VERDICTS[one.verdict]}: {one.delta:+.3f}{interval}, {p}{least}; {repos}"
+    over = f", over items: {ITEM_NOTE}" if one.unit == ITEM else ""
+    return f"{_VERDICTS[one.verdict]}: {one.delta:+.3f}{interval}, {p}{least}; {repos}{over}"
+
+
+def undecided(gate: str, found: Sequence[Compared]) -> str:
+    """Why a gate decides nothing.
+
+    Args:
+        gate: As it was given.
+        found: The comparisons that it cannot decide on, at least one.
+    """
+    few = [one.n for one in found if one.verdict == TOO_FEW]
+    why = (
+        f"both systems have {counted(min(few), 'item')} in common, and a verdict needs {FEWEST_ITEMS}"
+        if few
+        else "no value of this metric is better than another"
+    )
+    return f'the gate "{gate}" cannot decide: {why}'

@@ -20,7 +20,7 @@ from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
 from lake.tables import table
-from lake.verdict import WORSE
+from lake.verdict import TOO_FEW, WORSE
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Compared:
     verdict: str | None
     exploratory: bool
     n_repos: int
+    unit: str
+    """What interval and test are over: the repository, or the item."""
     is_declared: bool
     """The protocol declares the metric with that cut-off."""
     repositories: tuple[tuple[str, int, float, float], ...]
@@ -71,7 +73,7 @@ class Compared:
 
 _OF_TABLE = (
     *("delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses"),
-    *("smallest_detectable", "equivalent", "verdict", "exploratory", "n_repos"),
+    *("smallest_detectable", "equivalent", "verdict", "exploratory", "n_repos", "unit"),
 )
 
 
@@ -205,6 +207,12 @@ class Gate:
         if self.change == "is worse":
             return compared.verdict == WORSE
         return (-compared.delta if self.change == "drops" else compared.delta) > self.by
+
+    def is_undecided_by(self, compared: Compared) -> bool:
+        """Whether a comparison of this metric has no verdict that could fail it."""
+        if (compared.metric, compared.k) != (self.metric.name, self.k) or self.change != "is worse":
+            return False
+        return compared.verdict in {None, TOO_FEW}
 
 
 _GATE = re.compile(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*")

@@ -19,7 +19,7 @@ from scipy.special import stdtrit
 
 from evaluate.results.trec_files import Lists
 from evaluate.statistics.comparisons import uncertainty, verdict_of
-from evaluate.statistics.pairs import Values, differences, flip_tests
+from evaluate.statistics.pairs import Floats, Values, differences, flip_tests
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.text import counted
 
@@ -158,11 +158,17 @@ def compared(a: PerQuery, b: PerQuery) -> list[Row]:
         n = len(pairs)
         found = differences(Values(pairs.T, np.arange(n)), np.array([0]), np.array([1]), "macro")
         p, _ = flip_tests(found, np.array([False]))
-        about = {name: column[0].item() for name, column in uncertainty(found).items()}
-        rows.append({"measure": measure, **about, "p": p[0].item(), "n_items": n, "n_repos": n, "sign": 1})
+        about = {name: column[0].item() for name, column in uncertainty(found, _widest(pairs)).items()}
+        rows.append({"measure": measure, **about, "p": p[0].item(), "n_items": n, "sign": 1})
     frame = pl.DataFrame(rows).with_columns(p_adjusted=pl.lit(None, pl.Float64)).with_columns(verdict=verdict_of())
     columns = ("measure", "delta", "low", "high", "p", "verdict")
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None)).select(*columns, queries="n_items").to_dicts()
+
+
+def _widest(pairs: Floats) -> tuple[float, float]:
+    """The least and the greatest difference: of values within 0 and 1 at most 1, of graded gains anything."""
+    most = 1.0 if pairs.size and pairs.min() >= 0 and pairs.max() <= 1 else np.inf
+    return -most, most
 
 
 def value_rows(values: PerQuery) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
+from lake.catalog.unit import FEWEST_ITEMS
 from lake.make import product_of
 from lake.store import Lake
 
@@ -37,6 +38,11 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
         .sort("run_id")
         .collect()
     )
+
+
+def _can_be_tested() -> pl.Expr:
+    """Of the many slices of one repository, those of too few items are compared only when that is asked for."""
+    return (pl.col("n_repos") > 1) | (pl.col("n") >= FEWEST_ITEMS)
 
 
 def compare_task(lake: Lake, task: Task) -> None:
@@ -73,7 +79,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
 
     def make() -> list[pl.DataFrame]:
         rows = with_places(protocol, lake.scan_parts(aggregated, "aggregates").drop("benchmark").collect(), systems)
-        wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), pl.col("n_repos") > 1)
+        wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), _can_be_tested())
         scores = {
             run_id: lake.scan_parts([part for part in scored if part.folders["run_id"] == run_id], "scores")
             for run_id in wanted["run_id"].unique().sort()

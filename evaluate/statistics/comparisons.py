@@ -1,7 +1,7 @@
 """Table `comparisons`: every pair of systems on the items that both have, with what chance would give.
 
 Compared are a protocol's primary metric in every slice that its aggregates have, and all its other metrics in the
-headline slice; within a single repository, which is one unit, there is nothing to test, and no row. What is tested
+headline slice. With fewer than FEWEST_REPOS repositories the item is the unit of interval and test. What is tested
 together is fixed before a number is known: the pairs of complete systems, baselines left out, by the primary metric in
 the headline slice. Only these have an adjusted p; every other row is exploratory.
 """
@@ -14,20 +14,18 @@ import numpy as np
 import polars as pl
 from scipy.special import stdtrit
 
-from evaluate.metrics import metric_named
+from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.headline import average_of, headline_slice
 from evaluate.statistics.means import in_slice
 from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
 from evaluate.statistics.pooling import of_nothing
 from lake.catalog.protocol import Protocol
+from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.tables import table
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 
 MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
-
-FEWEST_REPOS, FEWEST_ITEMS = 5, 30
-"""Below either there are too few to say which of two is better."""
 
 LEVEL, POWER = 0.05, 0.8
 POINT = 0.01
@@ -83,7 +81,7 @@ def compare_runs(
         found.filter(pl.col("n_items") > 0)
         .join(groups.drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
-        .with_columns(verdict=verdict_of())
+        .with_columns(verdict=verdict_of(), smallest_detectable=_of_enough("smallest_detectable"))
         .select(*declared.columns)
         .sort(declared.key)
     )
@@ -92,10 +90,25 @@ def compare_runs(
 def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -> pl.DataFrame:
     """The pairs of one metric in one slice."""
     metric = metric_named(str(group["metric"]))
+    values, average = grid.values(group), average_of(protocol, metric)
+    first, second = all_pairs(len(np.array(group["run_id"])))
+    whole = differences(values, first, second, average)
+    few = whole.n_repos < FEWEST_REPOS
+    frames = []
+    if few.any():
+        over_items = differences(values, first[few], second[few], average, over_items=True)
+        frames.append(_rows(group, metric, over_items, first[few], second[few], ITEM))
+    if not few.all():
+        over_repos = differences(values, first[~few], second[~few], average) if few.any() else whole
+        frames.append(_rows(group, metric, over_repos, first[~few], second[~few], REPOSITORY))
+    return pl.concat(frames)
+
+
+def _rows(
+    group: Mapping[str, object], metric: Metric, found: Differences, first: Integers, second: Integers, unit: str
+) -> pl.DataFrame:
+    """The pairs of one metric in one slice that have the same unit."""
     run_ids = np.array(group["run_id"])
-    values = grid.values(group)
-    first, second = all_pairs(len(run_ids))
-    found = differences(values, first, second, average_of(protocol, metric))
     in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
     family = in_family[first] & in_family[second]
     p, adjusted = flip_tests(found, family)
@@ -107,7 +120,7 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -
             "run_a": run_ids[first],
             "run_b": run_ids[second],
             "sign": np.full(len(first), sign),
-            **uncertainty(found),
+            **uncertainty(found, metric.difference_bounds),
             "p": p,
             "p_adjusted": adjusted,
             "wins": wins,
@@ -117,6 +130,7 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -
             "is_expected": expected[first] | expected[second],
             "n_items": found.n_items,
             "n_repos": found.n_repos,
+            "unit": np.full(len(first), unit),
         }
     )
 
@@ -124,18 +138,28 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -
 _FLAGS = ("in_family", "is_expected")
 
 
-def uncertainty(found: Differences) -> dict[str, Floats | Flags]:
-    """Of differences: the interval, the smallest that would be detected, and whether it surely is within a point."""
+def uncertainty(found: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Flags]:
+    """Of differences: the interval, the smallest that would be detected, and whether it surely is within a point.
+
+    Args:
+        found: The pairs.
+        bounds: The least and the greatest difference that there can be.
+    """
     at = {p: stdtrit(found.degrees, p) * found.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]
     return {
         "delta": found.delta,
-        "low": found.delta - half,
-        "high": found.delta + half,
+        "low": np.maximum(found.delta - half, bounds[0]),
+        "high": np.minimum(found.delta + half, bounds[1]),
         "smallest_detectable": half + at[POWER],
         # Two one-sided tests: not below a point less, and not above a point more.
         "equivalent": np.abs(found.delta) + at[1 - LEVEL] < POINT,
     }
+
+
+def _of_enough(name: str) -> pl.Expr:
+    """A column where there are items enough for a verdict: fewer detect nothing."""
+    return pl.when(pl.col("n_items") >= FEWEST_ITEMS).then(name)
 
 
 def verdict_of() -> pl.Expr:
@@ -144,7 +168,7 @@ def verdict_of() -> pl.Expr:
     Within the family the adjusted p decides alone. An exploratory pair is adjusted for nothing, so there the test and
     the interval must agree.
     """
-    few = (pl.col("n_repos") < FEWEST_REPOS) | (pl.col("n_items") < FEWEST_ITEMS)
+    few = pl.col("n_items") < FEWEST_ITEMS
     without_0 = (pl.col("low") > 0) | (pl.col("high") < 0)
     better = pl.when(pl.col("delta") * pl.col("sign") > 0).then(pl.lit(BETTER)).otherwise(pl.lit(WORSE))
     return (

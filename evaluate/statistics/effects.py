@@ -3,7 +3,7 @@
 The runs of a grid, every chunker with every retriever, are split in two ways within each repository: the mean of all,
 how far the mean of a chunker's runs lies from it, how far that of a retriever's does, and what is left of each run.
 The effects over all repositories are the same of the systems' own numbers; the repository is the unit of their
-intervals, as everywhere (`evaluate.statistics.pairs`).
+intervals, with fewer than FEWEST_REPOS of them the item, as everywhere (`evaluate.statistics.pairs`).
 
 What share of the variation between the systems a factor explains is its sum of squared effects over that of all three.
 Squares of estimates are too large by what the estimates scatter, so that with plain sums a factor without any effect
@@ -33,11 +33,12 @@ from evaluate.statistics.comparisons import MEASURE, SLICE, ScoreMatrix
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.pairs import Flags, Floats, Integers, Values, standard_error
 from lake.catalog.protocol import Aggregate, Protocol
+from lake.catalog.unit import FEWEST_REPOS
 from lake.tables import table
 from lake.verdict import DIFFERENCE, FACTORS
 
 _FEWEST = 3
-"""So many repositories are needed for one to be left out and two to remain."""
+"""So many units are needed for one to be left out and two to remain."""
 
 
 def effects_of(
@@ -52,9 +53,7 @@ def effects_of(
         scores: Run → its rows of table `scores`.
     """
     nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
-    family = rows.filter(
-        "in_family", pl.col("n_repos") > 1, pl.col("chunker").is_not_null(), pl.col("retriever").is_not_null()
-    )
+    family = rows.filter("in_family", pl.col("chunker").is_not_null(), pl.col("retriever").is_not_null())
     known = family.sort("run_id", descending=True).select("run_id", "chunker", "retriever").iter_rows()
     run_of = {(chunker, retriever): run_id for run_id, chunker, retriever in known}
     chunkers, retrievers = largest_grid(run_of)
@@ -65,13 +64,19 @@ def effects_of(
     matrix = ScoreMatrix(protocol, shown, items, {run_id: scores[run_id] for run_id in run_ids})
     where = shown.select(*MEASURE, *SLICE).row(0, named=True)
     average = average_of(protocol, metric_named(protocol.primary.metric))
-    means, share, counts, held = _by_repository(matrix.values({**where, "run_id": run_ids}), average)
+    values = matrix.values({**where, "run_id": run_ids})
+    means, share, counts, held = _by_unit(values, values.repo, average)
     if not len(share):
         return nothing
-    means = means.reshape(len(chunkers), len(retrievers), -1)
+    grid = (len(chunkers), len(retrievers), -1)
+    means = means.reshape(grid)
+    of_units, units = means, share
+    if len(share) < FEWEST_REPOS:
+        of_units, units, *_ = _by_unit(values, np.arange(len(values.repo)), average)
+        of_units = of_units.reshape(grid)
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
-    found = [{**of_all, **row} for row in (*_effects(means, share, levels), *_shares(means, share))]
+    found = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
     for place, repo in enumerate(repo for repo, is_held in zip(matrix.repos(where), held, strict=True) if is_held):
         of_one = {"repo": repo, "n_items": int(counts[place]), "n_repos": 1}
         found += [{**of_one, **row} for row in _effects(means[:, :, [place]], np.ones(1), levels)]
@@ -101,16 +106,21 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
     return min(several, key=lambda grid: (-len(grid[0]) * len(grid[1]), -len(grid[0]), grid), default=([], []))
 
 
-def _by_repository(values: Values, average: Aggregate) -> tuple[Floats, Floats, Integers, Flags]:
-    """The runs' numbers within each repository, (runs, repositories), the share of all that it is, and its items.
+def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats, Floats, Integers, Flags]:
+    """The runs' numbers within each unit, (runs, units), the share of all that it is, and its items.
 
     The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
-    which is their own wherever it is a size of the gold; the last are the repositories that have any.
+    which is their own wherever it is a size of the gold; the last are the units that have any.
+
+    Args:
+        values: The runs' values.
+        unit: (items,) the number of each item's unit, ascending from 0; a unit lies within one repository.
+        average: `macro`, `micro` or `by_repo`.
     """
     # An item that some run has no value for cannot be scored, or the metric says nothing of it.
     kept = ~np.isnan(values.value).any(axis=0)
-    present, starts, counts = np.unique(values.repo[kept], return_index=True, return_counts=True)
-    held = np.zeros(int(values.repo.max(initial=-1)) + 1, np.bool_)
+    present, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
+    held = np.zeros(int(unit.max(initial=-1)) + 1, np.bool_)
     held[present] = True
     if average == "micro" and values.numerator is not None and values.denominator is not None:
         above = np.add.reduceat(values.numerator[:, kept], starts, axis=1)
@@ -119,7 +129,9 @@ def _by_repository(values: Values, average: Aggregate) -> tuple[Floats, Floats, 
         held[present] = has_any
         return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], held
     means = np.add.reduceat(values.value[:, kept], starts, axis=1) / counts
-    share = counts / counts.sum() if average == "macro" else np.full(len(counts), 1 / len(counts))
+    _, of_repo, n_of_repo = np.unique(values.repo[kept][starts], return_inverse=True, return_counts=True)
+    by_repo = 1 / (n_of_repo[of_repo] * max(len(n_of_repo), 1))
+    share = counts / counts.sum() if average == "macro" else by_repo
     return means, share, counts, held
 
 
@@ -131,7 +143,7 @@ def _split(means: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Iterator[dict[str, object]]:
-    """The rows of single chunkers, retrievers and systems; of one repository without intervals."""
+    """The rows of single chunkers, retrievers and systems; of one unit without intervals."""
     n_chunkers, n_retrievers, n_repos = means.shape
     grand, *of = _split(means)
     bordered = np.zeros((n_chunkers + 1, n_retrievers + 1, n_repos))

@@ -1,8 +1,8 @@
-"""Pairs of systems on the items that both have a value for: differences by repository, and what chance would give.
+"""Pairs of systems on the items that both have a value for: differences by unit, and what chance would give.
 
-The repository is the unit: items of one repository are alike, so the difference of a pair is split into a part per
-repository, and both the interval and the test look at how these parts scatter. All pairs are worked on at once, as
-matrices of pairs by repositories.
+The unit is the repository: items of one repository are alike. Where repositories are too few it is the item. The
+difference of a pair is split into a part per unit, and both the interval and the test look at how these parts scatter.
+All pairs are worked on at once, as matrices of pairs by units.
 """
 
 from __future__ import annotations
@@ -63,9 +63,9 @@ class Differences:
 
     Attributes:
         delta: (pairs,) the differences.
-        parts: (pairs, repositories) what each repository adds to it were both alike elsewhere; sums to `delta`.
-        share: (pairs, repositories) what share of the data each repository is; sums to 1.
-        error: (pairs,) the standard error of each, the repository being the unit; NaN where there is but one.
+        parts: (pairs, units) what each unit adds to it were both alike elsewhere; sums to `delta`.
+        share: (pairs, units) what share of the data each unit is; sums to 1.
+        error: (pairs,) the standard error of each; NaN where there is but one unit.
         degrees: (pairs,) its degrees of freedom.
         n_items: (pairs,) items that both have.
         n_repos: (pairs,) repositories of those.
@@ -90,7 +90,9 @@ def all_pairs(n: int) -> tuple[Integers, Integers]:
     return first.astype(np.int64), second.astype(np.int64)
 
 
-def differences(values: Values, a: Integers, b: Integers, average: Aggregate) -> Differences:
+def differences(
+    values: Values, a: Integers, b: Integers, average: Aggregate, *, over_items: bool = False
+) -> Differences:
     """How far the runs b lie above the runs a, a pair each, averaged as the metric is.
 
     Args:
@@ -98,12 +100,13 @@ def differences(values: Values, a: Integers, b: Integers, average: Aggregate) ->
         a: (pairs,) the first run of each pair.
         b: (pairs,) the second.
         average: `macro`, `micro` or `by_repo`.
+        over_items: The unit is the item, not the repository.
     """
     has = ~np.isnan(values.value)
     kinds, kind = np.unique(has, axis=0, return_inverse=True)
-    n_repos = int(values.repo[-1]) + 1 if len(values.repo) else 0
+    n_units = len(values.repo) if over_items else int(values.repo[-1]) + 1 if len(values.repo) else 0
     counts = np.zeros((4, len(a)), np.int64)
-    parts, share = np.zeros((2, len(a), n_repos))
+    parts, share = np.zeros((2, len(a), n_units))
     out = Differences(np.zeros(len(a)), parts, share, np.zeros(len(a)), np.ones(len(a)), *counts)
     # Runs that have values for the same items are summed together: usually all of them.
     low, high = np.minimum(kind[a], kind[b]), np.maximum(kind[a], kind[b])
@@ -111,15 +114,18 @@ def differences(values: Values, a: Integers, b: Integers, average: Aggregate) ->
         pairs = np.flatnonzero((low == one) & (high == other))
         items = np.flatnonzero(kinds[one] & kinds[other])
         if len(items):
-            _add(out, values, items, a[pairs], b[pairs], average, pairs)
+            _add(out, values, items, a[pairs], b[pairs], average, pairs, over_items=over_items)
     return out
 
 
 def _add(
-    out: Differences, values: Values, items: Integers, a: Integers, b: Integers, average: Aggregate, pairs: Integers
-) -> None:
+    out: Differences, values: Values, items: Integers, a: Integers, b: Integers, average: Aggregate, pairs: Integers,
+    *, over_items: bool,
+) -> None:  # fmt: skip
     """Fill in the pairs that share the same items."""
-    repos, starts, counts = np.unique(values.repo[items], return_index=True, return_counts=True)
+    repos, of_repo, n_of_repo = np.unique(values.repo[items], return_inverse=True, return_counts=True)
+    unit_of = items if over_items else values.repo[items]
+    units, starts, counts = np.unique(unit_of, return_index=True, return_counts=True)
     runs, place = np.unique(np.concatenate([a, b]), return_inverse=True)
     first, second = place[: len(a)], place[len(a) :]
     value = values.value[np.ix_(runs, items)]
@@ -130,11 +136,13 @@ def _add(
         parts, residuals, share, delta = _ratios(above, below, first, second, values.of_nothing)
     else:
         sums = np.add.reduceat(value, starts, axis=1)
-        share = (counts / len(items) if average == "macro" else np.full(len(repos), 1 / len(repos)))[None, :]
+        # In a mean of repositories' means an item counts as much as its repository has few.
+        by_repo = (1 / (len(repos) * n_of_repo))[of_repo[starts]] * counts
+        share = (counts / len(items) if average == "macro" else by_repo)[None, :]
         parts = (sums[second] - sums[first]) / counts * share
         delta = parts.sum(axis=1)
         residuals = parts - delta[:, None] * share
-    out.delta[pairs], out.parts[np.ix_(pairs, repos)], out.share[np.ix_(pairs, repos)] = delta, parts, share
+    out.delta[pairs], out.parts[np.ix_(pairs, units)], out.share[np.ix_(pairs, units)] = delta, parts, share
     out.error[pairs], out.degrees[pairs] = standard_error(residuals, share)
     out.n_items[pairs], out.n_repos[pairs] = len(items), len(repos)
     for run in np.unique(first):
@@ -145,14 +153,14 @@ def _add(
 
 
 def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Standard errors and degrees of freedom of differences, corrected for few and unequal repositories.
+    """Standard errors and degrees of freedom of differences, corrected for few and unequal units.
 
     As `evaluate.statistics.intervals` has it for one system: Bell and McCaffrey's correction, by what share of the data
-    each repository is.
+    each unit is.
 
     Args:
-        residuals: (pairs, repositories) how far each repository lies from the pair's own difference; sums to 0.
-        share: (pairs or 1, repositories); sums to 1.
+        residuals: (pairs, units) how far each unit lies from the pair's own difference; sums to 0.
+        share: (pairs or 1, units); sums to 1.
     """
     several = share.max(axis=1, keepdims=True) < _ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
@@ -183,9 +191,9 @@ def _ratios(
 
 
 def flip_tests(found: Differences, family: Flags) -> tuple[Floats, Floats]:
-    """Two-sided sign-flip tests over repositories: p of every pair, and p adjusted for the pairs of a family.
+    """Two-sided sign-flip tests over units: p of every pair, and p adjusted for the pairs of a family.
 
-    Were two systems alike, a repository's part could as well have the other sign. p is how often flips give a
+    Were two systems alike, a unit's part could as well have the other sign. p is how often flips give a
     difference as large. Adjusted it is by Westfall and Young's step-down maximum over the same flips, of the difference
     over its standard error, so that it is of one scale in all pairs, and no less than p.
 

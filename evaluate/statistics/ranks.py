@@ -9,9 +9,10 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.metrics import metric_named
-from evaluate.statistics.comparisons import FEWEST_ITEMS, FEWEST_REPOS, MEASURE, SLICE
+from evaluate.statistics.comparisons import MEASURE, SLICE
 from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
+from lake.catalog.unit import FEWEST_ITEMS
 from lake.tables import table
 from lake.verdict import BETTER, WORSE, mirrored
 
@@ -35,7 +36,7 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
     ranked = rows.filter("is_primary", "is_ranked").with_columns(
         protocol=pl.lit(protocol.name),
         number=pl.col(average_of(protocol, metric)) * (-1 if metric.direction == "lower" else 1),
-        too_few=(pl.col("n_repos") < FEWEST_REPOS) | (pl.col("n") < FEWEST_ITEMS),
+        too_few=pl.col("n") < FEWEST_ITEMS,
         exploratory=~pl.col("is_headline"),
     )
     among = ranked.select(*_WHERE, "run_id")

@@ -158,7 +158,8 @@ class Ranks(dy.Schema):
     """The place of a system by a protocol's primary metric; systems that are not comparable, and baselines, have none.
 
     `rank_low` to `rank_high` are the places it may have by the verdicts of `comparisons`, `tie_group` is of those that
-    the best of them cannot be told from. All are null where there are too few items or repositories to rank.
+    the best of them cannot be told from. All are null where there are too few items to rank. `unit` is
+    that of `aggregates`.
     """
 
     protocol, granularity, metric = keys(3)
@@ -167,6 +168,7 @@ class Ranks(dy.Schema):
     rank, rank_low, rank_high, tie_group = integers(4, least=1, nullable=True)
     too_few = dy.Bool()
     exploratory = dy.Bool()
+    unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))
 
     @dy.rule()
     def rank_is_within_its_bounds(cls) -> pl.Expr:
@@ -177,10 +179,11 @@ class Ranks(dy.Schema):
 class Comparisons(dy.Schema):
     """Two systems by one metric over one slice, on the items that both have: `delta` is `run_b` less `run_a`.
 
-    `low` to `high` is its 95 % interval, with repositories as the unit, `p` that of a sign-flip test over them.
-    `p_adjusted` is for all pairs that were to be tested together; where it is null the row is exploratory. The
-    `verdict` is on `run_b`. `wins` are items on which it is better; null against an expectation, which wins nothing.
-    `smallest_detectable`: the difference that would be found in four of five such samples. `equivalent`: it surely is
+    `low` to `high` is its 95 % interval, `p` that of a sign-flip test, both over the `unit`: repositories, or items
+    where those that both have lie in fewer than six. `p_adjusted` is for all pairs that were to be tested together;
+    where it is null the row is exploratory. The `verdict` is on `run_b`. `wins` are items on which it is better; null
+    against an expectation, which wins nothing. `smallest_detectable`: the difference that would be found in four of
+    five such samples; null where there are too few items. `equivalent`: it surely is
     less than 0.01.
     """
 
@@ -197,3 +200,4 @@ class Comparisons(dy.Schema):
     verdict = dy.String(nullable=True)
     exploratory = dy.Bool()
     n_items, n_repos = integers(2, least=1)
+    unit = dy.String(check=lambda unit: unit.is_in([REPOSITORY, ITEM]))

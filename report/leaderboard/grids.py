@@ -8,6 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
+from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
 from report.charts.scores import grid_chart
 from report.leaderboard.board import Board, Row
@@ -103,6 +104,7 @@ class Choices:
             {factor: (share, low, high) for factor, share, low, high in shares},
             sum(bool(chunker and retriever) for chunker, retriever in self.means),
             too_few=any(row.head is not None and bool(row.head.too_few) for row in board.rows),
+            unit=ITEM if board.is_of_items else REPOSITORY,
         )
         self.by_repository = _by_repository(effects.filter(pl.col("repo") != ""))
         self.left_out = whole["left_out"].to_list()[0]

@@ -17,7 +17,7 @@ SENTENCES: Mapping[str, str] = {
     WORSE: "{system} is behind {reference} by {by}.",
     INSEPARABLE: "{system} cannot be told from {reference}: {delta}; {least} or more would be found.",
     EQUIVALENT: "{system} and {reference} are equivalent: {delta}.",
-    TOO_FEW: "Too few items or repositories to say how {system} does against {reference}: {delta}.",
+    TOO_FEW: "Too few items to say how {system} does against {reference}: {delta}.",
 }
 """Verdict on a system against another → what is said of any two."""
 
@@ -26,7 +26,7 @@ _MARKS = {BETTER: "better", WORSE: "worse", EQUIVALENT: "equivalent"}
 
 COLUMNS = (
     "a", "b", "delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict",
-    "exploratory", "n_items", "n_repos",
+    "exploratory", "n_items", "n_repos", "unit",
 )  # fmt: skip
 """What is told of a pair: the places of its systems on the board, then columns of table `comparisons`."""
 

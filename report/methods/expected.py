@@ -125,7 +125,7 @@ def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
     verdict, delta, low, high = found[0] if found else (None, None, None, None)
     numbers = {row.run.run_id: score(row.number) for row in board.rows}
     if verdict is None:
-        status, why, delta = UNTOLD, "too few items or repositories", None
+        status, why, delta = UNTOLD, "too few items", None
     else:
         why = f"on the board: {verdict}"
         status = _STATUS.get(verdict, UNTOLD)

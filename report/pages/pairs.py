@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
-from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
+from lake.catalog.unit import ITEM, ITEM_NOTE
+from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
 from report.entities import Run
 from report.leaderboard.pairs import pairs_of
@@ -49,6 +50,9 @@ def _pages(material: Material) -> Iterator[Page]:
                 "benchmarks": {other.title: pairs_path(one) for one, other in material.facts.benchmarks.items()},
                 "compare_address": compare_address,
                 "apart": _apart,
+                "is_of_items": any(pair["unit"] == ITEM for pair in pairs),
+                "item_note": ITEM_NOTE,
+                "exploratory": EXPLORATORY,
             }
             title = f"Pairs: {benchmark.title}, {board.protocol.short}"
             yield Page(paths[board.protocol.short], title, "pairs.html", values, said=str(values["answer"]))
@@ -60,7 +64,7 @@ def _answer(tested: Sequence[Pair]) -> str:
         return "No two systems are tested against one another here."
     counts = Counter(pair["verdict"] for pair in tested)
     if counts[TOO_FEW] == len(tested):
-        return f"Too few items or repositories to tell any of {plural(len(tested), 'pair')} of systems apart."
+        return f"Too few items to tell any of {plural(len(tested), 'pair')} of systems apart."
     apart = counts[BETTER] + counts[WORSE]
     equal = f", {counts[EQUIVALENT]:,} are equivalent" if counts[EQUIVALENT] else ""
     return f"Of {plural(len(tested), 'pair')} of systems that are tested together {apart:,} are told apart{equal}."

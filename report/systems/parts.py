@@ -94,7 +94,7 @@ class Part:
         if self.row.state or head is None:
             return f"not ranked: {self.row.state or 'no score'}"
         if head.rank is None:
-            return "too few items or repositories to rank"
+            return "too few items to rank"
         if head.rank_low == head.rank_high:
             return f"rank {head.rank}"
         return f"rank {head.rank}, may be {head.rank_low} to {head.rank_high}"

@@ -16,7 +16,7 @@
   let board = null;
   let latest = 0;
   let exact = []; // the table of verdicts, every digit
-  const VERDICT = ["delta", "low", "high", "p", "p_adjusted", "verdict", "exploratory", "wins", "ties", "losses", "smallest_detectable", "n_items", "n_repos"];
+  const VERDICT = ["delta", "low", "high", "p", "p_adjusted", "verdict", "exploratory", "wins", "ties", "losses", "smallest_detectable", "n_items", "n_repos", "unit"];
 
   function given() {
     return new URLSearchParams(location.hash.slice(1));
@@ -160,7 +160,8 @@
       by: number(Math.abs(row.delta), board.digits) + (up ? between(row.low, row.high) : between(0 - row.high, 0 - row.low))
     };
     const said = text.replace(/\{(\w+)\}/g, (_, name) => words[name]);
-    return row.exploratory ? said.slice(0, -1) + " (exploratory)." : said;
+    const notes = (row.exploratory ? ["exploratory: not corrected for multiple comparisons"] : []).concat(row.unit === "item" ? ["for these repositories only"] : []);
+    return notes.length ? said.slice(0, -1) + " (" + notes.join("; ") + ")." : said;
   }
 
   // What is known of each system: its number, and against the first what the test said and the items count.

@@ -189,6 +189,7 @@ def _write_comparisons(lake: Lake) -> None:
         "p_adjusted": 0.01,
         "equivalent": False,
         "exploratory": False,
+        "unit": "repository",
         "n_items": N_ITEMS,
     }
     said |= {"n_repos": len(REPOS), "wins": 1, "ties": 4, "losses": 1, "smallest_detectable": 0.1, "verdict": "worse"}
@@ -198,7 +199,7 @@ def _write_comparisons(lake: Lake) -> None:
         for a in range(len(runs))
         for b in range(a + 1, len(runs))
     ], benchmark=BENCHMARK, protocol=PROTOCOL)  # fmt: skip
-    placed = {**_KEY, "too_few": False, "exploratory": False}
+    placed = {**_KEY, "too_few": False, "exploratory": False, "unit": "repository"}
     write(lake, "ranks", [
         {**placed, "run_id": run, "rank": place, "rank_low": place, "rank_high": place, "tie_group": place}
         for place, run in enumerate(runs[:3], 1)

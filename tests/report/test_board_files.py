@@ -45,7 +45,7 @@ def ranked(lake: Lake, width: float, groups: list[int]) -> None:
     key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": HEADLINE[0]}
     ranks = [
         {**key, "slice_value": HEADLINE[1], "run_id": run_id(system), "rank": place, "rank_low": 1, "rank_high": 3,
-         "tie_group": group, "too_few": False, "exploratory": False}
+         "tie_group": group, "too_few": False, "exploratory": False, "unit": "repository"}
         for place, (system, group) in enumerate(zip(systems, groups, strict=True), 1)
     ]  # fmt: skip
     write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)

@@ -261,7 +261,7 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
         known = rows.with_columns(**interval, share_of_oracle=pl.lit(0.75))
         small.write("aggregates", known, part=part.name, fingerprint="ranked", **part.folders)
     key = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10}
-    key |= {"slice": "subset", "slice_value": "function-2k", "exploratory": False}
+    key |= {"slice": "subset", "slice_value": "function-2k", "exploratory": False, "unit": "repository"}
     second = {"run_id": run_id("fixed-nws-1500+jaccard"), "rank": 2, "rank_low": 1, "rank_high": 4, "too_few": False}
     withheld = {"run_id": run_id("window-20-10+bm25-okapi"), "too_few": True}
     write(small, "ranks", [key | second, key | withheld], benchmark="repoeval", protocol=CHUNKING)

@@ -271,7 +271,7 @@ def write_ranks(lake: Lake, groups: list[tuple[str, int]]) -> None:
     where = {"protocol": CHUNKING, "granularity": "chunk", "metric": "ndcg", "k": 10, "slice": "subset"}
     said = {**where, "slice_value": "function-2k", "rank_low": 1, "rank_high": 3, "too_few": False}
     ranks: list[dict[str, object]] = [
-        {**said, "run_id": run_id(system), "rank": rank, "tie_group": group, "exploratory": False}
+        {**said, "run_id": run_id(system), "rank": rank, "tie_group": group, "exploratory": False, "unit": "repository"}
         for rank, (system, group) in enumerate(groups, start=1)
     ]
     write(lake, "ranks", ranks, benchmark="repoeval", protocol=CHUNKING)

@@ -61,6 +61,7 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
             "slice_value": HEADLINE[1], "run_a": run_id(SYNTAX), "run_b": run_id(FIXED), "delta": -0.02,
             "low": -high, "high": -low, "p": 0.5, "equivalent": verdict == "equivalent",
             "verdict": {"better": "worse", "worse": "better"}.get(verdict, verdict), "exploratory": False,
+            "unit": "repository",
             "n_items": 5, "n_repos": 3,
         }  # fmt: skip
         write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"{low} {high}")

@@ -28,7 +28,15 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
     lake = write_lake(tmp_path / "lake")
     pair = {"protocol": CHUNKING, "granularity": "chunk", "run_a": run_id(REFERENCE), "run_b": run_id(BEST)}
     counts = {"equivalent": False, "n_items": 5, "n_repos": 3, "p": 0.5, "wins": 3, "ties": 1, "losses": 1}
-    sizes = {**counts, "delta": 0.25, "low": 0.125, "high": 0.375, "smallest_detectable": 0.5, "exploratory": True}
+    sizes = {
+        **counts,
+        "delta": 0.25,
+        "low": 0.125,
+        "high": 0.375,
+        "smallest_detectable": 0.5,
+        "exploratory": True,
+        "unit": "repository",
+    }
     behind = {**sizes, "delta": -0.25, "low": -0.375, "high": -0.125, "verdict": "worse", "exploratory": False}
     where = dict(zip(("slice", "slice_value"), HEADLINE, strict=True))
     ndcg, recall = ({"metric": metric, "k": 10} for metric in ("ndcg", "recall"))
@@ -46,6 +54,6 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
         "recall@10": ["subset=function-2k"],
     }
     assert concluded["ndcg@10"]["subset=function-2k"].startswith(f"No system beats {REFERENCE}: ")
-    assert concluded["ndcg@10"]["repo=acme/one"].endswith("(exploratory).")
+    assert concluded["ndcg@10"]["repo=acme/one"].endswith("(exploratory: not corrected for multiple comparisons).")
     by_recall = concluded["recall@10"]["subset=function-2k"]
     assert by_recall.startswith(f"{BEST.capitalize()}, first by recall at 10, beats {REFERENCE} by 0.25")

@@ -214,7 +214,7 @@ def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> N
     ranks = means.select(*key, "run_id", rank=place).with_columns(
         rank_low=(pl.col("rank") - 2).clip(1), rank_high=pl.col("rank") + 2, tie_group=pl.col("rank") // 4 + 1
     )
-    _write(lake, "ranks", ranks, **folders, too_few=False, exploratory=False)
+    _write(lake, "ranks", ranks, **folders, too_few=False, exploratory=False, unit="repository")
     pairs = pl.DataFrame(list(combinations(sorted(means["run_id"].unique()), 2)), ["run_a", "run_b"], orient="row")
     a, b = (means.select(*key, "n", pl.col("run_id").alias(f"run_{x}"), pl.col("macro").alias(x)) for x in "ab")
     both = pairs.join(a, on="run_a").join(b.drop("n"), on=["run_b", *key])
@@ -227,7 +227,7 @@ def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> N
         verdict=verdict.otherwise(pl.lit("cannot be separated")),
     )  # fmt: skip
     said: dict[str, Column] = {"p": 0.04, "p_adjusted": 0.05, "smallest_detectable": 0.03}
-    _write(lake, "comparisons", compared, **folders, **said, equivalent=False, exploratory=False)
+    _write(lake, "comparisons", compared, **folders, **said, equivalent=False, exploratory=False, unit="repository")
     headline = protocol.headline or ("all", "all")
     of_it = (pl.col("slice") == headline[0]) & (pl.col("slice_value") == headline[1])
     read = means.filter(of_it).select(

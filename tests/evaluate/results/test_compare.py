@@ -197,4 +197,13 @@ def test_a_gate_by_verdict_goes_by_the_verdict(lake_folder: Path) -> None:
     gate = parse_gate("line_f1@8000 is worse")
     assert not gate.is_broken_by(one)
     assert gate.is_broken_by(replace(one, verdict="worse"))
+    assert gate.is_undecided_by(replace(one, verdict="too few items"))
+    assert not gate.is_undecided_by(replace(one, verdict="cannot be separated"))
     assert not parse_gate("ndcg@10 is worse").is_broken_by(replace(one, verdict="worse"))
+
+
+def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path) -> None:
+    gate = ("--fail-if", "line_f1@8000 is worse", "--protocol", "repoeval@chunking-v1")
+    found = command("evaluate", "compare", A, B, *gate, "--lake", lake_folder)
+    assert found.code == Exit.INVALID
+    assert 'the gate "line_f1@8000 is worse" cannot decide: both systems have ' in found.err

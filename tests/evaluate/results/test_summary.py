@@ -42,11 +42,15 @@ def lines(lake: Lake) -> list[str]:
 @pytest.mark.parametrize(
     ("verdict", "words"),
     [
-        (BETTER, f"ranked first, beats {REFERENCE} by 0.250 (0.100 to 0.400) (exploratory)."),
+        (
+            BETTER,
+            f"ranked first, beats {REFERENCE} by 0.250 (0.100 to 0.400) (exploratory: not corrected for multiple "
+            "comparisons; for these repositories only).",
+        ),
         (WORSE, f"No system beats {REFERENCE}: "),
         (INSEPARABLE, f"cannot be told from {REFERENCE}: +0.250 (0.100 to 0.400); 0.300 or more would be found"),
         (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (0.100 to 0.400)"),
-        (TOO_FEW, f"Too few items or repositories to say how {{}} does against {REFERENCE}: +0.250"),
+        (TOO_FEW, f"Too few items to say how {{}} does against {REFERENCE}: +0.250"),
     ],
 )
 def test_each_verdict_has_its_sentence(verdict: str, words: str, lake_folder: Path) -> None:

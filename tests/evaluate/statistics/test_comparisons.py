@@ -12,14 +12,17 @@ from scipy import stats
 
 from evaluate.statistics.comparisons import compare_runs, verdict_of, with_places
 from evaluate.statistics.intervals import over_repositories
+from evaluate.statistics.pairs import Values as Matrix
+from evaluate.statistics.pairs import differences
 from evaluate.statistics.pooling import pooled
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
+from lake.catalog.unit import ITEM
 from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, mirrored
+from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE, mirrored
 from tests.tiny import command
 
 REPOBENCH = protocol_named("repobench-r@official-v1")
@@ -68,7 +71,7 @@ class Made:
             is_expected=pl.col("run_id") == "baseline",
         )
         self.rows = with_places(protocol, aggregates, systems)
-        several = self.rows.filter(pl.col("n_repos") > 1)
+        several = self.rows.filter((pl.col("n_repos") > 1) | (pl.col("slice") == "all"))
         self.comparisons = compare_runs(protocol, several, self.items, self.scores)
         self.ranks = rank_runs(protocol, self.rows, self.comparisons)
         table("comparisons").checked(self.comparisons)
@@ -150,14 +153,42 @@ def test_a_tie_groups_anchor_is_its_best_and_the_group_may_have_gaps() -> None:
     }
 
 
-@pytest.mark.parametrize(("n_items", "n_repos"), [(29, 8), (200, 4)])
-def test_below_five_repositories_or_thirty_items_rank_and_verdict_are_withheld(n_items: int, n_repos: int) -> None:
+@pytest.mark.parametrize(("n_items", "n_repos"), [(29, 8), (29, 5)])
+def test_below_thirty_items_rank_and_verdict_are_withheld(n_items: int, n_repos: int) -> None:
     made = Made({name: of for name, of in values_of(n_items, n_repos).items() if name != "fewer"}, n_repos)
     assert made.comparisons["verdict"].unique().to_list() == [TOO_FEW]
+    assert made.comparisons["smallest_detectable"].is_null().all()
     assert made.ranks["too_few"].all()
     assert made.ranks.select(pl.col("rank", "rank_low", "rank_high", "tie_group").null_count()).row(0) == (
         (made.ranks.height,) * 4
     )
+
+
+@pytest.mark.parametrize("n_repos", [1, 5])
+def test_of_few_repositories_items_decide(n_repos: int) -> None:
+    worse = [0.013 + 0.001 * (number % 3) for number in range(200)]
+    better = [0.0 if number % 18 == 0 else 0.1 + 0.001 * (number % 5) for number in range(200)]
+    made = Made({"a": better, "b": worse}, n_repos)
+    pair = made.comparisons.filter(slice="all").row(0, named=True)
+    assert (pair["verdict"], pair["unit"], pair["n_repos"]) == (WORSE, ITEM, n_repos)
+    assert made.ranked() == {"a": (1, 1, 1, 1), "b": (2, 2, 2, 2)}
+    assert made.ranks.filter(slice="all")["unit"].unique().to_list() == [ITEM]
+
+
+def test_over_items_a_mean_of_repositories_means_keeps_its_difference() -> None:
+    rng = np.random.default_rng(5)
+    repo = np.repeat([0, 1, 2], [10, 20, 70])
+    value = rng.random((2, 100))
+    found = differences(Matrix(value, repo), np.array([0]), np.array([1]), "by_repo", over_items=True)
+    apart = [np.mean((value[1] - value[0])[repo == one]) for one in range(3)]
+    assert found.delta[0] == pytest.approx(np.mean(apart))
+    assert found.parts.shape == (1, 100)
+
+
+def test_no_interval_of_a_difference_leaves_its_range() -> None:
+    made = Made({"a": [0.0] * 36, "b": [1.0, *([0.9] * 34), 0.0]}, 6)
+    made_low, made_high = made.comparisons.filter(slice="all").select("low", "high").row(0)
+    assert -1 <= made_low < made_high <= 1
 
 
 def test_identical_systems_are_equivalent_and_share_a_rank() -> None:
@@ -183,7 +214,7 @@ def test_a_ratio_of_sums_is_compared_as_the_table_averages_it() -> None:
         assert delta == pytest.approx(micro[run_b] - micro[run_a])
 
 
-@pytest.mark.parametrize("n_repos", [3, 8, 60])
+@pytest.mark.parametrize("n_repos", [6, 8, 60])
 def test_against_a_system_that_finds_nothing_the_interval_is_t_over_the_repositories_of_the_mean(n_repos: int) -> None:
     made = Made({"a": [0.0] * 110, "b": values_of(110, n_repos)["best"]}, n_repos)
     scores = made.scores["b"].join(made.items.select("item_id", "repo"), on="item_id")
