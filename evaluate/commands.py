@@ -90,7 +90,7 @@ def run_systems(
     if not asked:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
-    done = list[Outcome]()
+    patterns, done = split_names(systems), list[Outcome]()
     with console.holding(store, {"runs", "evaluate"}):
         if selection.where:
             every, asked = asked, with_items(store, asked, selection.where)
@@ -104,7 +104,7 @@ def run_systems(
             outcome = evaluate_benchmark(
                 store,
                 name,
-                patterns=split_names(systems),
+                patterns=patterns,
                 selection=selection,
                 console=console,
                 engine=workers,
@@ -121,8 +121,8 @@ def run_systems(
             unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=EVERY)
     if not json and not quiet:
         print_tables(filter(None, boards))
-        if outcome.tally.made and not requested:
-            patterns, made = split_names(systems), outcome.tally.made
+        if (outcome.tally.made or patterns) and not requested:
+            made = outcome.tally.made
             print(*(escaped(line) for name in asked for line in summary(store, name, patterns, made)), sep="\n")
     raise typer.Exit(console.finish("evaluate", outcome))
 

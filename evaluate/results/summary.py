@@ -92,7 +92,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
         yield f"  baselines: {', '.join(named)}"
     others = rows.filter(pl.col("run_id").is_in(list(wanted)) & ~pl.col("run_id").is_in(first["run_id"].implode()))
     if others.height:
-        yield "  those just run:"
+        yield "  those asked for or just run:"
         yield from _systems(others.head(N_WANTED))
     n_others = others.head(N_WANTED).filter(~pl.col("run_id").is_in(shown.implode())).height
     n_more = rows.height - first.height - len(named) - n_others

@@ -99,7 +99,7 @@ def test_what_was_asked_for_or_scored_now_is_shown_last(lake_folder: Path) -> No
     of_lines = [name for name in lake.read("runs")["system"] if all(name not in line for line in names)]
     last = sorted(of_lines)[0]
     asked = list(summary(lake, "repoeval", [f"{last[:-1]}?"]))
-    assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  those just run:") :])
+    assert any(line.startswith(f"  {last} ") for line in asked[asked.index("  those asked for or just run:") :])
     runs = lake.read("runs").filter(system=last)["run_id"].to_list()
     parts = lake.parts("scores")
     assert list(summary(lake, "repoeval", made={one.place for one in parts if one.folders["run_id"] in runs})) == asked
@@ -136,3 +136,10 @@ def test_intervals_over_items_are_said_to_be_so(lake_folder: Path) -> None:
     assert lines(lake)[5].strip() == ITEM_INTERVALS == "95 % intervals are over items: for these repositories only"
     change(lake, "aggregates", unit=pl.lit("repository"))
     assert ITEM_INTERVALS not in " ".join(lines(lake))
+
+
+def test_systems_that_were_asked_for_are_printed_though_all_was_current(lake_folder: Path) -> None:
+    flags = ("--lake", lake_folder, "--systems", "*+jaccard-regex")
+    names = set(Lake(lake_folder).read("runs").filter(retriever="jaccard-regex")["system"])
+    shown = {line.split()[0] for line in command("evaluate", *flags).out.splitlines() if line.startswith("  ")}
+    assert names <= shown
