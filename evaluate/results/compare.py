@@ -203,7 +203,11 @@ def _sentence(one: Compared) -> str:
     interval = "" if one.low is None else f" ({one.low:+.3f} to {one.high:+.3f})"
     p = f"p {one.p:.3g}" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
     p += f", exploratory: {EXPLORATORY}" if one.p_adjusted is None else ""
-    least = "" if one.smallest_detectable is None else f"; detectable from {one.smallest_detectable:.3f}"
+    least = (
+        ""
+        if one.smallest_detectable is None
+        else f"; unadjusted, this pair alone could detect {one.smallest_detectable:.3f}"
+    )
     repos = counted(one.n_repos, "repository")
     over = f", over items: {ITEM_NOTE}" if one.unit == ITEM else ""
     return f"{_VERDICTS[one.verdict]}: {one.delta:+.3f}{interval}, {p}{least}; {repos}{over}"

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from evaluate.metrics import parse_metric
-from evaluate.results.compare import compare
+from evaluate.results.compare import compare, comparison
 from evaluate.results.compared import parse_gate
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
@@ -207,3 +207,9 @@ def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path)
     found = command("evaluate", "compare", A, B, *gate, "--lake", lake_folder)
     assert found.code == Exit.INVALID
     assert 'the gate "line_f1@8000 is worse" cannot decide: both systems have ' in found.err
+
+
+def test_what_could_be_detected_is_said_of_the_pair_alone(lake_folder: Path) -> None:
+    (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
+    printed = "\n".join(comparison([replace(one, smallest_detectable=0.175)], []))
+    assert "unadjusted, this pair alone could detect 0.175" in printed
