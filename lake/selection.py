@@ -25,7 +25,7 @@ Frame = TypeVar("Frame", pl.DataFrame, pl.LazyFrame)
 
 
 def parse_items(items: str) -> Where:
-    """`subset=function-2k,repo=x`, ids of items, and files of ids as pairs, sorted, each once.
+    """`subset=function-2k,repo=x`, ids of items, and files of ids (`ids.txt`, `@ids.txt`) as pairs, sorted, each once.
 
     A file has an id on each line. What is selected changes no protocol.
 
@@ -41,6 +41,8 @@ def parse_items(items: str) -> Where:
             if not ids:
                 raise GoldspanError(f"--items {word}: the file holds no id", hint="One id a line.", code=Exit.INVALID)
             pairs |= {("item_id", item_id) for item_id in ids}
+        elif word.startswith("@"):
+            raise GoldspanError(f"--items {word}: there is no such file", hint="One id a line.", code=Exit.MISSING)
         elif not equals and word not in COLUMNS:
             pairs.add(("item_id", word))
         elif column in COLUMNS and value:
@@ -54,7 +56,8 @@ def parse_items(items: str) -> Where:
 
 def files_of(items: str) -> list[Path]:
     """The files of ids that `--items` names."""
-    return [path for word in items.replace(",", " ").split() if (path := Path(word)).is_file()]
+    words = items.replace(",", " ").split()
+    return [path for word in words if (path := Path(word.removeprefix("@"))).is_file()]
 
 
 def by_column(where: Where) -> Mapping[str, Sequence[str]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from lake.errors import Exit
+from lake.errors import Exit, GoldspanError
 from lake.selection import parse_items
 from lake.store import Lake
 from tests.ingest import boats
@@ -49,6 +49,9 @@ def test_ids_and_columns_and_files_of_ids_are_pairs(tmp_path: Path) -> None:
         ("item_id", "a/1"), ("item_id", "b/2"), ("item_id", "c/3"), ("level", "hard")
     )  # fmt: skip
     assert parse_items("item_id=a/1,a/1") == (("item_id", "a/1"),)
+    assert parse_items(f"@{file}") == parse_items(str(file))
+    with pytest.raises(GoldspanError, match="there is no such file"):
+        parse_items(f"@{file}.not")
 
 
 def test_items_are_selected_by_id_and_by_a_file_of_ids(lake: Lake, tmp_path: Path) -> None:
