@@ -26,7 +26,7 @@ def counted(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
     for system, path, n in (("hasty", "README.md", items.len() // 2), ("lost", "no/such.py", items.len())):
         given = home / f"{system}.jsonl"
         given.write_text("".join(f"{json.dumps(_answer(item, path))}\n" for item in items.head(n)))
-        _run(home, "ingest", "run", given, "--benchmark", "contextbench", "--system", system)
+        _run(home, "ingest", "run", given, "--benchmark", "contextbench", "--system", system, "--asked-all")
     _run(home, "evaluate", "--systems", "*+bm25*,sample-*,hasty,lost")
     done = lake.scan("run_items").filter(pl.col("status") == "done").select("run_id", "item_id", is_done=True)
     has_value = pl.col("value").is_not_null()
