@@ -12,6 +12,7 @@ import signal
 import sys
 import threading
 import time
+import tomllib
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -39,6 +40,8 @@ from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json
 from lake.unchanged import DEFAULT_LAKE as DEFAULT_LAKE
+
+_DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
 PIPE_SECONDS = 10.0
 """How often a pipe hears of progress."""
@@ -146,7 +149,17 @@ def default_to(command: str) -> type[TyperGroup]:
     class DefaultGroup(TyperGroup):
         """Runs the default command unless another is named first."""
 
+        def format_help(self, ctx: object, formatter: object) -> None:
+            """The default command's flags, then the other commands."""
+            own = self.commands[command]
+            inside = own.context_class(own, info_name=ctx.info_name)  # type: ignore[attr-defined] # click's own Context, whose home moves between releases
+            own.format_help(inside, formatter)  # type: ignore[arg-type] # as above
+            super().format_help(ctx, formatter)  # type: ignore[arg-type] # as above
+
         def parse_args(self, ctx: object, args: list[str]) -> list[str]:
+            if args[:1] == ["--version"]:
+                print(f"goldspan {tomllib.loads(_DECLARED.read_text())['project']['version']}")
+                sys.exit(Exit.DONE)
             named = bool(args) and (args[0] in self.commands or args[0] in {"--help", "--install-completion"})
             with _escaping():
                 return super().parse_args(ctx, args if named else [command, *args])  # type: ignore[arg-type] # click's own Context, whose home moves between releases

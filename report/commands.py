@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from lake import unchanged
+from lake.catalog.protocols import protocols_called
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -27,7 +28,7 @@ from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.store import Lake
 from lake.tables import TABLES
-from lake.text import counted
+from lake.text import counted, listed
 from lake.wholeness import check_whole
 from report.build import build, publishers
 from report.folder import MANIFEST, Manifest, manifest_in
@@ -157,9 +158,23 @@ def export(
     from report.exports.choice import Choice
 
     store = Lake(lake)
-    choice = Choice(benchmark, protocol, slice, tuple(split_names(metrics)), tuple(split_names(systems)), top)
+    choice = Choice(
+        benchmark, _protocol(protocol, benchmark), slice, tuple(split_names(metrics)), tuple(split_names(systems)), top
+    )
     with store.naming_damage():
         check_whole(lake)
         written = export_(store, run_id, format, output, table, choice)
     if output is not None:
         Console().say(f"wrote {written}")
+
+
+def _protocol(name: str, benchmark: str) -> str:
+    """The whole name of a protocol, which is typed as a page prints it; empty where none is.
+
+    Raises:
+        GoldspanError: There is none, or several benchmarks have one of that name.
+    """
+    meant = [one.name for one in protocols_called(name, benchmark)] if name else [""]
+    if len(meant) > 1:
+        raise GoldspanError(f"--protocol {name} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
+    return meant[0]

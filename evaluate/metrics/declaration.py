@@ -166,8 +166,8 @@ def metrics_of(protocol: Protocol) -> list[tuple[Metric, int]]:
 def parse_metric(text: str) -> tuple[Metric, int]:
     """A metric and its cut-off as people write them: `ndcg@10`, `nDCG_at_10`, `accuracy_at_1`.
 
-    A metric with a single usual cut-off may go without (`mrr`), and one that has a value of the whole (`map`). A budget
-    of 0 is no limit.
+    A metric with a single usual cut-off may go without (`mrr`), and one that has a value of the whole (`map`). Without
+    a budget, or with one of 0, there is no limit (`line_f1`).
 
     Raises:
         GoldspanError: No such metric, its cut-off is missing or 0, or it has none.
@@ -179,6 +179,8 @@ def parse_metric(text: str) -> tuple[Metric, int]:
     if name not in _METRICS:
         raise GoldspanError(f"unknown metric {text!r}", hint=did_you_mean(name, _METRICS), code=Exit.USAGE)
     found = _METRICS[name]
+    if k is None and found.cut == "budget":
+        return found, 0
     if k is None and (len(found.ks) == 1 or 0 in found.ks):
         return found, 0 if 0 in found.ks else found.ks[0]
     if k is not None and int(k) and not found.has_cut_off:

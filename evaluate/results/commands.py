@@ -18,7 +18,7 @@ from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
 from evaluate.results.elsewhere import source_at
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocol_named
+from lake.catalog.protocols import protocols_called
 from lake.catalog.references import REFERENCE
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
@@ -99,9 +99,8 @@ def _boards(
     asked, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
     for name in asked:
         check_benchmark(name)
-    for name in wanted:
-        protocol_named(name)
-    return asked, [one for one in shown(asked) if not wanted or one[1].name in wanted]
+    names = {protocol.name for name in wanted for protocol in protocols_called(name)}
+    return asked, [one for one in shown(asked) if not wanted or one[1].name in names]
 
 
 @commands.command("compare")

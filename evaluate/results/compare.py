@@ -19,7 +19,7 @@ from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.headline import slice_of
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocol_named, protocols
+from lake.catalog.protocols import protocols, protocols_called
 from lake.catalog.references import REFERENCE, reference_of
 from lake.catalog.task import Task
 from lake.catalog.tasks import TASKS
@@ -67,7 +67,11 @@ def compare(
             raise unknown_name(name, "run or system", [*known["system"], *known["run_id"]])
     pairs = [
         Pair(task, protocol, sources, meant)
-        for protocol in (map(protocol_named, protocol_names) if protocol_names else protocols().values())
+        for protocol in (
+            (one for name in protocol_names for one in protocols_called(name))
+            if protocol_names
+            else protocols().values()
+        )
         for task in (TASKS[name] for name in protocol.tasks if name in TASKS)
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]

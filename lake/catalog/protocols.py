@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from lake.catalog import benchmarks
 from lake.catalog.protocol import Protocol
 from lake.declarations import discover
-from lake.errors import lookup
+from lake.errors import lookup, unknown_name
 
 
 @functools.cache
@@ -28,6 +28,19 @@ def protocol_named(name: str) -> Protocol:
         GoldspanError: There is none; the message asks "did you mean".
     """
     return lookup(name, "protocol", protocols())
+
+
+def protocols_called(name: str, benchmark: str = "") -> list[Protocol]:
+    """The protocol of a name, or of a benchmark or of all those that are called so behind their `@`: `docs-v1`.
+
+    Raises:
+        GoldspanError: There is none; the message asks "did you mean".
+    """
+    known = [one for one in protocols().values() if not benchmark or one.name.startswith(f"{benchmark}@")]
+    short = [one for one in known if one.name.partition("@")[2] == name]
+    if name in protocols() or short:
+        return short or [protocols()[name]]
+    raise unknown_name(name, "protocol", {part for one in known for part in (one.name, one.name.partition("@")[2])})
 
 
 def protocols_of(task: str) -> list[Protocol]:

@@ -201,6 +201,7 @@ def test_a_declared_metric_means_what_its_docstring_says(monkeypatch: pytest.Mon
         ("accuracy_at_1", "accuracy", 1),
         ("mrr", "mrr", 10),
         ("mrr@5", "mrr", 5),
+        ("line_f1", "line_f1", 0),
     ],
 )
 def test_metrics_are_read_as_people_write_them(text: str, name: str, k: int) -> None:

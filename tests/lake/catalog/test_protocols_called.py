@@ -1,0 +1,20 @@
+"""A protocol is typed by its name, or as a page prints it, without its benchmark."""
+
+from __future__ import annotations
+
+import pytest
+
+from lake.catalog.protocols import protocols_called
+from lake.errors import GoldspanError
+
+
+def test_a_name_without_its_benchmark_means_every_protocol_of_that_name() -> None:
+    assert [one.name for one in protocols_called("docs-v1")] == ["contextbench@docs-v1"]
+    assert [one.name for one in protocols_called("contextbench@docs-v1")] == ["contextbench@docs-v1"]
+    assert {"repoeval@chunking-v1", "repobench-r@chunking-v1"} <= {one.name for one in protocols_called("chunking-v1")}
+    assert [one.name for one in protocols_called("chunking-v1", "repoeval")] == ["repoeval@chunking-v1"]
+
+
+def test_an_unknown_one_is_refused_with_what_may_be_meant() -> None:
+    with pytest.raises(GoldspanError, match="Did you mean 'docs-v1'"):
+        protocols_called("dcs-v1")
