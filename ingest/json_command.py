@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import shlex
 import shutil
 import signal
@@ -36,6 +37,8 @@ MAX_VAIN = 5
 """So many requests may go wrong before any is answered; then the others are not tried."""
 _COMPLAINT, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
 """Lines of standard error that are kept; of these so many are shown, with so many characters."""
+
+_ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
 
 Request = Mapping[str, object]
 
@@ -258,7 +261,9 @@ class Started:
         """Why there is no answer, with the last lines of the command's standard error; the command is ended."""
         self.close()
         lines = b"".join(self._complaint).decode(errors="replace").strip().splitlines()
-        said = " | ".join(line.strip() for line in lines[-_SHOWN_LINES:])
+        # Some print the stack below the error, not above it.
+        errors = [line for line in lines if _ERROR.match(line)]
+        said = " | ".join(line.strip() for line in errors[-1:] or lines[-_SHOWN_LINES:])
         said = said if len(said) <= _SHOWN_CHARACTERS else f"…{said[-_SHOWN_CHARACTERS:]}"
         return f"{why}; it complained: {said}" if said else why
 

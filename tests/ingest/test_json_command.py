@@ -109,3 +109,11 @@ def test_what_is_no_command_is_refused(text: str, code: Exit, why: str) -> None:
     with pytest.raises(GoldspanError, match=why) as refused:
         JsonCommand.of(text)
     assert refused.value.code == code
+
+
+def test_the_error_is_shown_and_not_the_end_of_the_stack_below_it() -> None:
+    printed = (
+        "node:internal\\n  throw err;\\nError: Cannot find module 'x.js'\\n    at a\\n    at b\\n}\\n\\nNode.js v20"
+    )
+    _, why = JsonCommand((sys.executable, "-c", f'import sys; sys.exit("{printed}")')).run([{"id": "1"}])
+    assert why.endswith("it complained: Error: Cannot find module 'x.js'")
