@@ -205,7 +205,7 @@ def test_check_writes_nothing_takes_the_file_too_and_says_what_to_bring_in_first
     said = command("ingest", "check", other, "--lake", lake.root)
     assert said.code == Exit.MISSING
     assert "the lake does not hold contextbench" in said.err
-    assert "make ingest BENCHMARKS=contextbench" in said.err
+    assert "BENCHMARKS=contextbench" in said.err
     unknown = submit(tmp_path, "unknown/2026-01-31", RUN + trec([("repoeval/none", "a.py", 1, 1)]))
     assert command("ingest", "check", unknown, "--lake", lake.root).code == Exit.INVALID
     assert command("ingest", "check", unknown, "--skip-unknown", "--lake", lake.root).code == Exit.DONE
