@@ -6,6 +6,7 @@ sentence is said follows from table `comparisons` alone.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -19,6 +20,9 @@ EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 
 EXPLORATORY = "not corrected for multiple comparisons"
 """What the word means where it is printed."""
+
+ALONE = "by a test of this pair alone "
+"""What stands before the least difference that would be found of an exploratory pair."""
 
 NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
@@ -47,6 +51,11 @@ FACTORS = ("chunker", "retriever", "interaction")
 _UNTOLD = "cannot be told here whether the chunker or the retriever matters more"
 
 
+def without_least(text: str) -> str:
+    """A sentence of no known least difference that would be found, without the words about it."""
+    return re.sub(r"; [^;]* or more would be found", "", text)
+
+
 @dataclass(frozen=True)
 class Verdict:
     """What is said of the first system of a benchmark.
@@ -58,7 +67,7 @@ class Verdict:
         kind: One of the verdicts.
         is_first: The system ranks first; otherwise the reference's own retriever does.
         delta: How far it is above the reference; `low` to `high` is the 95 % interval where there is one.
-        smallest_detectable: The difference that would be found in four of five such samples.
+        smallest_detectable: The difference that the test would find in four of five such samples.
         exploratory: The pair is outside the family that is tested together.
         unit: What interval and test are over.
     """
@@ -96,8 +105,10 @@ class Verdict:
             reference=called(self.reference),
             by=f"{abs(self.delta):.{digits}f}{by}",
             delta=f"{self.delta:+.{digits}f}{interval}",
-            least=MISSING if self.smallest_detectable is None else f"{self.smallest_detectable:.{digits}f}",
+            least=f"{ALONE if self.exploratory else ''}{self.smallest_detectable or 0:.{digits}f}",
         )
+        if self.smallest_detectable is None:
+            text = without_least(text)
         notes = [f"exploratory: {EXPLORATORY}"] if self.exploratory else []
         notes += [ITEM_NOTE] if self.unit == ITEM else []
         return f"{text[:-1]} ({'; '.join(notes)})." if notes else text

@@ -28,7 +28,7 @@ from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
-from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
+from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
 
 Asked = tuple[Metric, int]
 
@@ -210,7 +210,7 @@ def _sentence(one: Compared) -> str:
     least = (
         ""
         if one.smallest_detectable is None
-        else f"; unadjusted, this pair alone could detect {one.smallest_detectable:.3f}"
+        else f"; {ALONE if one.p_adjusted is None else ''}{one.smallest_detectable:.3f} or more would be found"
     )
     repos = counted(one.n_repos, "repository")
     over = f", over items: {ITEM_NOTE}" if one.unit == ITEM else ""

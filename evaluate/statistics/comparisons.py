@@ -15,6 +15,7 @@ import polars as pl
 from scipy.special import stdtrit
 
 from evaluate.metrics import Metric, metric_named
+from evaluate.statistics.detectable import smallest_detectable
 from evaluate.statistics.headline import average_of, headline_slice
 from evaluate.statistics.means import in_slice
 from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
@@ -112,6 +113,9 @@ def _rows(
     in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
     family = in_family[first] & in_family[second]
     p, adjusted = flip_tests(found, family)
+    about = uncertainty(found, metric.difference_bounds)
+    # What is tested together is found by a test of its own; of any other pair it is said of the pair alone.
+    about["smallest_detectable"] = np.where(family, smallest_detectable(found, family), about["smallest_detectable"])
     sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
     wins, losses = (found.losses, found.wins) if sign < 0 else (found.wins, found.losses)
     return pl.DataFrame(
@@ -120,7 +124,7 @@ def _rows(
             "run_a": run_ids[first],
             "run_b": run_ids[second],
             "sign": np.full(len(first), sign),
-            **uncertainty(found, metric.difference_bounds),
+            **about,
             "p": p,
             "p_adjusted": adjusted,
             "wins": wins,

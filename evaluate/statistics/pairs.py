@@ -209,11 +209,11 @@ def flip_tests(found: Differences, family: Flags) -> tuple[Floats, Floats]:
     observed = np.abs(itself @ unit.T)[0] - _TIE
     # Ascending: the running maximum at a pair is over all pairs that are no more extreme than it.
     pairs = np.flatnonzero(family)
-    order = pairs[np.argsort(_Studentised(found, pairs).of(itself)[0], kind="stable")]
-    studentised = _Studentised(found, order)
+    order = pairs[np.argsort(Studentised(found, pairs).of(itself)[0], kind="stable")]
+    studentised = Studentised(found, order)
     in_family = studentised.of(itself)[0] - _TIE
     n_plain, n_stepped, n_flips = np.zeros(n_pairs, np.int64), np.zeros(len(order), np.int64), 0
-    for signs in _flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
+    for signs in flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
         n_plain += (np.abs(signs @ unit.T) >= observed).sum(axis=0)
         if len(order):
             n_stepped += (np.maximum.accumulate(studentised.of(signs), axis=1) >= in_family).sum(axis=0)
@@ -226,7 +226,7 @@ def flip_tests(found: Differences, family: Flags) -> tuple[Floats, Floats]:
     return p, adjusted
 
 
-class _Studentised:
+class Studentised:
     """Differences over their standard errors, for any signs of the repositories' parts: between 0 and 1.
 
     The statistic is d² / (v + d²), which grows with |d| / √v and needs no division by a variance of 0. The variance of
@@ -239,9 +239,9 @@ class _Studentised:
         parts, share = found.parts[pairs], found.share[pairs]
         rest = np.maximum(1 - share, 1 - _ALL_BUT_NOTHING)
         self._squares, self._shares = (parts**2 / rest).sum(axis=1), (share**2 / rest).sum(axis=1)
-        scale = np.median(self._squares) if len(pairs) else 0.0
-        if scale > 0:
-            parts, self._squares = parts / np.sqrt(scale), self._squares / scale
+        scale = float(np.median(self._squares)) if len(pairs) else 0.0
+        self._scale = scale or 1.0
+        parts, self._squares = parts / np.sqrt(self._scale), self._squares / self._scale
         self._parts, self._crossed = parts, parts * share / rest
         self._weight = found.degrees[pairs] / (found.degrees[pairs] + _PRIOR_DEGREES)
 
@@ -249,12 +249,33 @@ class _Studentised:
         """(flips, pairs) the statistic."""
         total = signs @ self._parts.T
         variance = self._squares - 2 * total * (signs @ self._crossed.T) + total**2 * self._shares
-        moderated = self._weight * np.maximum(variance, 0) + (1 - self._weight)
+        moderated = self._moderated(variance)
         statistic: Floats = total**2 / (moderated + total**2)
         return statistic
 
+    def height(self, signs: Floats, residuals: Floats, share: Floats, bar: float, size: Floats) -> Floats:
+        """(flips, pairs) how large a difference is whose statistic is at a bar, where the residuals have other signs.
 
-def _flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
+        Args:
+            signs: (flips, units).
+            residuals: (pairs, units) how far each unit's part lies from its share of the difference.
+            share: (pairs, units).
+            bar: Between 0 and 1.
+            size: (flips, pairs) by what factor the residuals are larger.
+        """
+        rest = np.maximum(1 - share, 1 - _ALL_BUT_NOTHING)
+        total = signs @ residuals.T
+        squares, crossed = (residuals**2 / rest).sum(axis=1), residuals * share / rest
+        variance = size**2 * (squares - 2 * total * (signs @ crossed.T) + total**2 * (share**2 / rest).sum(axis=1))
+        height: Floats = np.sqrt(self._scale * self._moderated(variance / self._scale) * bar / max(1 - bar, 1e-12))
+        return height
+
+    def _moderated(self, variance: Floats) -> Floats:
+        moderated: Floats = self._weight * np.maximum(variance, 0) + (1 - self._weight)
+        return moderated
+
+
+def flips(n_repos: int, n_rows: int) -> Iterator[Floats]:
     """Signs of repositories, some flips at a time: (flips, repositories).
 
     Of all flips those that keep the first sign are enough: the others mirror them.

@@ -182,9 +182,9 @@ class Comparisons(dy.Schema):
     `low` to `high` is its 95 % interval, `p` that of a sign-flip test, both over the `unit`: repositories, or items
     where those that both have lie in fewer than six. `p_adjusted` is for all pairs that were to be tested together;
     where it is null the row is exploratory. The `verdict` is on `run_b`. `wins` are items on which it is better; null
-    against an expectation, which wins nothing. `smallest_detectable`: the difference that an unadjusted t test of
-    the pair alone would find in four of five such samples; null where there are too few items. `equivalent`: it
-    surely is less than 0.01.
+    against an expectation, which wins nothing. `smallest_detectable`: the difference that
+    would be found in four of five such samples, by the adjusted test, in an exploratory row by a t test of the pair
+    alone; null where there are too few items or none would be. `equivalent`: it surely is less than 0.01.
     """
 
     protocol, granularity, metric = keys(3)

@@ -155,11 +155,13 @@
     const between = (low, high) => (low === null || low === undefined ? "" : " (" + number(low, board.digits) + " to " + number(high, board.digits) + ")");
     const up = row.low === null || Math.abs(row.low) <= Math.abs(row.high);
     const words = {
-      system: system, reference: reference, least: number(row.smallest_detectable, board.digits),
+      system: system, reference: reference,
+      least: (row.exploratory ? "by a test of this pair alone " : "") + number(row.smallest_detectable, board.digits),
       delta: signed(row.delta, board.digits) + between(row.low, row.high),
       by: number(Math.abs(row.delta), board.digits) + (up ? between(row.low, row.high) : between(0 - row.high, 0 - row.low))
     };
-    const said = text.replace(/\{(\w+)\}/g, (_, name) => words[name]);
+    const known = row.smallest_detectable === null ? text.replace(/; \{least\} or more would be found/, "") : text;
+    const said = known.replace(/\{(\w+)\}/g, (_, name) => words[name]);
     const notes = (row.exploratory ? ["exploratory: not corrected for multiple comparisons"] : []).concat(row.unit === "item" ? ["for these repositories only"] : []);
     return notes.length ? said.slice(0, -1) + " (" + notes.join("; ") + ")." : said;
   }

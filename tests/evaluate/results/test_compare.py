@@ -172,7 +172,7 @@ def test_what_is_not_stored_is_worked_out_as_what_is(lake_folder: Path) -> None:
 def test_any_slice_that_both_have_can_be_compared(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     (one,) = compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animals")
-    assert (one.n_repos, one.low, one.verdict) == (1, None, "too few items")
+    assert (one.n_repos, one.unit, one.verdict) == (1, "item", "too few items")
     assert [repo for repo, *_ in one.repositories] == ["zoo_animals"]
     with pytest.raises(GoldspanError, match=r"unknown slice of repoeval@chunking-v1 'repo=zoo_animal'"):
         compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animal")
@@ -212,4 +212,4 @@ def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path)
 def test_what_could_be_detected_is_said_of_the_pair_alone(lake_folder: Path) -> None:
     (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
     printed = "\n".join(comparison([replace(one, smallest_detectable=0.175)], []))
-    assert "unadjusted, this pair alone could detect 0.175" in printed
+    assert "0.175 or more would be found" in printed

@@ -48,7 +48,10 @@ def lines(lake: Lake) -> list[str]:
             "comparisons; for these repositories only).",
         ),
         (WORSE, f"No system beats {REFERENCE}: "),
-        (INSEPARABLE, f"cannot be told from {REFERENCE}: +0.250 (0.100 to 0.400); 0.300 or more would be found"),
+        (
+            INSEPARABLE,
+            f"cannot be told from {REFERENCE}: +0.250 (0.100 to 0.400); by a test of this pair alone 0.300 or more",
+        ),
         (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (0.100 to 0.400)"),
         (TOO_FEW, f"Too few items to say how {{}} does against {REFERENCE}: +0.250"),
     ],
