@@ -142,7 +142,7 @@ def export(
         str | None, typer.Argument(metavar="[RUN]", help="A run, or a system that has one; the boards without it.")
     ] = None,
     format: ExportOption = "csv",  # noqa: A002  # the flag's own name
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; stdout without it.")] = None,
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; stdout without it or for -.")] = None,
     table: Annotated[str, typer.Option(help="Of a run: ranking or scores.")] = "ranking",
     benchmark: Annotated[str, typer.Option(help="The boards of this one alone.")] = "",
     protocol: Annotated[str, typer.Option(help="The board of this one alone.")] = "",

@@ -88,13 +88,14 @@ def export(
         lake: Where the results are.
         run: A run's id, or the name of a system that has one run; None for the leaderboards.
         format_name: One of FORMATS.
-        output: The file; None for stdout.
+        output: The file; None or `-` for stdout.
         table: Of a run: `ranking` or `scores`.
         choice: Of the leaderboards: which numbers; of a run: of which benchmark and protocol.
 
     Raises:
         GoldspanError: No such format, run or table, or the format cannot hold what was asked for.
     """
+    output = None if output == Path("-") else output
     chosen = lookup(format_name, "format", FORMATS)
     wanted = "leaderboards" if run is None else "a run"
     if chosen.of not in (wanted, "both"):

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.store import Lake
+from lake.verdict import EXPLORATORY
 from report.entities import Run
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Interval, cells_in
@@ -142,12 +144,15 @@ def parts_of(lake: Lake, board: Board) -> Iterator[tuple[str, Part]]:
 
 def _verdicts(board: Board) -> dict[tuple[str, str], str]:
     """Of pairs of runs: how far the second is above the first, and what is concluded."""
-    columns = ("run_a", "run_b", "delta", "low", "high", "verdict", "exploratory")
+    columns = ("run_a", "run_b", "delta", "low", "high", "verdict", "exploratory", "unit")
     rows = board.compared().filter(pl.col("verdict").is_not_null()).select(columns).collect()
     found = {}
-    for first, second, delta, low, high, verdict, exploratory in rows.iter_rows():
+    for first, second, delta, low, high, verdict, exploratory, unit in rows.iter_rows():
         interval = f" ({said})" if (said := between(low, high, signed)) else ""
-        found[first, second] = f"{signed(delta)}{interval}, {verdict}{', exploratory' if exploratory else ''}"
+        notes = [f"exploratory: {EXPLORATORY}"] if exploratory else []
+        notes += [ITEM_NOTE] if unit == ITEM else []
+        after = f" ({'; '.join(notes)})" if notes else ""
+        found[first, second] = f"{signed(delta)}{interval}, {verdict}{after}"
     return found
 
 

@@ -98,7 +98,7 @@
 
   function notes(found) {
     const lines = found.marks.map((mark) => mark.system.name + (mark.system.by ? " over " + mark.system.by : "") + " " + mark.shown + (mark.interval ? " (" + mark.interval + ")" : ""));
-    return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isOfItems ? found.board.itemIntervals : "") + (found.isTooFew ? "Too few items or repositories to rank. " : "") +
+    return (lines.length ? "Reference lines: " + lines.join("; ") + ". " : "") + (found.isOfItems ? found.board.itemIntervals : "") + (found.isTooFew ? "Too few items to rank. " : "") +
       found.split.map((group) => "Tie group " + group + " is not contiguous: systems of another stand between its members. ").join("");
   }
 

@@ -336,3 +336,12 @@ def test_chosen_metrics_are_the_columns_and_ranks_stand_beside_what_they_are_by(
         export(small, None, "latex", tmp_path / "out", "ranking", Choice(protocol=CHUNKING, metrics=metrics))
         (head,) = re.findall(r"^.*System.*(?= \\\\$)", (tmp_path / "out").read_text(), re.MULTILINE)
         assert head.split(" & ") == wanted
+
+
+def test_a_dash_as_the_file_is_stdout(
+    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert export(small, None, "csv", Path("-"), "ranking").startswith("stdout: ")
+    assert capfdbinary.readouterr().out.startswith(b"benchmark,")
+    assert not (tmp_path / "-").exists()
