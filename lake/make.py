@@ -139,9 +139,9 @@ def write_by_run(products: Mapping[str, Product], *frames: pl.DataFrame) -> None
     """
     first = next(iter(products.values()))
     fingerprints = {run_id: product.fingerprint for run_id, product in products.items()}
-    for (name, part, folders), frame in zip(first.slots, frames, strict=True):
-        others = {folder: value for folder, value in folders.items() if folder != "run_id"}
-        first.lake.write_by_run(name, frame, fingerprints, part=part, **others)
+    others = [{folder: value for folder, value in slot.folders.items() if folder != "run_id"} for slot in first.slots]
+    parts = zip(first.slots, frames, others, strict=True)
+    first.lake.write_by_run(fingerprints, [(slot.table, frame, slot.part, folders) for slot, frame, folders in parts])
 
 
 def put(lake: Lake, name: str, part: str, rows: pl.DataFrame, **folders: str) -> bool:

@@ -25,7 +25,7 @@ from lake.tables import TABLES, Table, table
 from lake.wholeness import lost_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
 EVERY = frozenset(one.made_by for one in TABLES.values())
 """Everyone who makes parts, as tables name them."""
@@ -108,28 +108,30 @@ class Lake:
         return self._put(declared, declared.checked(frame).sort(declared.key), part, fingerprint, folders)
 
     def write_by_run(
-        self, name: str, frame: pl.DataFrame, fingerprints: Mapping[str, str], *, part: str, **folders: str
+        self, fingerprints: Mapping[str, str], frames: Sequence[tuple[str, pl.DataFrame, str, Mapping[str, str]]]
     ) -> None:
-        """Write the rows of several runs, each run's into a part of its own, as :meth:`write` does.
+        """Write the rows of several runs, each run's into parts of its own, as :meth:`write` does, run by run.
 
-        The frame is checked and sorted once, for most of what a small frame costs is being looked at.
+        A frame is checked and sorted once, for most of what a small frame costs is being looked at.
 
         Args:
-            name: The table, one of whose folders is `run_id`.
-            frame: As for :meth:`write`; a run without rows has an empty part.
-            fingerprints: Run → what its part was made from.
-            part: What each of the parts is called.
-            folders: A value for each of the table's other folders.
+            fingerprints: Run → what its parts were made from.
+            frames: Table, one of whose folders is `run_id`; rows, where a run without any has an empty part; what the
+                parts are called; a value for each of the table's other folders.
         """
-        declared = table(name)
-        ordered = declared.checked(frame).sort(declared.key)
-        of_run = ordered.partition_by("run_id", maintain_order=True, as_dict=True)
+        split = []
+        for name, frame, part, folders in frames:
+            declared = table(name)
+            ordered = declared.checked(frame).sort(declared.key)
+            of_run = ordered.partition_by("run_id", maintain_order=True, as_dict=True)
+            if others := [str(run_id) for (run_id,) in of_run if run_id not in fingerprints]:
+                message = f"{name}: rows of runs that are not to be written"
+                raise GoldspanError(message, examples=others, code=Exit.INVALID)
+            split.append((declared, of_run, ordered.clear(), part, folders))
         for run_id, made_from in fingerprints.items():
-            rows = of_run.pop((run_id,), ordered.clear())
-            self._put(declared, rows, part, made_from, {**folders, "run_id": run_id})
-        if of_run:
-            message = f"{name}: rows of runs that are not to be written"
-            raise GoldspanError(message, examples=[str(run_id) for (run_id,) in of_run], code=Exit.INVALID)
+            # All of a run before the next: who is stopped in between has done what is there.
+            for declared, of_run, nothing, part, folders in split:
+                self._put(declared, of_run.get((run_id,), nothing), part, made_from, {**folders, "run_id": run_id})
 
     def _put(
         self, declared: Table, rows: pl.DataFrame, part: str, fingerprint: str, folders: Mapping[str, str]

@@ -50,10 +50,11 @@ def effects_of(
         protocol: Under which they were scored.
         rows: Their aggregates, as `with_places` gives them, with chunker and retriever.
         items: Rows of table `items`.
-        scores: Run → its rows of table `scores`.
+        scores: Run → its rows of table `scores`; without those whose items are too few to say anything of.
     """
     nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
-    family = rows.filter("in_family", pl.col("chunker").is_not_null(), pl.col("retriever").is_not_null())
+    is_known = pl.col("chunker").is_not_null() & pl.col("retriever").is_not_null()
+    family = rows.filter("in_family", is_known, pl.col("run_id").is_in(list(scores)))
     known = family.sort("run_id", descending=True).select("run_id", "chunker", "retriever").iter_rows()
     run_of = {(chunker, retriever): run_id for run_id, chunker, retriever in known}
     chunkers, retrievers = largest_grid(run_of)

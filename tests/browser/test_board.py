@@ -298,7 +298,8 @@ def test_what_is_copied_to_a_spreadsheet_is_no_formula(opened: Opened) -> None:
     page = opened("repoeval.html")
     texts = page.evaluate(
         """names => {
-          const columns = { column: {name: 'x', title: 'x'}, has: {}, further: [] };
+          const metric = {name: 'x', title: 'x'};
+          const columns = { column: metric, primary: metric, board: {average: 'macro'}, has: {}, further: [] };
           const cells = { shown: '−0.25', interval: '', n: '–', further: {} };
           const lines = names.map(name => ({ system: {system: name}, ...cells }));
           return window.goldspan.board.texts.csv[1](columns, lines);

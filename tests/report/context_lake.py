@@ -57,10 +57,12 @@ def _write_run(lake: Lake, system: str, primary: float | None) -> None:
     write(lake, "runs", [run], benchmark=BENCHMARK, run_id=name)
     answered: list[dict[str, object]] = [
         {"run_id": name, "item_id": f"issue/{number}", "status": "done",
-         "n_steps": None if plus else N_STEPS.get(system, 1), "n_returned": 1, "n_nws": 100, "ties": []}
+         "n_steps": None if plus else N_STEPS.get(system, 1), "n_returned": 0, "n_nws": 100, "ties": []}
         for number in range(2)
     ]  # fmt: skip
     write(lake, "run_items", answered, benchmark=BENCHMARK, run_id=name)
+    for rows_of in ("hits", "edits"):
+        write(lake, rows_of, [], benchmark=BENCHMARK, run_id=name)
     if primary is None:
         return
     folders = {"benchmark": BENCHMARK, "protocol": PROTOCOL, "run_id": name}

@@ -111,7 +111,8 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
     ids = [item_id(number) for number in range(N_ITEMS)]
     steps = None if plus else N_STEPS
     write(lake, "run_items", [
-        {"run_id": run_id, "item_id": one, "status": "done", "n_steps": steps, "n_returned": 3, "n_nws": 9, "ties": []}
+        {"run_id": run_id, "item_id": one, "status": "done", "n_steps": steps, "n_returned": len(PATHS), "n_nws": 9,
+         "ties": []}
         for one in ids
     ], **folders)  # fmt: skip
     parts = [("ranking", 0)] if plus else [("final", 0), *(("step", step) for step in range(1, N_STEPS + 1))]
@@ -122,6 +123,7 @@ def _write_run(lake: Lake, run_id: str, system: str, value: float) -> None:
         for part, step in parts
         for rank, path in enumerate(PATHS, 1)
     ], **folders)  # fmt: skip
+    write(lake, "edits", [], **folders)
     scored = {**folders, "protocol": PROTOCOL}
     write(lake, "scores", [
         {**_KEY, "run_id": run_id, "item_id": one, "metric": metric, "value": value, "numerator": value,

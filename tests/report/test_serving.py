@@ -43,7 +43,9 @@ def test_a_port_in_use_is_a_sentence(site: Path) -> None:
     with server_of(site, 0) as server:
         said = command("report", "serve", "--site", site, "--port", server.server_port)
     assert (said.code, said.out) == (Exit.ERROR, "")
-    assert said.err == f"report: port {server.server_port} is in use\n  Choose another: make serve PORT=8001\n"
+    assert (
+        said.err == f"report: port {server.server_port} is in use\n  Choose another: make serve SITE={site} PORT=8001\n"
+    )
 
 
 def test_without_a_site_it_says_how_to_build_one(tmp_path: Path) -> None:
