@@ -16,7 +16,7 @@ from evaluate.results.beside import cost_table, effects_table
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
-from evaluate.results.elsewhere import source_at
+from evaluate.results.published import Published
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_called
 from lake.catalog.references import REFERENCE
@@ -107,9 +107,7 @@ def _boards(
 def compare_systems(
     a: Annotated[str, typer.Argument(metavar="A", help="A system's name, a run's id, or `reference`.")],
     b: Annotated[str, typer.Argument(metavar="[B]", help="Another, which is held against it; A with --against.")] = "",
-    against: Annotated[
-        Path | None, setting("AGAINST", "Where A is: another lake, or published scores.parquet.")
-    ] = None,
+    against: Annotated[Path | None, setting("AGAINST", "Where A is: a published scores.parquet.")] = None,
     metric: Annotated[str, setting("METRIC", "Comma list; each protocol's primary without it.")] = "",
     slice_: SliceOption = "",
     protocol: ProtocolOption = "",
@@ -122,7 +120,7 @@ def compare_systems(
 
     Exit code 6: the gate fails. 3: it cannot decide, as under 30 items are shared, or nothing can be compared.
 
-    With --against A is there and B is here, so that a change is compared with what it changes.
+    With --against A is among published scores and B in the lake: a change is compared with what it changes.
     """
     gate = parse_gate(fail_if) if fail_if else None
     asked = [parse_metric(name) for name in split_names(metric)]
@@ -131,10 +129,9 @@ def compare_systems(
     if not b and against is None:
         message = "compare takes two systems, or one and --against"
         raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
-    store, other, notes = Lake(lake), source_at(against) if against else None, list[str]()
+    store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
     with (
         store.naming_damage(),
-        other.naming_damage() if isinstance(other, Lake) else nullcontext(),
         store.locked(makes=()) if asked and other is None else nullcontext(),
     ):
         found = compare(

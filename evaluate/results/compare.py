@@ -1,6 +1,6 @@
 """Two systems under one protocol: how far apart the board's own numbers are, and the lines that say so.
 
-The first may lie in another lake, or among published scores: a gate between two states of a project.
+The first may lie among published scores: a gate between two states of a project.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ import polars as pl
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.board import called, check_measured, primary_of
 from evaluate.results.compared import Compared, Pair, compared
-from evaluate.results.elsewhere import Source, held_against
 from evaluate.results.exploring import explored, why_not
+from evaluate.results.published import Published, check_same_data
 from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.headline import slice_of
@@ -39,7 +39,7 @@ def compare(
     b: str,
     asked: Sequence[Asked],
     *,
-    against: Source | None = None,
+    against: Published | None = None,
     protocol_names: Sequence[str] = (),
     slice_name: str = "",
     say: Callable[[str], None] = lambda _: None,
@@ -51,14 +51,14 @@ def compare(
         a: A run's id, a system's name, or `reference` for the one that the task's benchmark declares.
         b: Another.
         asked: Metrics and cut-offs; none for each protocol's primary one.
-        against: Where the first is, if elsewhere. Then only what is stored is compared.
+        against: Published scores that hold the first. Then only what is stored is compared.
         protocol_names: Under which protocols alone; none for all.
         slice_name: Over which items, as `subset=function-2k`; the slice that a protocol shows first without it.
-        say: Told of what is elsewhere and could not be compared.
+        say: Called with what is published and could not be compared.
 
     Raises:
         GoldspanError: There is no such run or system, a name means several runs, no protocol scored both, none of those
-            that did gives what is asked, or the data or rules elsewhere are others.
+            that did gives what is asked, or the published scores are of other data or rules.
     """
     sources = (lake if against is None else against, lake)
     runs = [_scored(one) for one in sources]
@@ -81,7 +81,7 @@ def compare(
     if against is None:
         check_measured(asked, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
-        notes = (held_against(one.task, one.protocol, sources, one.scores) for one in pairs)
+        notes = (check_same_data(one.task, one.protocol, (against, lake), one.scores) for one in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
     found = [one for pair in pairs for one in _under(lake, pair, asked, slice_name, runs[1])]
@@ -89,12 +89,12 @@ def compare(
     if missing or not found:
         both = f"{a} there and {b} here" if against else f"{a} and {b}"
         message = f"no item has a value from both {both}"
-        hint = "Across lakes only what is stored is compared: the metrics that a protocol declares." if against else ""
+        hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
         raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
     return found
 
 
-def _scored(source: Source) -> pl.DataFrame:
+def _scored(source: Lake | Published) -> pl.DataFrame:
     """The scored runs: run_id, system, task, status, protocol."""
     if isinstance(source, Lake):
         stored = [(one.folders["run_id"], one.folders["protocol"]) for one in source.parts("scores")]
@@ -140,7 +140,7 @@ def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs
         found = explored(lake, task, protocol, beside, here).lazy()
         scores = [pl.concat([one, found.filter(run_id=of)]) for one, (of, _) in zip(scores, pair.runs, strict=True)]
     items = lake.scan("items", benchmark=task.benchmark)
-    # An expectation is known by its system: elsewhere nobody says what a run is.
+    # An expectation is known by its system: published scores do not say what a run is.
     by_chance = systems_of(lake, task).filter("is_expected")
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
     stored = lake.scan("comparisons", **folders).filter(pl.lit(not is_across), slice=slice_, slice_value=value)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of, parse_metric
-from evaluate.results.elsewhere import Source
+from evaluate.results.published import Published
 from evaluate.statistics.comparisons import compare_runs
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import in_slice
@@ -19,6 +19,7 @@ from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.exact import exact_sum
+from lake.store import Lake
 from lake.tables import table
 from lake.verdict import TOO_FEW, WORSE
 
@@ -82,7 +83,7 @@ class Pair(NamedTuple):
 
     task: Task
     protocol: Protocol
-    sources: Sequence[Source]
+    sources: Sequence[Lake | Published]
     runs: Sequence[tuple[str, str]]
 
     @property

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -128,8 +127,8 @@ def test_the_gate_of_the_recipe_fails_where_the_score_drops(
         monkeypatch.setenv(name, value)
     words = [os.path.expandvars(word) for word in shlex.split(step["run"])]
     assert words[:4] == [".venv/bin/python", "-m", "evaluate", "compare"]
-    shutil.copytree(lake_folder, tmp_path / "before")
     monkeypatch.chdir(tmp_path)
+    assert command("report", "--lake", lake_folder, "--site", "before").code == Exit.DONE
     assert command("evaluate", *words[3:], "--lake", lake_folder).code == Exit.DONE
     now = Lake(lake_folder)
     for part in now.parts("scores", protocol=step["env"]["PROTOCOL"]):
