@@ -1,7 +1,10 @@
-"""A model that is loaded: texts as its own tokens, too long ones cut where it matters less; vectors or scores out.
+"""A model in memory: texts too long are cut where it matters less, the rest is `encode` and `predict` of its library.
 
-What it gives for a text differs in the last bits between machines, between versions of torch, and with the texts that
-are in the same batch; so batches are made by a rule, of the same texts always the same ones.
+The library could cut a query's beginning, but its prefix with it, and no pair so that its query keeps half of the room.
+So a text is cut into tokens here, and the library is given tokens.
+
+What a model gives for a text differs in the last bits between machines, between versions of torch, and with the texts
+that are in the same batch; so batches are made by a rule, of the same texts always the same ones.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +25,7 @@ from lake.errors import Exit, GoldspanError
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
     from tokenizers import Encoding, Tokenizer
-    from torch import Tensor
+    from transformers import BatchEncoding
 
 BATCH = 32
 """How many texts a model is given at once."""
@@ -115,7 +118,7 @@ class Encoder:
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
         self.network = _loaded(model, is_cross)
-        self._output = "scores" if is_cross else "sentence_embedding"
+        self._is_cross = is_cross
         tokenizer = self.network.tokenizer
         if tokenizer is None or not hasattr(tokenizer, "backend_tokenizer"):
             raise _unfit(model, "it has no tokenizer that gives a transformer its tokens")
@@ -127,9 +130,8 @@ class Encoder:
         backend.no_truncation()
         backend.no_padding()
         self.cutter = Cutter(backend, max_length or min(own, takes))
-        self._names = [name for name in ("input_ids", "token_type_ids") if name in tokenizer.model_input_names]
-        self._padding = {"input_ids": tokenizer.pad_token_id or 0, "token_type_ids": tokenizer.pad_token_type_id}
-        self._pads_left = tokenizer.padding_side == "left"
+        # The library's step from inputs to the tensors of a batch: tokens have only to be padded.
+        self.network.preprocess = self._padded
 
     def batches(self, tokens: Sequence[Tokens], tie: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
         """What the model makes of texts, batch by batch, the longest first: their places, and a row for each.
@@ -145,26 +147,24 @@ class Encoder:
 
     def forward(self, tokens: Sequence[Tokens]) -> Vectors:
         """What the model makes of one batch."""
-        import torch
-
-        device = self.network.device
-        with torch.inference_mode():
-            output = self.network({name: one.to(device) for name, one in self._features(tokens).items()})
-            made = cast("Tensor", output[self._output]).float().cpu().numpy()
+        # As tuples: the library takes a list of such for a list of inputs, whether of texts or of pairs.
+        batch = [(one,) for one in tokens]
+        if self._is_cross:
+            made = self.network.predict(batch, batch_size=BATCH, show_progress_bar=False, activation_fn=_unchanged)
+        else:
+            made = self.network.encode(batch, batch_size=BATCH, show_progress_bar=False)
         return np.asarray(made, np.float32).reshape(len(tokens), -1)
 
-    def _features(self, tokens: Sequence[Tokens]) -> dict[str, Tensor]:
-        import torch
+    def _padded(self, batch: Sequence[tuple[Tokens]], **_: object) -> BatchEncoding:
+        tokenizer = self.network.tokenizer
+        features = [{"input_ids": one.ids.tolist(), "token_type_ids": one.types.tolist()} for (one,) in batch]
+        wanted = [{name: ids for name, ids in row.items() if name in tokenizer.model_input_names} for row in features]
+        return tokenizer.pad(wanted, return_tensors="pt")
 
-        width = max(len(one.ids) for one in tokens)
-        spans = [slice(width - len(one.ids), width) if self._pads_left else slice(len(one.ids)) for one in tokens]
-        arrays = {name: np.full((len(tokens), width), self._padding[name], np.int64) for name in self._names}
-        arrays["attention_mask"] = np.zeros((len(tokens), width), np.int64)
-        for row, (span, one) in enumerate(zip(spans, tokens, strict=True)):
-            arrays["attention_mask"][row, span] = 1
-            for name in self._names:
-                arrays[name][row, span] = one.ids if name == "input_ids" else one.types
-        return {name: torch.from_numpy(array) for name, array in arrays.items()}
+
+def _unchanged(scores: object) -> object:
+    """Of scores only the order counts: none is squeezed into 0 to 1."""
+    return scores
 
 
 @cache
