@@ -97,14 +97,14 @@ class Verdict:
         interval = by = ""
         if self.low is not None and self.high is not None:
             low, high = (self.low, self.high) if abs(self.low) <= abs(self.high) else (-self.high, -self.low)
-            interval = f" ({self.low:.{digits}f} to {self.high:.{digits}f})"
-            by = f" ({low:.{digits}f} to {high:.{digits}f})"
+            interval = f" ({self.low:z.{digits}f} to {self.high:z.{digits}f})"
+            by = f" ({low:z.{digits}f} to {high:z.{digits}f})"
         text = SENTENCES[self.kind].format(
             system=called(self.run_id),
             place=first if self.is_first else "the first that searches otherwise",
             reference=called(self.reference),
             by=f"{abs(self.delta):.{digits}f}{by}",
-            delta=f"{self.delta:+.{digits}f}{interval}",
+            delta=f"{self.delta:+z.{digits}f}{interval}",
             least=f"{ALONE if self.exploratory else ''}{self.smallest_detectable or 0:.{digits}f}",
         )
         if self.smallest_detectable is None:

@@ -23,7 +23,7 @@ def visible(text: str) -> str:
 
 def score(value: float | None) -> str:
     """A score to three decimals, or a dash."""
-    return MISSING if value is None else f"{value:.{SCORE_DIGITS}f}"
+    return MISSING if value is None else f"{value:z.{SCORE_DIGITS}f}"
 
 
 def signed(value: float | None) -> str:
@@ -33,7 +33,7 @@ def signed(value: float | None) -> str:
 
 def fixed(value: float | None, digits: int, *, sign: bool = False) -> str:
     """A number to so many decimals, a true minus before it if need be; or a dash."""
-    return MISSING if value is None else f"{value:{'+' if sign else ''}.{digits}f}".replace("-", "−")
+    return MISSING if value is None else f"{value:{'+' if sign else ''}z.{digits}f}".replace("-", "−")
 
 
 def share(value: float | None) -> str:

@@ -8,6 +8,7 @@ import polars as pl
 
 from evaluate.metrics import Metric
 from evaluate.results.board import MISSING, called, is_any, number_of, over_all_items_first, primary_of, slice_rows
+from evaluate.statistics.effects import largest_grid
 from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
@@ -126,8 +127,29 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     )
 
 
+def why_no_grid(lake: Lake, boards: Sequence[tuple[Task, Protocol]]) -> tuple[str, str]:
+    """Why none of some boards has a grid of chunkers and retrievers, and what to do about it."""
+    found = {task.name: slice_rows(lake, task, protocol) for task, protocol in boards}
+    scored = [rows.filter("is_whole", ~pl.col("is_baseline"))["run_id"] for rows in found.values() if rows is not None]
+    known = lake.scan("runs").filter(pl.col("run_id").is_in(pl.concat(scored).implode() if scored else []))
+    runs = known.filter(pl.col("chunker").is_not_null()).select("task", "chunker", "retriever").unique().collect()
+    again = "First: make evaluate"
+    if runs.is_empty():
+        return "no system was scored on all the items with a known chunker", again
+    if runs["chunker"].n_unique() == 1:
+        message = f"the systems have one chunker, {runs['chunker'][0]}: effects compares two or more"
+        return message, "Add another, as in: make ingest evaluate CHUNKERS=whole-file"
+    if runs["retriever"].n_unique() == 1:
+        message = f"the systems have one retriever, {runs['retriever'][0]}: effects compares two or more"
+        return message, "Add another, as in: make evaluate SYSTEMS='*+tfidf'"
+    of_task = [mine.select("chunker", "retriever").rows() for mine in runs.partition_by("task")]
+    if any(chunkers for chunkers, _ in map(largest_grid, of_task)):
+        return "the effects of chunkers and retrievers were not worked out", again
+    return "no two chunkers have the same two retrievers", "Add what is missing, as in: make evaluate SYSTEMS='*+tfidf'"
+
+
 _ENDS = ("effect", "low", "high")
 
 
 def _interval(row: Mapping[str, float]) -> list[str]:
-    return [f"{row[name]:+.3f}" for name in _ENDS]
+    return [f"{row[name]:+z.3f}" for name in _ENDS]

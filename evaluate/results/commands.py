@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.beside import cost_table, effects_table
+from evaluate.results.beside import cost_table, effects_table, why_no_grid
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
@@ -87,8 +87,8 @@ def effects_of_choices(
     with store.naming_damage():
         tables = [effects_table(store, *one) for one in which]
     if not any(tables):
-        message = "no two chunkers were ranked with the same two retrievers"
-        raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
+        message, hint = why_no_grid(store, which)
+        raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
     print_tables(filter(None, tables))
 
 
@@ -206,7 +206,8 @@ def score_files(
     if per_query:
         lines = [*trec.value_lines(values), *lines]
     print(*map(escaped, lines), sep="\n")
-    for note in trec.notes(values[0], runs[0], judged) if other is None else ():
+    both = [f"95 % intervals and p {trec.OVER_QUERIES}"]
+    for note in trec.notes(values[0], runs[0], judged) if other is None else both:
         Console(quiet=quiet).say(note)
 
 

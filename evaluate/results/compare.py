@@ -172,7 +172,7 @@ def comparison(
         over = f"  {one.slice} {one.slice_value}, {one.average}{'  fails' if one in broken else ''}"
         counts = ((one.wins, 7), (one.ties, 7), (one.losses, 8))
         moved = "".join("–".rjust(width) if n is None else f"{n:{width},}" for n, width in counts)
-        paired = f"{one.a_shared:9.3f}{one.b_shared:9.3f}{one.delta:+9.3f}{moved}{one.n:8,}"
+        paired = f"{one.a_shared:9.3f}{one.b_shared:9.3f}{one.delta:+z9.3f}{moved}{one.n:8,}"
         if one.n_a == one.n_b == one.n:
             yield f"{label:44}{paired}{over}"
         else:
@@ -182,11 +182,11 @@ def comparison(
             yield f"  A is {one.run_a}, B is {one.run_b}"
         yield f"  {_sentence(one)}"
         for repo, n, a, b in one.repositories[:_MOST_REPOSITORIES]:
-            yield f"    {repo:40}{a:9.3f}{b:9.3f}{b - a:+9.3f}{n:30,}"
+            yield f"    {repo:40}{a:9.3f}{b:9.3f}{b - a:+z9.3f}{n:30,}"
         if (n_more := len(one.repositories) - _MOST_REPOSITORIES) > 0:
             yield f"    {counted(n_more, 'more repository')}: --json"
         for item_id, a, b in one.flips if flips else ():
-            yield f"    {item_id:40}{a:9.3f}{b:9.3f}{b - a:+9.3f}"
+            yield f"    {item_id:40}{a:9.3f}{b:9.3f}{b - a:+z9.3f}"
     if any(one.wins is None for one in found):
         yield "  –: random's numbers are expectations over all orders, which win, tie and lose nothing"
 
@@ -204,7 +204,7 @@ _VERDICTS = {
 
 def _sentence(one: Compared) -> str:
     """The verdict, and the numbers that it is from."""
-    interval = "" if one.low is None else f" ({one.low:+.3f} to {one.high:+.3f})"
+    interval = "" if one.low is None else f" ({one.low:+z.3f} to {one.high:+z.3f})"
     p = f"p {one.p:.3g}" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
     p += f", exploratory: {EXPLORATORY}" if one.p_adjusted is None else ""
     least = (
@@ -214,7 +214,7 @@ def _sentence(one: Compared) -> str:
     )
     repos = counted(one.n_repos, "repository")
     over = f", over items: {ITEM_NOTE}" if one.unit == ITEM else ""
-    return f"{_VERDICTS[one.verdict]}: {one.delta:+.3f}{interval}, {p}{least}; {repos}{over}"
+    return f"{_VERDICTS[one.verdict]}: {one.delta:+z.3f}{interval}, {p}{least}; {repos}{over}"
 
 
 def undecided(gate: str, found: Sequence[Compared]) -> str:

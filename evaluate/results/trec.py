@@ -37,6 +37,8 @@ ALIASES = {
 GDEVAL_GRADE = 4
 """The highest grade that gdeval, which computes ERR, takes."""
 LEVEL = 0.05
+OVER_QUERIES = "are over queries: for this collection only"
+"""The unit of interval and test, as a file of judgements names no repositories."""
 _NAME_WIDTH = 22
 """As wide as trec_eval's."""
 
@@ -196,7 +198,7 @@ def compared_lines(means: Sequence[Row], compared: Sequence[Row]) -> Iterator[st
     """A line per measure: the first run's mean, the difference with its interval, p, and what is said of the second."""
     yield "measure\tRUN\tRUN2 - RUN\tlow\thigh\tp\tverdict on RUN2\tqueries"
     for mean, row in zip(means, compared, strict=True):
-        ends = (_digits(row[end], "+.4f") for end in ("delta", "low", "high"))
+        ends = (_digits(row[end], "+z.4f") for end in ("delta", "low", "high"))
         numbers = (_digits(mean["mean"]), *ends, _digits(row["p"]))
         yield "\t".join((str(row["measure"]), *numbers, str(row["verdict"]), str(row["queries"])))
 
@@ -208,7 +210,7 @@ def _digits(value: float | str | None, form: str = ".4f") -> str:
 def notes(values: PerQuery, run: Lists, judged: Lists) -> Iterator[str]:
     """What the numbers are over, and who was left out."""
     queries = next(iter(values.values()))
-    yield f"means over {counted(len(queries), 'judged query')} with 95 % t intervals, the query being the unit"
+    yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
     if missing := sum(not run.get(query) for query in queries):
         without = f"{counted(missing, 'judged query')} without results count 0, as with trec_eval -c"
         yield f"{without}; --answered leaves them out"

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from lake.catalog.unit import ITEM
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address
 from report.leaderboard.board import Board, Row
@@ -76,10 +77,12 @@ class Beats(NamedTuple):
     Attributes:
         lines: Each system, best first, with its cells: one per system from the second on, None where it is not ahead.
         n_systems: How many systems the board has; the first MOST_SYSTEMS are here.
+        is_of_items: Whether the tests are over items, for want of repositories.
     """
 
     lines: Sequence[tuple[Row, Sequence[Cell | None]]]
     n_systems: int
+    is_of_items: bool
 
 
 def beats_of(board: Board) -> Beats | None:
@@ -98,4 +101,4 @@ def beats_of(board: Board) -> Beats | None:
         for b, a, delta, verdict in pairs.select("b", "a", "delta", "verdict").iter_rows()
     }
     lines = [(row, [cells.get((place, other)) for other in range(1, len(rows))]) for place, row in enumerate(rows[:-1])]
-    return Beats([*lines, (rows[-1], [])], len(board.systems))
+    return Beats([*lines, (rows[-1], [])], len(board.systems), ITEM in pairs["unit"])

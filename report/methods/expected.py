@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal
 
+from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import BETTER, EQUIVALENT, WORSE
 from report.entities import Run
 from report.facts import Facts
@@ -121,13 +122,13 @@ def _outcomes(facts: Facts, expectation: Expectation, protocol: str) -> Iterator
 
 def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
     pair = board.compared().filter(run_a=worse.run_id, run_b=better.run_id)
-    found = pair.select("verdict", "delta", "low", "high").collect().rows()
-    verdict, delta, low, high = found[0] if found else (None, None, None, None)
+    found = pair.select("verdict", "delta", "low", "high", "unit").collect().rows()
+    verdict, delta, low, high, unit = found[0] if found else (None, None, None, None, None)
     numbers = {row.run.run_id: score(row.number) for row in board.rows}
     if verdict is None:
         status, why, delta = UNTOLD, "too few items", None
     else:
-        why = f"on the board: {verdict}"
+        why = f"on the board: {verdict}{f', {ITEM_NOTE}' if unit == ITEM else ''}"
         status = _STATUS.get(verdict, UNTOLD)
     return Outcome(
         measured=measured,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
-from lake.catalog.unit import ITEM_INTERVALS, NO_INTERVAL
+from lake.catalog.unit import ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.store import Lake
 from report.addresses import pairs_path
 from report.charts.figures import files_of
@@ -55,6 +55,7 @@ def _pages(material: Material) -> Iterator[Page]:
         values = {
             "benchmark": benchmark,
             "item_intervals": ITEM_INTERVALS,
+            "item_note": ITEM_NOTE,
             "no_interval": NO_INTERVAL,
             "plain": _path(name, "-all"),
             "main_page": _path(name),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lake.catalog.unit import ITEM
-from lake.verdict import DIFFERENCE, Share, which_matters_more
+from lake.verdict import BETTER, DIFFERENCE, INSEPARABLE, WORSE, Share, Verdict, which_matters_more
 
 SHARES: dict[str, Share] = {
     "chunker": (0.221, 0.104, 0.338), "retriever": (0.614, 0.44, 0.78), "interaction": (0.165, 0.05, 0.29)
@@ -44,3 +44,13 @@ def test_where_two_shares_overlap_the_interval_of_their_difference_tells(differe
     answer = which_matters_more({**OVERLAPPING, DIFFERENCE: difference}, 12, too_few=False, unit=ITEM)
     assert answer.startswith(start)
     assert answer.endswith("(for these repositories only).")
+
+
+@pytest.mark.parametrize("kind", [BETTER, WORSE, INSEPARABLE])
+@pytest.mark.parametrize("ends", [(-0.25, 0.0), (-0.25, 0.00001), (-0.00001, 0.25), (-0.0, -0.0)])
+def test_no_sentence_has_a_negative_zero(kind: str, ends: tuple[float, float]) -> None:
+    low, high = ends
+    verdict = Verdict(run_id="a", reference="b", kind=kind, delta=-0.00001, low=low, high=high)
+    sentence = verdict.sentence(str)
+    assert "-0.000" not in sentence
+    assert "0.000" in sentence

@@ -6,11 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.catalog.unit import ITEM, REPOSITORY
+from report.build import build
 from report.charts.figures import files_of
 from report.facts import load
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
 from report.leaderboard.pairs import MOST_SYSTEMS, beats_of
+from tests.report.small_lake import write
 from tests.report.wide_lake import write_wide
 
 
@@ -58,3 +61,15 @@ def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: P
     values = [offer.value for offer, _, _ in first.offers]
     assert values == sorted(values)
     assert len(files_of([first.figure, None])) == 4
+
+
+def test_the_page_says_whether_the_tests_are_over_items(tmp_path: Path) -> None:
+    lake = write_wide(tmp_path / "lake", n_items=12, n_systems=4, names=["repoeval@chunking-v1"])
+    rows = lake.read("comparisons").drop("benchmark")
+    for unit in (ITEM, REPOSITORY):
+        over = rows.with_columns(unit=pl.lit(unit)).to_dicts()
+        write(lake, "comparisons", over, benchmark="repoeval", protocol="repoeval@chunking-v1", fingerprint=unit)
+        build(lake, tmp_path / unit)
+        page = (tmp_path / unit / "repoeval.html").read_text()
+        table = page[page.index("Who beats whom") :]
+        assert ("Tests are over items: for these repositories only." in table) == (unit == ITEM)

@@ -69,6 +69,12 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
         assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
         assert (pair.difference, pair.interval) == ("+0.020", f"{low:+.3f} to {high:+.3f}".replace("-", "−"))
         said.append((pair.status, pair.why))
+        over_items = [{**row, "unit": "item"}]
+        write(
+            lake, "comparisons", over_items, benchmark="repoeval", protocol=CHUNKING, fingerprint=f"item {low} {high}"
+        )
+        (_, (pair,)), *_ = outcomes(load(lake))
+        assert (pair.status, pair.why) == (said[-1][0], f"{said[-1][1]}, for these repositories only")
     assert said == [
         ("agrees", "on the board: better"),
         ("disagrees", "on the board: worse"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from report.render import prose
-from report.shown import MAX_LENGTH, count, measured, plural, score, size, slug, visible
+from report.shown import MAX_LENGTH, count, measured, plural, score, signed, size, slug, visible
 
 
 @pytest.mark.parametrize(
@@ -30,6 +30,10 @@ def test_a_very_long_text_is_cut_and_says_so() -> None:
 
 def test_scores_have_three_decimals() -> None:
     assert [score(value) for value in (0.0, 1.0, 0.12345, None)] == ["0.000", "1.000", "0.123", "–"]
+
+
+def test_what_is_shown_as_zero_has_no_minus() -> None:
+    assert [score(-0.0001), signed(-0.0001), signed(-0.0), signed(-0.0006)] == ["0.000", "+0.000", "+0.000", "−0.001"]
 
 
 def test_measurements_have_two_digits_or_whole_units() -> None:

@@ -299,7 +299,10 @@ def test_a_second_run_is_compared_by_paired_sign_flips_over_queries(tmp_path: Pa
     assert (found["delta"], found["verdict"], found["queries"]) == (0.5, "better", 60)
     assert found["p"] < 0.001
     assert "\tworse\t60" in score(files[0], tmp_path / "better", files[1], "--metrics", "P_1").out
-    assert "equivalent" in score(*files, files[1], "--metrics", "P_1").out
+    alike = score(*files, files[1], "--metrics", "P_1")
+    assert "equivalent" in alike.out
+    assert alike.err == "95 % intervals and p are over queries: for this collection only\n"
+    assert "60 judged queries; 95 % t intervals are over queries: for this" in score(*files, "--metrics", "P_1").err
 
 
 def test_every_query_of_two_runs_is_printed_with_both_values(files: tuple[Path, Path], tmp_path: Path) -> None:
