@@ -19,7 +19,8 @@ import evaluate.commands
 import ingest.commands
 import report.commands
 from lake.fingerprint import sha256_of
-from tests.tiny import CATS, ROOT, build, command
+from lake.store import Lake
+from tests.tiny import CATS, ROOT, build, command, put
 
 README = (ROOT / "README.md").read_text()
 STAGES = {"ingest": ingest.commands.app, "evaluate": evaluate.commands.app, "report": report.commands.app}
@@ -66,9 +67,9 @@ def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
     for name in ("search.js", "mine.py"):
         assert len(block(f"`{name}`").splitlines()) <= 20
         Path(name).write_text(block(f"`{name}`"))
-    exec(compile(block("as `my.tsv`").replace("lake/data", str(lake_folder)), "README.md", "exec"), {})
+    exec(compile(block(": `make_run.py`.").replace("lake/data", str(lake_folder)), "README.md", "exec"), {})
     lines = re.findall(
-        r"^python -m ingest ((?:check|run) +(?:my.tsv|--search) (?:(?!--chunker).)*)$", README, re.MULTILINE
+        r"^.venv/bin/python -m ingest ((?:check|run) +(?:my.tsv|--search) (?:(?!--chunker).)*)$", README, re.MULTILINE
     )
     assert len(lines) == 5
     if shutil.which("rg") is None:
@@ -82,6 +83,32 @@ def test_the_file_and_the_programs_of_the_readme_become_runs_by_its_commands(
     assert command("report", "--site", tmp_path / "site").code == 0
     page = (tmp_path / "site/repoeval-all.html").read_text()
     assert all(name in page for name in runs["system"])
+
+
+def test_the_steps_of_a_submission_work_as_they_are_printed(tmp_path: Path) -> None:
+    checkout = tmp_path / "checkout"
+    put(checkout / "make_run.py", block(": `make_run.py`.").encode())
+    put(checkout / "system.yaml", block("with this `system.yaml`:").encode())
+    (checkout / ".venv").symlink_to(sys.prefix)
+    source = build(tmp_path / "source/repoeval-sample").parent
+    done = command("ingest", "repoeval", "--source", source, "--lake", checkout / "lake/data")
+    assert done.code == 0, done.err
+    author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    settings = {**os.environ, **author, "PYTHONPATH": str(ROOT)}
+
+    def run(line: str) -> str:
+        done = subprocess.run(line, shell=True, cwd=checkout, env=settings, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr
+        return done.stderr
+
+    run("git init -q --bare ../origin && git init -q && git remote add origin ../origin")
+    make = block("Make it, check it, and import it:").splitlines()[0]
+    printed = [run(line) for line in (make, *block("Put both in the folder").splitlines())]
+    assert any("5 of 5 items" in one for one in printed)
+    names = run("git -C ../origin ls-tree -r --name-only my-retriever >&2").split()
+    assert names == [f"lake/submissions/my-retriever/2026-01-31/{name}" for name in ("run.tsv", "system.yaml")]
+    run(".venv/bin/python -m ingest submissions")
+    assert "my-retriever" in Lake(checkout / "lake/data").read("runs")["system"]
 
 
 def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> None:
@@ -117,6 +144,11 @@ def test_every_flag_is_in_the_readme(stage: str) -> None:
     }
     said = set(re.findall(r"--[a-z-]+", README)) | ({"--output"} if "`-o`" in README else set())
     assert flags - {"--help"} <= said
+
+
+def test_commands_to_copy_are_by_the_python_that_make_sets_up() -> None:
+    lines = [line for text in re.findall(r"```\n(.*?)```", README, re.DOTALL) for line in text.splitlines()]
+    assert not [line for line in lines if re.match(r"(\$ )?python ", line)]
 
 
 def test_every_verb_of_the_makefile_is_listed_with_what_it_does() -> None:

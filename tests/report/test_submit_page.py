@@ -98,8 +98,8 @@ def test_the_three_commands_of_the_page_make_check_and_hand_in_a_ranking(lake_fo
         put(checkout / name, text.encode())
     (checkout / "lake/data").symlink_to(lake_folder)
     author = {f"GIT_{who}_{what}": "a@b" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-    told = {**os.environ, **author, "PATH": path, "PYTHONPATH": str(ROOT)}
+    (checkout / ".venv").symlink_to(sys.prefix)
+    told = {**os.environ, **author, "PYTHONPATH": str(ROOT)}
 
     def run(line: str) -> str:
         done = subprocess.run(line, shell=True, cwd=checkout, env=told, capture_output=True, text=True, check=False)
