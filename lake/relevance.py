@@ -66,17 +66,18 @@ class Rule:
         return disjoint(gold) if self.by_lines else gold.select("item_id", "path").unique()
 
 
-def disjoint(gold: pl.LazyFrame) -> pl.LazyFrame:
+def disjoint(gold: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
     """An item's gold in a file without overlaps, so that every gold line counts once.
 
     Args:
-        gold: item_id, path, line_start, line_end (half-open); spans may overlap.
+        gold: The key, path, line_start, line_end (half-open); spans may overlap.
+        key: What tells one set of spans from another.
 
     Returns:
-        item_id, path, gold_start, gold_end, n_gold_in_file: ordered spans that share no line, and how many lines
+        The key, path, gold_start, gold_end, n_gold_in_file: ordered spans that share no line, and how many lines
         the item's gold has in the file.
     """
-    group = ["item_id", "path"]
+    group = [*key, "path"]
     covered_to = pl.col("line_end").cum_max().shift(1).over(group)
     return (
         gold.select(*group, "line_start", "line_end")

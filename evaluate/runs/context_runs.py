@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from evaluate.partition import scoring_code
+from evaluate.runs.batches import batches
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs, rules_of
@@ -24,9 +25,6 @@ from lake.tables import table
 ITEMS_AT_ONCE = 200
 """So many items are scored together: the lines of all files that runs name for them are in memory."""
 
-ROWS_AT_ONCE = 3_000_000
-"""About how many rows of hits are scored together, and of scores aggregated: what memory must hold."""
-
 
 def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
     """Score some runs by rules of contexts on every part of the items and aggregate them, as far as it is not done.
@@ -42,7 +40,7 @@ def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: S
     for protocol in protocols:
         for part in asked:
             todo = _to_do(part, protocol, others)
-            for batch in _batches(list(todo), "hits", [part]):
+            for batch in batches(list(todo), "hits", [part]):
                 scored = _scored(part, protocol, batch)
                 for run in batch:
                     _write(todo[run], protocol, *(rows.filter(run_id=run.run_id) for rows in scored))
@@ -51,10 +49,10 @@ def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: S
 
 def scores_of(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
     """What some runs score on one part, not stored: the columns of `scores` without `protocol` and its hash."""
-    batches = _batches([run for run in runs if not run.is_chance], "hits", [asked])
+    listed = [run for run in runs if not run.is_chance]
     chunkers = {run.run_id: run.chunker or "" for run in runs if run.is_chance}
     expected = expected_contexts(asked, [protocol], chunkers)[protocol.name]
-    return [*(_scored(asked, protocol, batch).scores for batch in batches), expected]
+    return [*(_scored(asked, protocol, batch).scores for batch in batches(listed, "hits", [asked])), expected]
 
 
 def aggregate_runs(asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
@@ -63,7 +61,7 @@ def aggregate_runs(asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence
     bounds = {run.chunker: run.run_id for run in mine if isinstance(run, PlannedRun) and run.protocol}
     first = [run for run in mine if run.run_id in bounds.values()]
     for wave, bounded_by in ((first, {}), ([run for run in mine if run not in first], bounds)):
-        for batch in _batches(wave, "scores", asked, protocol=protocol.name):
+        for batch in batches(wave, "scores", asked, protocol=protocol.name):
             _aggregate(asked, protocol, batch, bounded_by)
 
 
@@ -122,23 +120,6 @@ def _scored(asked: ItemPart, protocol: Protocol, batch: Sequence[Run]) -> Scored
         scored = score_contexts(protocol, material, some)
         found.append([rows.join(some.run_items, on=key, how="semi", maintain_order="left") for rows in scored])
     return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
-
-
-def _batches(runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
-    """Runs that are gone through together, so many that memory holds what a table has of theirs on some parts."""
-    batch, n_rows = list[Run](), 0
-    for run in runs:
-        of_run = {"run_id": run.run_id, **folders}
-        lake = asked[0].lake
-        parts = [part for one in asked if (part := lake.part(name, one.part, benchmark=one.benchmark, **of_run))]
-        n = lake.scan_parts(parts, name).select(pl.len()).collect().item()
-        if batch and n_rows + n > ROWS_AT_ONCE:
-            yield batch
-            batch, n_rows = [], 0
-        batch.append(run)
-        n_rows += n
-    if batch:
-        yield batch
 
 
 def _write(product: Product, protocol: Protocol, scores: pl.DataFrame, steps: pl.DataFrame) -> None:

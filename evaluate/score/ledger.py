@@ -22,6 +22,8 @@ the expectation over all orders of the whole pool: what is reachable is found or
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import polars as pl
 
 from evaluate.metrics import metrics_of
@@ -32,7 +34,8 @@ from lake.relevance import RELEVANCE, disjoint
 CLASSES = ("found", "past_budget", "seen", "unreachable", "no_answer", "other_lines", "not_returned")
 """The classes, in the order in which each takes of what is left."""
 
-_SPAN = ["item_id", "path"]
+_CASE = ["run_id", "item_id"]
+_FILE = ["item_id", "path"]
 
 
 def is_kept(protocol: Protocol) -> bool:
@@ -57,53 +60,55 @@ def ledger_of_lines(
     gold: pl.LazyFrame,
     files: pl.LazyFrame,
     chunks: pl.LazyFrame,
-    is_chance: bool,
+    chance: Sequence[str] = (),
 ) -> pl.LazyFrame:
-    """One row per item that has gold lines: item_id, n_gold and the CLASSES.
+    """One row per run and item that has gold lines: run_id, item_id, n_gold and the CLASSES.
 
     Args:
         protocol: One that :func:`is_kept` holds of.
-        scores: The run's rows of `scores` under it.
-        answered: Its rows of `run_items`.
-        hits: Its rows of `hits`; of a run with a part `lines` that is its ranking.
+        scores: The runs' rows of `scores` under it.
+        answered: Their rows of `run_items`.
+        hits: Their rows of `hits`; of a run with a part `lines` that is its ranking.
         gold: item_id, path, line_start, line_end, of the protocol's gold rule.
         files: item_id, path, n_lines of the gold files that are there.
         chunks: item_id, path, line_start, line_end: the chunks of the gold files that are searched; where nobody knows
             how they were cut, those files whole.
-        is_chance: The run stands for every order of the pool.
+        chance: The runs that stand for every order of the pool; they have no hits.
     """
     of_coverage = scores.filter(metric="line_coverage", k=protocol.primary.k).filter(pl.col("denominator") > 0)
-    known = of_coverage.select("item_id", n_gold="denominator", found="numerator")
+    is_chance = pl.col("run_id").is_in(list(chance))
+    known = of_coverage.select(*_CASE, n_gold="denominator", found="numerator")
+    is_agent = answered.group_by("run_id").agg(is_agent=pl.col("n_steps").is_not_null().any())
+    known = known.join(is_agent, on="run_id", how="left").with_columns(pl.col("is_agent").fill_null(value=False))
     spans = disjoint(_clamped(gold, files))
     # An agent searches as it likes: every file of the repository is there for it.
-    is_agent = answered.select(is_agent=pl.col("n_steps").is_not_null().any())
-    whole = files.select(*_SPAN, line_start=pl.lit(0, pl.Int64), line_end="n_lines").join(is_agent, how="cross")
-    free = whole.filter("is_agent").drop("is_agent")
-    searched = pl.concat([chunks.select(*_SPAN, "line_start", "line_end"), free], how="vertical_relaxed")
-    reached = _shared(searched, spans, files, "n_reachable")
-    returned, named = reached.rename({"n_reachable": "n_returned"}), files.select(_SPAN).clear()
-    kind = known.select("item_id", is_ranking=pl.lit(value=True))
-    if not is_chance:
-        part = pl.col("part")
-        # The lines that are best returned stand in place of the ranking, where a run has both.
-        shown = hits.filter(~part.str.starts_with(PUBLISHED_READING))
-        shown = shown.filter((part != RANKING) | ~(part == LINES).any()).join(files.select(_SPAN), on=_SPAN, how="semi")
-        returned, named = _shared(shown, spans, files, "n_returned"), shown.select(_SPAN).unique()
-        kind = answered.select("item_id", is_ranking=pl.col("n_steps").is_null())
-    named = named.with_columns(is_named=pl.lit(value=True))
+    whole = files.select(*_FILE, line_start=pl.lit(0, pl.Int64), line_end="n_lines")
+    in_chunks = _shared(chunks, spans, files, "n_in_chunks")
+    reached = _shared(whole, spans, files, "n_in_files").join(in_chunks, on=_FILE, how="left")
+    part = pl.col("part")
+    # The lines that are best returned stand in place of the ranking, where a run has both.
+    shown = hits.filter(~part.str.starts_with(PUBLISHED_READING))
+    shown = shown.filter((part != RANKING) | ~(part == LINES).any().over("run_id"))
+    shown = shown.join(files.select(_FILE), on=_FILE, how="semi")
+    returned = _shared(shown, spans, files, "n_returned", key=_CASE)
     by_item = (
-        reached.join(returned, on=_SPAN, how="full", coalesce=True)
-        .join(named, on=_SPAN, how="left")
-        .group_by("item_id")
+        known.select(*_CASE, "is_agent")
+        .join(reached, on="item_id")
+        .with_columns(n_reachable=pl.when("is_agent").then("n_in_files").otherwise("n_in_chunks").fill_null(0))
+        .join(returned, on=[*_CASE, "path"], how="left")
+        .join(shown.select(*_CASE, "path", is_named=True).unique(), on=[*_CASE, "path"], how="left")
+        .with_columns(n_returned=pl.when(is_chance).then("n_reachable").otherwise(pl.col("n_returned").fill_null(0)))
+        .group_by(_CASE)
         .agg(
             pl.col("n_returned", "n_reachable").sum(),
-            n_in_named=(pl.max_horizontal("n_reachable", "n_returned") - pl.col("n_returned").fill_null(0))
+            n_in_named=(pl.max_horizontal("n_reachable", "n_returned") - pl.col("n_returned"))
             .filter(pl.col("is_named"))
             .sum(),
         )
     )
+    kind = answered.select(*_CASE, is_ranking=pl.col("n_steps").is_null() | is_chance)
     sizes = pl.col("n_returned", "n_reachable", "n_in_named").fill_null(0).cast(pl.Float64)
-    counts = known.join(by_item, on="item_id", how="left").join(kind, on="item_id", how="left").with_columns(sizes)
+    counts = known.join(by_item, on=_CASE, how="left").join(kind, on=_CASE, how="left").with_columns(sizes)
     # What a run returned can be reached, whatever is known of its chunks.
     both = pl.max_horizontal("n_returned", "found")
     return _classes(counts.with_columns(returned=both, reachable=pl.max_horizontal("n_reachable", both)), answered)
@@ -112,7 +117,7 @@ def ledger_of_lines(
 def ledger_of_candidates(
     protocol: Protocol, *, scores: pl.LazyFrame, answered: pl.LazyFrame, hits: pl.LazyFrame, gold: pl.LazyFrame
 ) -> pl.LazyFrame:
-    """One row per item: item_id, n_gold (1) and the CLASSES; arguments as for :func:`ledger_of_lines`."""
+    """One row per run and item: run_id, item_id, n_gold (1) and the CLASSES; arguments as for `ledger_of_lines`."""
     names = {"found": (protocol.primary.metric, protocol.primary.k), "correct": ("correct", 0)}
     if "reachable" in {metric.name for metric, _ in metrics_of(protocol)}:
         names["reachable"] = ("reachable", 0)
@@ -121,16 +126,16 @@ def ledger_of_candidates(
         pl.col("value").filter(key == pl.struct(metric=pl.lit(metric), k=pl.lit(k, pl.Int64))).first().alias(name)
         for name, (metric, k) in names.items()
     ]
-    known = scores.group_by("item_id").agg(values)
+    known = scores.group_by(_CASE).agg(values)
     if "reachable" not in names:
         known = known.with_columns(reachable=pl.lit(1.0))
     returned = pl.max_horizontal("found", "correct")
     known = known.with_columns(returned=returned, reachable=pl.max_horizontal("reachable", returned))
     # Of complete lists nothing is left, and their hits need not be looked through.
     open_ = known.filter(pl.col("reachable") > pl.col("returned"))
-    in_its_file = hits.join(open_, on="item_id", how="semi").join(gold, on=_SPAN, how="semi")
-    other = in_its_file.select("item_id", n_in_named=pl.lit(1.0)).unique()
-    counts = known.join(other, on="item_id", how="left").with_columns(pl.col("n_in_named").fill_null(0.0))
+    in_its_file = hits.join(open_, on=_CASE, how="semi").join(gold, on=_FILE, how="semi")
+    other = in_its_file.select(*_CASE, n_in_named=pl.lit(1.0)).unique()
+    counts = known.join(other, on=_CASE, how="left").with_columns(pl.col("n_in_named").fill_null(0.0))
     return _classes(counts.with_columns(n_gold=pl.lit(1.0), is_ranking=pl.lit(value=True)), answered)
 
 
@@ -139,12 +144,12 @@ def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
 
     That is how much of its gold that was not returned lies in files that were.
     """
-    is_silent = answered.select("item_id", is_silent=pl.col("n_returned") == 0)
+    is_silent = answered.select(*_CASE, is_silent=pl.col("n_returned") == 0)
     silent, is_ranking = pl.col("is_silent").fill_null(value=True), pl.col("is_ranking").fill_null(value=True)
     past, left = pl.col("returned") - pl.col("found"), pl.col("reachable") - pl.col("returned")
     other = pl.when(silent).then(0.0).otherwise(pl.min_horizontal("n_in_named", left))
-    return counts.join(is_silent, on="item_id", how="left").select(
-        "item_id",
+    return counts.join(is_silent, on=_CASE, how="left").select(
+        *_CASE,
         "n_gold",
         "found",
         past_budget=pl.when(is_ranking).then(past).otherwise(0.0),
@@ -156,15 +161,16 @@ def _classes(counts: pl.LazyFrame, answered: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame) -> pl.LazyFrame:
-    """Spans cut to their files: item_id, path, line_start, line_end; those of no file are left out."""
+def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
+    """Spans cut to their files: the key, path, line_start, line_end; those of no file are left out."""
     n_lines = pl.col("n_lines")
     return (
-        spans.select(*_SPAN, "line_start", "line_end")
+        spans.select(*key, "path", "line_start", "line_end")
         .filter(pl.col("line_start").is_not_null())
-        .join(files.select(*_SPAN, "n_lines"), on=_SPAN)
+        .join(files.select(*_FILE, "n_lines"), on=_FILE)
         .select(
-            *_SPAN,
+            *key,
+            "path",
             pl.col("line_start").clip(0, n_lines),
             # Without an end it is a view on to the file's.
             pl.col("line_end").fill_null(n_lines).clip(0, n_lines),
@@ -172,8 +178,10 @@ def _clamped(spans: pl.LazyFrame, files: pl.LazyFrame) -> pl.LazyFrame:
     )
 
 
-def _shared(spans: pl.LazyFrame, gold: pl.LazyFrame, files: pl.LazyFrame, name: str) -> pl.LazyFrame:
-    """How many gold lines of each file lie in any of some spans: item_id, path and the name."""
-    held = disjoint(_clamped(spans, files)).select(*_SPAN, start="gold_start", end="gold_end")
+def _shared(
+    spans: pl.LazyFrame, gold: pl.LazyFrame, files: pl.LazyFrame, name: str, key: Sequence[str] = ("item_id",)
+) -> pl.LazyFrame:
+    """How many gold lines of each file lie in any of some spans: the key, path and the name."""
+    held = disjoint(_clamped(spans, files, key), key).select(*key, "path", start="gold_start", end="gold_end")
     shared = pl.min_horizontal("end", "gold_end") - pl.max_horizontal("start", "gold_start")
-    return held.join(gold, on=_SPAN).group_by(_SPAN).agg(shared.clip(0).sum().alias(name))
+    return held.join(gold, on=_FILE).group_by(*key, "path").agg(shared.clip(0).sum().alias(name))

@@ -18,7 +18,7 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
     Args:
         ledger: Rows of table `ledger`.
         items: The items, with the columns that slices name.
-        slices: slice, slice_value: those that the scores are pooled over.
+        slices: run_id, slice, slice_value: those that each run's scores are pooled over.
     """
     key = ["run_id", "protocol", "slice", "slice_value"]
     # One slice at a time: in each an item counts once more. The whole is among them also where nothing has a score.
@@ -26,7 +26,7 @@ def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame
         ledger.join(in_slice_of(items, name), on="item_id").with_columns(slice=pl.lit(name))
         for name in sorted({"all", *slices["slice"]})
     ]
-    rows = pl.concat(sliced).join(slices.lazy(), on=["slice", "slice_value"], how="semi")
+    rows = pl.concat(sliced).join(slices.lazy(), on=["run_id", "slice", "slice_value"], how="semi")
     sums = (
         rows.group_by(key)
         .agg(

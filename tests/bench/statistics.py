@@ -168,10 +168,12 @@ def ledgers(folder: str) -> None:
             at_five.with_columns(metric=pl.lit("correct")),
             at_five.with_columns(metric=pl.lit("reachable"), value=1.0),
         ]
-        given = {"scores": pl.concat([scores, *whole]), "answered": answered, "hits": hits, "gold": gold}
-        ledger = ledger_of_candidates(protocol, **given)
-        named = ledger.with_columns(run_id=pl.lit(f"system{system}"), protocol=pl.lit(PROTOCOL)).collect()
-        ledger_means(named.lazy(), items, slices).collect()
+        given = {"scores": pl.concat([scores, *whole]), "answered": answered, "hits": hits}
+        of_run = {name: frame.with_columns(run_id=pl.lit(f"system{system}")) for name, frame in given.items()}
+        ledger = ledger_of_candidates(protocol, **of_run, gold=gold)
+        of_protocol = ledger.with_columns(protocol=pl.lit(PROTOCOL)).collect()
+        slices = slices.with_columns(run_id=pl.lit(f"system{system}"))
+        ledger_means(of_protocol.lazy(), items, slices).collect()
 
 
 def distinct(folder: str) -> None:

@@ -54,24 +54,25 @@ def of_lines(
     everywhere = len(
         {(path, line) for path, start, end in gold for line in range(start or 0, min(end or 0, FILES.get(path, 99)))}
     )
-    shown = [("x", part, *span) for part, spans in hits.items() for span in spans]
+    case = {"run_id": ["run"], "item_id": ["x"]}
+    shown = [("run", "x", part, *span) for part, spans in hits.items() for span in spans]
     n_returned = sum(len(spans) for part, spans in hits.items() if part != "step")
     found = ledger_of_lines(
         protocol,
-        scores=pl.LazyFrame({"item_id": ["x"], "metric": ["line_coverage"], "k": [protocol.primary.k]}).with_columns(
+        scores=pl.LazyFrame({**case, "metric": ["line_coverage"], "k": [protocol.primary.k]}).with_columns(
             numerator=float(n_found), denominator=float(everywhere)
         ),
         answered=pl.LazyFrame(
-            {"item_id": ["x"], "n_returned": [n_returned], "n_steps": [3 if is_agent else None]},
-            {"item_id": pl.String, "n_returned": pl.Int64, "n_steps": pl.Int64},
+            {**case, "n_returned": [n_returned], "n_steps": [3 if is_agent else None]},
+            {"run_id": pl.String, "item_id": pl.String, "n_returned": pl.Int64, "n_steps": pl.Int64},
         ),
-        hits=pl.LazyFrame(shown, {"item_id": pl.String, "part": pl.String, **SPAN}, orient="row"),
+        hits=pl.LazyFrame(shown, {"run_id": pl.String, "item_id": pl.String, "part": pl.String, **SPAN}, orient="row"),
         gold=spans_of(gold),
         files=pl.LazyFrame({"item_id": ["x"] * 2, "path": list(FILES), "n_lines": list(FILES.values())}),
         chunks=spans_of([(path, 0, n) for path, n in FILES.items()] if chunks is None else chunks),
-        is_chance=is_chance,
+        chance=["run"] if is_chance else [],
     ).collect()
-    table("ledger").checked(found.with_columns(run_id=pl.lit("run"), protocol=pl.lit(protocol.name)))
+    table("ledger").checked(found.with_columns(protocol=pl.lit(protocol.name)))
     row = found.row(0, named=True)
     assert sum(row[name] for name in CLASSES) == row["n_gold"] == everywhere
     return {name: row[name] for name in CLASSES if row[name]}
@@ -166,9 +167,9 @@ def test_a_candidates_ledger_by_hand(found: int, correct: int, reachable: int, p
     columns = {"metric": pl.String, "k": pl.Int64, "value": pl.Float64}
     ledger = ledger_of_candidates(
         protocol_named("repobench-r@chunking-v1"),
-        scores=pl.LazyFrame(values, columns, orient="row").with_columns(item_id=pl.lit("x")),
-        answered=pl.LazyFrame({"item_id": ["x"], "n_returned": [len(paths)]}),
-        hits=pl.LazyFrame({"item_id": ["x"] * len(paths), "path": paths}, {"item_id": pl.String, "path": pl.String}),
+        scores=pl.LazyFrame(values, columns, orient="row").with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),
+        answered=pl.LazyFrame({"run_id": ["run"], "item_id": ["x"], "n_returned": [len(paths)]}),
+        hits=pl.LazyFrame({"path": paths}, {"path": pl.String}).with_columns(item_id=pl.lit("x"), run_id=pl.lit("run")),
         gold=pl.LazyFrame({"item_id": ["x"], "path": ["cand:2"]}),
     )
     row = ledger.collect().row(0, named=True)
