@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import polars as pl
 
 from evaluate.partition import scoring_code
-from evaluate.runs.batches import batches
+from evaluate.runs.batches import batches, rows_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs, rules_of
@@ -17,9 +17,8 @@ from evaluate.selection import ItemPart
 from evaluate.statistics.pooling import pooled, with_share_of_oracle
 from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol
-from lake.make import Product, product_of
+from lake.make import Product, product_of, write_by_run
 from lake.naming import GOLD_RUN
-from lake.store import Part
 from lake.tables import table
 
 ITEMS_AT_ONCE = 200
@@ -56,13 +55,41 @@ def scores_of(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[
 
 
 def aggregate_runs(asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
-    """Aggregate what runs score under a protocol, as far as it is not done; those that bound others first."""
-    mine = _scored_by(protocol, runs) if asked else []
-    bounds = {run.chunker: run.run_id for run in mine if isinstance(run, PlannedRun) and run.protocol}
-    first = [run for run in mine if run.run_id in bounds.values()]
-    for wave, bounded_by in ((first, {}), ([run for run in mine if run not in first], bounds)):
-        for batch in batches(wave, "scores", asked, protocol=protocol.name):
-            _aggregate(asked, protocol, batch, bounded_by)
+    """Aggregate what runs score under a protocol, as far as it is not done."""
+    if not asked:
+        return
+    lake, benchmark = asked[0].lake, asked[0].benchmark
+    mine = _scored_by(protocol, runs)
+    oracles = {run.chunker: run.run_id for run in mine if isinstance(run, PlannedRun) and run.protocol}
+    bounds = {
+        run.run_id: oracles[run.chunker]
+        for run in mine
+        if isinstance(run, PlannedRun) and not run.protocol and run.chunker in oracles
+    }
+    products: dict[str, Product] = {}
+    # The oracles first: what they bound is made from their aggregates.
+    for run in sorted(mine, key=lambda run: run.run_id in bounds):
+        folders = {"benchmark": benchmark, "protocol": protocol.name, "run_id": run.run_id}
+        parts = [part for one in asked if (part := lake.part("scores", one.part, **folders))]
+        inputs = [*parts, products.get(bounds.get(run.run_id, ""))]
+        if parts:
+            code = (pooled, with_share_of_oracle)
+            products[run.run_id] = product_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
+    todo = [run for run in mine if run.run_id in products and not products[run.run_id].is_current]
+    items = pl.concat([one.described for one in asked]).lazy()
+    for batch in batches(sorted(todo, key=lambda run: run.run_id in bounds), "scores", asked, protocol=protocol.name):
+        scores = pl.concat([rows_of(one, "scores", batch, protocol=protocol.name) for one in asked])
+        run_items = pl.concat([rows_of(one, "run_items", batch) for one in asked])
+        means = pooled(protocol, scores.drop("benchmark"), items, run_items).collect()
+        names = {run.run_id for run in batch}
+        stored = [
+            part
+            for run_id in sorted(set(oracles.values()) - names)
+            for part in lake.parts("aggregates", benchmark=benchmark, protocol=protocol.name, run_id=run_id)
+        ]
+        known = pl.concat([means.lazy(), lake.scan_parts(stored, "aggregates").select(means.columns)])
+        rows = with_share_of_oracle(means.lazy(), known, bounds).collect()
+        write_by_run({run_id: products[run_id] for run_id in sorted(names)}, rows)
 
 
 def _expect_part(asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
@@ -129,33 +156,3 @@ def _write(product: Product, protocol: Protocol, scores: pl.DataFrame, steps: pl
     product.write(
         *(frames[slot.table].with_columns(**sealed).select(*table(slot.table).columns) for slot in product.slots)
     )
-
-
-def _aggregate(
-    asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], bounds: Mapping[str | None, str]
-) -> None:
-    """The aggregates of some runs; those of the runs that bound them (chunker → run) are there."""
-    todo: dict[str, tuple[Product, Part | None]] = {}
-    scored: list[Part] = []
-    lake, benchmark = asked[0].lake, asked[0].benchmark
-    for run in runs:
-        folders = {"benchmark": benchmark, "protocol": protocol.name, "run_id": run.run_id}
-        parts = [part for one in asked if (part := lake.part("scores", one.part, **folders))]
-        bound = bounds.get(run.chunker) if isinstance(run, PlannedRun) else None
-        oracle = lake.part("aggregates", "all", **{**folders, "run_id": bound}) if bound else None
-        code = (pooled, with_share_of_oracle)
-        product = product_of(lake, "aggregates", part="all", inputs=[*parts, oracle], code=code, **folders)
-        if parts and not product.is_current:
-            todo[run.run_id] = (product, oracle)
-            scored += parts
-    if not todo:
-        return
-    items = pl.concat([one.described for one in asked]).lazy()
-    answered = [part for name in todo for part in lake.parts("run_items", benchmark=benchmark, run_id=name)]
-    scores, run_items = lake.scan_parts(scored, "scores").drop("benchmark"), lake.scan_parts(answered, "run_items")
-    found = pooled(protocol, scores, items, run_items).collect()
-    for run_id, (product, oracle) in todo.items():
-        rows = found.filter(run_id=run_id)
-        if oracle is not None:
-            rows = with_share_of_oracle(rows.lazy(), lake.scan_parts([oracle], "aggregates")).collect()
-        product.write(rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -58,23 +58,27 @@ def of_nothing(protocol: Protocol) -> dict[str, float]:
     return {name: shares[what] for name in names if (what := name.rpartition("_")[2]) in shares}
 
 
-def with_share_of_oracle(aggregates: pl.LazyFrame, oracle: pl.LazyFrame) -> pl.LazyFrame:
+def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds: Mapping[str, str]) -> pl.LazyFrame:
     """The aggregates with `share_of_oracle`: macro over the oracle's macro.
 
-    Null where the oracle's is 0 or null, and for metrics that the oracle does not bound.
+    Null for a run without an oracle, where the oracle's is 0 or null, and for metrics that the oracle does not bound.
 
     Args:
-        aggregates: Rows of table `aggregates` of one run and protocol.
-        oracle: Those of the oracle over the same chunks under the same protocol.
+        aggregates: Rows of table `aggregates` of one protocol.
+        oracles: Those of the oracles under the same protocol.
+        bounds: Run → the oracle over the same chunks.
     """
     bounded = [
         one.name
         for one in metrics().values()
         if (one.shape == "ranked" and one.direction == "higher") or one.name == GREEDY
     ]
-    bound = oracle.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0).select(*_MEASURED, bound="macro")
+    bound = oracles.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0)
+    pairs = pl.LazyFrame(list(bounds.items()), {"bounded": pl.String, "run_id": pl.String}, orient="row")
+    of_run = bound.select("run_id", *_MEASURED, bound="macro").join(pairs, on="run_id").drop("run_id")
+    key = ["run_id", *_MEASURED]
     return (
-        aggregates.join(bound, on=_MEASURED, how="left", maintain_order="left")
+        aggregates.join(of_run.rename({"bounded": "run_id"}), on=key, how="left", maintain_order="left")
         .with_columns(share_of_oracle=pl.col("macro") / pl.col("bound"))
         .drop("bound")
     )
