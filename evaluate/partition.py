@@ -15,6 +15,7 @@ from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
 from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows
 from evaluate.rank.ranking import Ranked, rank, rank_at_once, together
+from evaluate.runs.batches import rows_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs
@@ -89,7 +90,7 @@ class Partition:
         """Whether there is nothing to do for a run."""
         products = [ranking := self._ranking(run)]
         for protocol in (one for one in self._protocols if run.protocol in ("", one.name)):
-            products.append(self._scores(run, ranking, protocol))
+            products.append(self._scores(run, [ranking], protocol))
             if RELEVANCE[protocol.relevance].similarity:
                 products.append(self._relevance_product(protocol, run.system.chunker))
         return all(product.is_current for product in products)
@@ -101,8 +102,8 @@ class Partition:
         """
         todo: dict[Run, Product] = {}
         for run in runs:
-            run_items = self.lake.part("run_items", self.asked.part, **self._folders(run))
-            if run_items is not None and not (product := self._scores(run, run_items, protocol)).is_current:
+            run_items = self.asked.parts_of("run_items", run_id=run.run_id)
+            if run_items and not (product := self._scores(run, run_items, protocol)).is_current:
                 todo[run] = product
         if todo:
             write_by_run({run.run_id: product for run, product in todo.items()}, self.scores(list(todo), protocol))
@@ -116,15 +117,10 @@ class Partition:
         listed = [run for run in runs if not run.is_chance]
         return score_runs(
             Basis(protocol, items, gold, pool, axis, relevance),
-            hits=self._rows("hits", listed),
-            answers=self._rows("run_items", listed).select("run_id", "item_id", "completion"),
+            hits=rows_of(asked, "hits", listed),
+            answers=rows_of(asked, "run_items", listed).select("run_id", "item_id", "completion"),
             chance=[run.run_id for run in runs if run.is_chance],
         )
-
-    def _rows(self, table: str, runs: Sequence[Run]) -> pl.LazyFrame:
-        """What the part holds of runs in a table."""
-        parts = [self.lake.part(table, self.asked.part, **self._folders(run)) for run in runs]
-        return self.lake.scan_parts([part for part in parts if part], table)
 
     def _rank(self, runs: Sequence[PlannedRun]) -> None:
         """Rank the part for runs over one chunker's chunks: some pools at a time, whose tokens are shared by all."""
@@ -211,12 +207,12 @@ class Partition:
         tables = ("costs", "hits", "run_items")
         return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
 
-    def _scores(self, run: Run, ranking: Input, protocol: Protocol) -> Product:
+    def _scores(self, run: Run, ranking: Sequence[Input], protocol: Protocol) -> Product:
         return product_of(
             self.lake,
             "scores",
             part=self.asked.part,
-            inputs=[ranking, self.asked],
+            inputs=[*ranking, self.asked],
             parameters=protocol_hash(protocol),
             code=scoring_code(protocol),
             protocol=protocol.name,

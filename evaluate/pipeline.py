@@ -32,9 +32,9 @@ MANY_RANKINGS = 5_000
 
 
 class Job(NamedTuple):
-    """One part of the items under one chunker, for every task that asks it: what is handed out."""
+    """Some parts of the items under one chunker, for every task that asks them: what is handed out."""
 
-    part: str
+    stored: tuple[str, ...]
     chunker: str
 
 
@@ -63,7 +63,7 @@ class Runner:
         lake = Lake(self.lake)
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
-            for asked in asked_of(lake, task, self.selection, job.part):
+            for asked in asked_of(lake, task, self.selection, job.stored):
                 parts, result = [asked], Outcome()
                 work = Work(lake, task, parts, parts, self.selection, self.patterns, self.label, result, chunkers)
                 part = Partition(asked, self.cache)
@@ -111,9 +111,9 @@ def evaluate(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
     runs = [(work, run) for work in works for run in work.plan]
-    for work, run in runs:
+    for work in works:
         # First, so that nothing of what is gone is counted.
-        remove_other_parts(work, run)
+        remove_other_parts(work)
     said: dict[str, Mapping[str, str]] = {}
     for work, run in [(work, run) for work, run in runs if not work.is_current(run)]:
         if found := work.prepare(run, console.track):
@@ -158,7 +158,7 @@ def _jobs(works: Sequence[Work]) -> list[Job]:
         for asked in work.asked:
             part = Partition(asked, PoolCache())
             for run in work.plan:
-                job = Job(asked.part, run.system.chunker)
+                job = Job(tuple(asked.stored), run.system.chunker)
                 if job not in jobs and not part.is_current(run):
                     jobs.add(job)
     return sorted(jobs)

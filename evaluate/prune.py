@@ -7,22 +7,25 @@ from dataclasses import replace
 
 from evaluate.runs.task_runs import Work
 from evaluate.selection import Selection, asked_of
-from evaluate.systems import PlannedRun, known_retrievers
+from evaluate.systems import known_retrievers
 from lake.catalog.task import Task
 from lake.outcome import Outcome
 from lake.store import Lake, Part
+from lake.tables import TABLES
 from lake.text import counted
 
 OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "ledger", "ledger_means", "runs")
 """The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
 
 
-def remove_other_parts(work: Work, run: PlannedRun) -> None:
-    """Remove a run's parts over items that the lake no longer holds."""
-    names = {asked.part for asked in work.asked} | {"all"}
-    for part in _parts(work.lake, work.task, run.run_id):
-        if part.name not in names:
-            work.lake.remove(part)
+def remove_other_parts(work: Work) -> None:
+    """Remove what was made of items that the lake no longer holds, or that share a part with others now."""
+    for asked, runs, is_ours in ((work.asked, work.plan, True), (work.whole, work.imported, False)):
+        names = {part.part for part in asked} | {"all"}
+        for run in runs:
+            for part in _parts(work.lake, work.task, run.run_id):
+                if part.name not in names and (is_ours or TABLES[part.table].made_by == "evaluate"):
+                    work.lake.remove(part)
 
 
 def remove_stale(work: Work) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +18,9 @@ from lake.selection import Where, drawn_ids, of_where, said
 from lake.store import Lake, Part
 from lake.tables import table
 from lake.text import counted
+
+ITEMS_AT_ONCE = 2_000
+"""About so many items are ranked and scored together: ingested parts that have fewer share one."""
 
 LONG_TEXTS = ("patch", "target_text")
 """The columns of `items` that hold whole texts: they are read part by part, when a part is ranked or scored."""
@@ -52,12 +55,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class ItemPart:
-    """One part of a benchmark's items as a task asks them. Long texts are read when they are first looked at.
+    """Some items of a benchmark as a task asks them. Long texts are read when they are first looked at.
 
     Attributes:
         lake: Where it is read from.
         task: Who asks.
-        part: The part's name, in `items` and in every table made from it.
+        stored: The names of the parts of `items` that hold them.
         described: The selected scorable items without their long texts; `pool_id` is the task's.
         fingerprint: What the part, its gold and its pools were made from.
         n_unscorable: How many selected items cannot be scored.
@@ -67,7 +70,7 @@ class ItemPart:
 
     lake: Lake
     task: Task
-    part: str
+    stored: Sequence[str]
     described: pl.DataFrame
     fingerprint: str
     n_unscorable: int
@@ -79,11 +82,23 @@ class ItemPart:
         """The benchmark."""
         return self.task.benchmark
 
+    @property
+    def part(self) -> str:
+        """What a part is called that is made of these items."""
+        return part_name(self.stored)
+
+    def parts_of(self, name: str, **folders: str) -> list[Part]:
+        """The parts of a table that hold rows of these items: what was ingested is in the parts that it came in."""
+        is_made_here = table(name).made_by == "evaluate"
+        names = [self.part] if is_made_here else list(dict.fromkeys([self.part, *self.stored]))
+        parts = [self.lake.part(name, part, benchmark=self.benchmark, **folders) for part in names]
+        return [part for part in parts if part]
+
     @cached_property
     def items(self) -> pl.DataFrame:
         """The selected scorable items, with their texts."""
         pools = self.described.lazy().select("item_id", "pool_id")
-        rows = self._of_the_part("items").drop("pool_id").join(pools, on="item_id", maintain_order="left")
+        rows = self.scan("items").drop("pool_id").join(pools, on="item_id", maintain_order="left")
         return rows.select(*table("items").columns).collect()
 
     @cached_property
@@ -93,7 +108,7 @@ class ItemPart:
         Raises:
             GoldspanError: The lake holds no query of one.
         """
-        texts = self._of_the_part("queries", query=self.task.query).select("item_id", "text")
+        texts = self.scan("queries", query=self.task.query).select("item_id", "text")
         rows = self.described.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
             message = f"the lake holds no query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
@@ -104,7 +119,7 @@ class ItemPart:
     def gold(self) -> pl.DataFrame:
         """Their gold spans, under every rule."""
         items = self.described.lazy().select("item_id")
-        spans = self._scan("gold_spans", self.part)
+        spans = self.scan("gold_spans")
         return spans.join(items, on="item_id", how="semi", maintain_order="left").collect()
 
     @cached_property
@@ -116,11 +131,9 @@ class ItemPart:
         """The gold spans under one rule."""
         return self.gold.filter(pl.col("gold") == rule)
 
-    def _of_the_part(self, name: str, **folders: str) -> pl.LazyFrame:
-        return self._scan(name, self.part, **folders)
-
-    def _scan(self, name: str, part: str, **folders: str) -> pl.LazyFrame:
-        return self.lake.scan_part(name, part, benchmark=self.benchmark, **folders)
+    def scan(self, name: str, **folders: str) -> pl.LazyFrame:
+        """The rows of a table that are of the parts that hold these items."""
+        return self.lake.scan_parts(self.parts_of(name, **folders), name)
 
 
 class Edition(NamedTuple):
@@ -147,22 +160,51 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     return Edition(*lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0))
 
 
-def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = None) -> Iterator[ItemPart]:
-    """The parts of a benchmark's items that a task asks, or the one of a name; those left without items not at all.
+def item_parts(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
+    """The names of the parts of a benchmark's items, those together that are ranked and scored together.
+
+    Raises:
+        GoldspanError: The lake holds no items of the benchmark.
+    """
+    groups: list[tuple[str, ...]] = []
+    room = 0
+    for part in lake.parts("items", benchmark=benchmark):
+        height = lake.scan_parts([part], "items").select(pl.len()).collect().item()
+        if groups and height <= room:
+            groups[-1] += (part.name,)
+            room -= height
+        else:
+            groups.append((part.name,))
+            room = ITEMS_AT_ONCE - height
+    if not groups:
+        raise _nothing(lake, benchmark)
+    return groups
+
+
+def part_name(stored: Sequence[str]) -> str:
+    """What a part is called that is made of some ingested parts."""
+    return stored[0] if len(stored) == 1 else f"{stored[0]}+{len(stored) - 1}"
+
+
+def asked_of(lake: Lake, task: Task, selection: Selection, stored: Sequence[str] | None = None) -> Iterator[ItemPart]:
+    """A benchmark's items as a task asks them, those together that are ranked and scored together.
+
+    Args:
+        lake: Where from.
+        task: Who asks.
+        selection: Which items.
+        stored: The parts of the items, where it is some of :func:`item_parts`; those left without items are none.
 
     Raises:
         GoldspanError: The lake holds no items of the benchmark, or no gold of them.
     """
-    parts = lake.parts("items", benchmark=task.benchmark)
-    if not parts:
-        raise _nothing(lake, task.benchmark)
+    groups = item_parts(lake, task.benchmark) if stored is None else [stored]
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
-    for stored in parts:
-        if part not in (None, stored.name):
-            continue
-        short = [column for column in table("items").columns if column not in LONG_TEXTS]
-        stored_items = with_pools_of(lake, task, lake.scan_parts([stored], "items").select(short))
-        items = of_where(stored_items, selection.where).collect()
+    short = [column for column in table("items").columns if column not in LONG_TEXTS]
+    for names in groups:
+        parts = [part for part in lake.parts("items", benchmark=task.benchmark) if part.name in names]
+        rows = with_pools_of(lake, task, lake.scan_parts(parts, "items").select(short))
+        items = of_where(rows, selection.where).collect()
         if drawn is not None:
             items = items.filter(pl.col("item_id").is_in(drawn.implode()))
         scorable = items.filter("scorable")
@@ -173,31 +215,34 @@ def asked_of(lake: Lake, task: Task, selection: Selection, part: str | None = No
             scorable = scorable.filter(~is_blank)
         if items.is_empty():
             continue
-        gold = lake.part("gold_spans", stored.name, benchmark=task.benchmark)
-        if gold is None:
-            # Without it every score would be 0.
-            raise _nothing(lake, task.benchmark, f"gold_spans for {stored.name}")
-        files = _files_of_its_own(lake, task, stored.name, scorable["pool_id"])
+        files = _files_of_their_own(lake, task, names, scorable["pool_id"])
         pools = _files_of_all(lake, task) if files is None else files
         stamp = fingerprint(
-            stored.fingerprint,
-            gold.fingerprint,
-            [(one.name, one.fingerprint) for one in pools],
+            [part.fingerprint for part in parts],
+            # Without gold every score would be 0.
+            [_gold(lake, task.benchmark, name).fingerprint for name in names],
+            [(part.name, part.fingerprint) for part in pools],
             selection.said(),
             # Which are drawn depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
         )
-        n_unscorable = items.height - scorable.height
-        yield ItemPart(lake, task, stored.name, scorable, stamp, n_unscorable, n_blank, files)
+        yield ItemPart(lake, task, names, scorable, stamp, items.height - scorable.height, n_blank, files)
 
 
-def _files_of_its_own(lake: Lake, task: Task, part: str, pool_ids: pl.Series) -> list[Part] | None:
-    """The part of `files` that was read with a part of the items, where it holds all their pools."""
-    own = next((stored for stored in _files_of_all(lake, task) if stored.name == part), None)
-    if own is None:
+def _gold(lake: Lake, benchmark: str, part: str) -> Part:
+    gold = lake.part("gold_spans", part, benchmark=benchmark)
+    if gold is None:
+        raise _nothing(lake, benchmark, f"gold_spans for {part}")
+    return gold
+
+
+def _files_of_their_own(lake: Lake, task: Task, names: Sequence[str], pool_ids: pl.Series) -> list[Part] | None:
+    """The parts of `files` that were read with some parts of the items, where these hold all their pools."""
+    own = [part for part in _files_of_all(lake, task) if part.name in names]
+    if not own:
         return None
-    held = lake.scan_parts([own], "files").select("pool_id").unique().collect()["pool_id"]
-    return [own] if pool_ids.is_in(held.implode()).all() else None
+    known = lake.scan_parts(own, "files").select("pool_id").unique().collect()["pool_id"]
+    return own if pool_ids.is_in(known.implode()).all() else None
 
 
 def _files_of_all(lake: Lake, task: Task) -> list[Part]:

@@ -14,10 +14,9 @@ ROWS_AT_ONCE = 3_000_000
 
 
 def rows_of(asked: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> pl.LazyFrame:
-    """What a part of the items has of some runs in a table, with its declared columns."""
-    lake, of_part = asked.lake, {"benchmark": asked.benchmark, **folders}
-    parts = [lake.part(name, asked.part, run_id=run.run_id, **of_part) for run in runs]
-    return lake.scan_parts([part for part in parts if part], name)
+    """What some items have of some runs in a table, with its declared columns."""
+    parts = [part for run in runs for part in asked.parts_of(name, run_id=run.run_id, **folders)]
+    return asked.lake.scan_parts(parts, name)
 
 
 def batches(runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:

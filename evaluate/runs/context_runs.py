@@ -113,23 +113,23 @@ def _to_do(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> dict[Run
     lake = asked.lake
     # All parts of the symbols have one fingerprint, that of the code that found them.
     symbols = {part.fingerprint: part for part in lake.parts("symbols", rules=rules_of(protocol).symbols)}
-    gold_edits = lake.part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
+    gold_edits = asked.parts_of("edits", run_id=GOLD_RUN)
     todo = {}
     for run in _scored_by(protocol, runs):
-        of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
-        answered, edits = (lake.part(name, asked.part, **of_run) for name in ("run_items", "edits"))
+        answered, edits = (asked.parts_of(name, run_id=run.run_id) for name in ("run_items", "edits"))
         product = product_of(
             lake,
             "step_scores",
             "scores",
             part=asked.part,
-            inputs=[answered, edits, asked, gold_edits, *(symbols[name] for name in sorted(symbols))],
+            inputs=[*answered, *edits, asked, *gold_edits, *(symbols[name] for name in sorted(symbols))],
             parameters=protocol_hash(protocol),
             code=scoring_code(protocol),
             protocol=protocol.name,
-            **of_run,
+            benchmark=asked.benchmark,
+            run_id=run.run_id,
         )
-        if answered is not None and not product.is_current:
+        if answered and not product.is_current:
             todo[run] = product
     return todo
 

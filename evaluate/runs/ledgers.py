@@ -82,9 +82,9 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> None:
     for run in runs:
         of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
         scores = lake.part("scores", asked.part, protocol=protocol.name, **of_run)
-        hits, answered = (lake.part(name, asked.part, **of_run) for name in ("hits", "run_items"))
+        ranked = [part for name in ("hits", "run_items") for part in asked.parts_of(name, run_id=run.run_id)]
         cut = lake.part("chunkers", run.chunker) if run.chunker else None
-        read = [scores, hits, answered, cut, asked]
+        read = [scores, *ranked, cut, asked]
         ledger = product_of(lake, "ledger", part=asked.part, inputs=read, code=_CODE, protocol=protocol.name, **of_run)
         if scores is not None and not ledger.is_current:
             todo[run] = ledger

@@ -81,12 +81,11 @@ def rules_of(protocol: Protocol) -> ContextRules:
 
 def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
     """What some runs answered to a part of the items."""
-    lake, reading = asked.lake, _reading_of(protocol)
-    items = asked.described.select("item_id").lazy()
+    reading, items = _reading_of(protocol), asked.described.select("item_id").lazy()
 
     def rows(table: str) -> pl.LazyFrame:
-        parts = [lake.part(table, asked.part, benchmark=asked.benchmark, run_id=name) for name in names]
-        return lake.scan_parts([part for part in parts if part], table).join(items, on="item_id", how="semi")
+        parts = [part for name in names for part in asked.parts_of(table, run_id=name)]
+        return asked.lake.scan_parts(parts, table).join(items, on="item_id", how="semi")
 
     answers, seen = _as_read(rows("run_items"), rows("hits").select(_HIT), reading)
     answered, hits, edits = pl.collect_all(
@@ -102,12 +101,10 @@ def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs
 def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
     lake, of_items = asked.lake, asked.described.lazy().select("item_id", "pool_id")
-    patches = lake.scan_part("items", asked.part, benchmark=asked.benchmark).select(
-        "item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0
-    )
+    patches = asked.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
     items = of_items.join(patches, on="item_id", how="left", maintain_order="left").collect()
     gold = asked.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")
-    patched = lake.scan_part("edits", asked.part, benchmark=asked.benchmark, run_id=GOLD_RUN)
+    patched = asked.scan("edits", run_id=GOLD_RUN)
     patched = patched.filter(reading=_reading_of(protocol)).join(of_items, on="item_id", how="semi")
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
     named = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
