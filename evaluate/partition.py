@@ -5,16 +5,17 @@ This is the unit of work: a pure function of what the lake holds, so that parts 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
 import polars as pl
 
 from evaluate.metrics import metrics_of
-from evaluate.rank.hit_rows import cost_row, hit_rows, run_item_rows
-from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows
+from evaluate.rank.hit_rows import cost_rows, hit_rows, run_item_rows
+from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows, with_gold
 from evaluate.rank.ranking import Ranked, rank, rank_at_once, together
+from evaluate.retrievers import Pool, Queries
 from evaluate.runs.batches import rows_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
@@ -23,7 +24,7 @@ from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score_runs
 from evaluate.selection import ItemPart
-from evaluate.systems import PlannedRun, Run, System
+from evaluate.systems import PlannedRun, Run
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
@@ -127,30 +128,31 @@ class Partition:
         if not runs:
             return
         pools = self._pools(runs[0].system.chunker)
-        rankers = [self._ranker(run.system) for run in runs]
         # Where every item has a small pool of its own, these are gone through side by side.
         batches = [pools] if pools.are_own(self.asked.described) else pools.batches()
-        found = zip(*([ranker(batch) for ranker in rankers] for batch in batches), strict=True)
-        rows = []
-        for run, in_batches in zip(runs, found, strict=True):
-            ranked = together(in_batches)
-            hits = hit_rows(run.run_id, ranked, pools, self._axis)
-            items = run_item_rows(run.run_id, self.asked.items, ranked, pools)
-            rows.append((cost_row(run.run_id, self.asked.part, ranked), hits, items))
+        parts = zip(*(self._ranked(runs, batch) for batch in batches), strict=True)
+        ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
+        hits, items = hit_rows(ranked, pools, self._axis), run_item_rows(ranked, self.asked.items, pools)
         products = {run.run_id: self._ranking(run) for run in runs}
-        write_by_run(products, *(pl.concat(frames) for frames in zip(*rows, strict=True)))
+        write_by_run(products, cost_rows(ranked, self.asked.part), hits, items)
 
-    def _ranker(self, system: System) -> Callable[[ChunkedPools], Ranked]:
-        """What ranks some pools for a system."""
-        asked, task, retriever, protocol = self.asked, self.task, system.retriever, system.protocol
-        gold = asked.gold_of(protocol.gold) if protocol else None
-        gains = self._gains(protocol, system.chunker) if protocol else None
-        texts = rewritten(asked.queries, retriever.query_form)
+    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools) -> list[Ranked]:
+        """What some pools give, run by run; the same words are put to the same pools once."""
+        queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
 
-        def ranked(pools: ChunkedPools, n_side_by_side: int) -> Ranked:
+        def of_run(run: PlannedRun, n_side_by_side: int) -> Ranked:
+            task, retriever, protocol = self.task, run.system.retriever, run.system.protocol
+            key = (retriever.query_form, n_side_by_side)
+            if key not in queries:
+                texts = rewritten(self.asked.queries, retriever.query_form)
+                queries[key] = list(queries_by_pool(texts, pools, n_side_by_side))
+            known: Iterable[tuple[Pool, Queries]] = queries[key]
+            if protocol:
+                gold, gains = self.asked.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
+                known = with_gold(known, self.asked.queries, pools, gold, gains)
             return rank(
                 retriever,
-                queries_by_pool(texts, pools, n_side_by_side, gold=gold, gains=gains),
+                known,
                 tie=task.tie,
                 depth=task.depth,
                 cut_offs=CUT_OFFS,
@@ -158,12 +160,10 @@ class Partition:
                 zero_blank=task.ranks_blank and retriever.needs != "gold",
             )
 
-        def at_best(pools: ChunkedPools) -> Ranked:
-            if not pools.are_own(texts):
-                return ranked(pools, 1)
-            return rank_at_once(partial(ranked, pools), retriever.n_side_by_side, texts["item_id"].to_list())
-
-        return at_best
+        if not pools.are_own(self.asked.queries):
+            return [of_run(run, 1) for run in runs]
+        item_ids = self.asked.queries["item_id"].to_list()
+        return [rank_at_once(partial(of_run, run), run.system.retriever.n_side_by_side, item_ids) for run in runs]
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""

@@ -73,9 +73,12 @@ def n_nws_per_line(text: str) -> npt.NDArray[np.int64]:
     return np.add.reduceat((units > ord(" ")).astype(np.int64), starts)
 
 
+_VISIBLE = re.compile(r"[^\x00- ]")
+
+
 def is_blank(text: str) -> bool:
     """Whether a text holds nothing but white space: no character above U+0020."""
-    return not text or max(text) <= " "
+    return _VISIBLE.search(text) is None
 
 
 def regex_tokens(text: str) -> list[str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+import numpy as np
 import polars as pl
 
 from evaluate.rank.pools import ChunkedPools
@@ -14,22 +15,28 @@ from lake.naming import DONE, RANKING
 from lake.tables import table
 
 
-def hit_rows(run_id: str, ranked: Ranked, pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
+def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
     """Ranked chunks as rows of `hits`.
 
     Args:
-        run_id: The run.
-        ranked: What was ranked.
+        ranked: Run → what was ranked.
         pools: The pools, cut.
         axis: Gives the lines of the pools' files; asked only where chunks share some.
     """
     where = pools.chunks.select(
         "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
     )
-    hits = ranked.hits.join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
+    hits = _by_run(ranked).join(where, on=["pool_id", "chunk"], how="left", maintain_order="left")
     if pools.share_lines:
         hits = _with_added(hits, axis())
-    return _rows("hits", hits, run_id=run_id, step=0)
+    return _rows("hits", hits, step=0)
+
+
+def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
+    """The hits of all runs, one after the other, with `run_id`."""
+    numbers = np.repeat(np.arange(len(ranked)), [one.hits.height for one in ranked.values()])
+    run_id = pl.Series("run_id", list(ranked), pl.String).gather(numbers)
+    return pl.concat([one.hits for one in ranked.values()]).with_columns(run_id)
 
 
 def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
@@ -41,43 +48,51 @@ def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
 
 def _with_added(hits: pl.DataFrame, axis: LineAxis) -> pl.DataFrame:
     """Hits with the characters that each adds to those before it."""
-    key = ["item_id", "part", "rank"]
-    new = axis.place(added_lines(hits, ["item_id", "pool_id", "part"]).lazy()).select(*key, n_new_nws=axis.n_nws())
+    key = ["run_id", "item_id", "part", "rank"]
+    added = added_lines(hits, ["run_id", "item_id", "pool_id", "part"]).lazy()
+    new = axis.place(added).select(*key, n_new_nws=axis.n_nws())
     summed = new.group_by(key).agg(pl.col("n_new_nws").sum()).collect()
-    added = hits.drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
-    return added.with_columns(pl.col("n_new_nws").fill_null(0))
+    joined = hits.drop("n_new_nws").join(summed, on=key, how="left", maintain_order="left")
+    return joined.with_columns(pl.col("n_new_nws").fill_null(0))
 
 
-def run_item_rows(run_id: str, items: pl.DataFrame, ranked: Ranked, pools: ChunkedPools) -> pl.DataFrame:
-    """What happened to each item of a run, as rows of `run_items`."""
+def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> pl.DataFrame:
+    """What happened to each item of some runs, as rows of `run_items`; the arguments are as for :func:`hit_rows`."""
+    key = ["run_id", "item_id"]
     returned = (
-        ranked.hits.filter(pl.col("part") == RANKING)
-        .join(pools.chunks.select("pool_id", "chunk", "n_nws"), on=["pool_id", "chunk"], how="left")
-        .group_by("item_id")
+        _by_run(ranked)
+        .lazy()
+        .filter(pl.col("part") == RANKING)
+        .join(pools.chunks.lazy().select("pool_id", "chunk", "n_nws"), on=["pool_id", "chunk"], how="left")
+        .group_by(key)
         .agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     )
-    ties = [(item_id, k) for item_id, cut_offs in ranked.ties.items() for k in cut_offs]
-    tied = pl.DataFrame(ties, {"item_id": pl.String, "ties": pl.Int64}, orient="row")
-    failed = pl.DataFrame(list(ranked.failed.items()), {"item_id": pl.String, "error": pl.String}, orient="row")
+    ties = [(run, *case) for run, one in ranked.items() for case in one.ties.items()]
+    failed = [(run, *case) for run, one in ranked.items() for case in one.failed.items()]
+    texts = dict.fromkeys(key, pl.String())
     known = (
-        items.select("item_id")
-        .join(failed, on="item_id", how="left", maintain_order="left")
-        .join(tied.group_by("item_id", maintain_order=True).agg("ties"), on="item_id", how="left")
-        .join(returned, on="item_id", how="left")
+        pl.LazyFrame({"run_id": list(ranked)}, {"run_id": pl.String})
+        .join(items.lazy().select("item_id"), how="cross")
+        .join(pl.LazyFrame(failed, {**texts, "error": pl.String}, orient="row"), on=key, how="left")
+        .join(pl.LazyFrame(ties, {**texts, "ties": pl.List(pl.Int64)}, orient="row"), on=key, how="left")
+        .join(returned, on=key, how="left")
     )
     status = pl.when(pl.col("error").is_null()).then(pl.lit(DONE)).otherwise(pl.lit("failed"))
     nothing = pl.col("ties").fill_null([]), pl.col("n_returned", "n_nws").fill_null(0)
-    return _rows("run_items", known.with_columns(*nothing, status=status), run_id=run_id)
+    return _rows("run_items", known.with_columns(*nothing, status=status).collect())
 
 
-def cost_row(run_id: str, part: str, ranked: Ranked) -> pl.DataFrame:
-    """What ranking a part cost, as a row of `costs`."""
-    row = {
-        "run_id": run_id,
-        "part": part,
-        "index_seconds": ranked.index_seconds,
-        "index_bytes": ranked.index_bytes,
-        "query_seconds": ranked.query_seconds,
-        "hardware": hardware(),
-    }
-    return pl.DataFrame([row], schema=table("costs").columns)
+def cost_rows(ranked: Mapping[str, Ranked], part: str) -> pl.DataFrame:
+    """What ranking a part cost, as rows of `costs`."""
+    rows = [
+        {
+            "run_id": run_id,
+            "part": part,
+            "index_seconds": one.index_seconds,
+            "index_bytes": one.index_bytes,
+            "query_seconds": one.query_seconds,
+            "hardware": hardware(),
+        }
+        for run_id, one in ranked.items()
+    ]
+    return pl.DataFrame(rows, schema=table("costs").columns)

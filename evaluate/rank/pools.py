@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -181,12 +182,7 @@ def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
 
 
 def queries_by_pool(
-    items: pl.DataFrame,
-    pools: ChunkedPools,
-    n_side_by_side: int = 1,
-    *,
-    gold: pl.DataFrame | None = None,
-    gains: pl.DataFrame | None = None,
+    items: pl.DataFrame, pools: ChunkedPools, n_side_by_side: int = 1
 ) -> Iterator[tuple[Pool, Queries]]:
     """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
 
@@ -194,30 +190,46 @@ def queries_by_pool(
         items: Rows of `items`, each with the `text` that is searched for.
         pools: The pools, cut.
         n_side_by_side: How many pools are taken as one, where every item has one of its own.
-        gold: Rows of `gold_spans` under one gold rule, for a retriever that is shown them.
-        gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, likewise.
     """
-    gained = _gains(items, pools, gains) if gains is not None else {}
-    spans = None if gold is None else _spans(gold)
     made = pools.side_by_side(n_side_by_side)
     numbered = pools.chunks.select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
     asked = items.sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
-    for (number,), group in asked.group_by(pl.col("pool") // n_side_by_side, maintain_order=True):
-        queries = _queries(group, spans)
-        if gains is not None:
-            queries = replace(queries, gains=[gained[item_id] for item_id in queries.item_id])
-        yield made[number], queries
+    columns = asked.select(
+        "item_id",
+        "text",
+        "target_path",
+        pl.col("target_line").fill_null(-1).cast(pl.Int64),
+        place=pl.col("pool") // n_side_by_side,
+    ).to_dict(as_series=False)
+    places = np.array(columns.pop("place"), np.int64)
+    for begin, end in zip(
+        begins := np.flatnonzero(np.diff(places, prepend=-1)), [*begins[1:], len(places)], strict=True
+    ):
+        item_id, text, path, line = (values[begin:end] for values in columns.values())
+        queries = Queries(item_id=item_id, text=text, target_path=path, target_line=np.array(line, np.int64))
+        yield made[places[begin]], queries
 
 
-def _queries(asked: pl.DataFrame, spans: dict[str, list[Span]] | None) -> Queries:
-    item_ids = asked["item_id"].to_list()
-    return Queries(
-        item_id=item_ids,
-        text=asked["text"].to_list(),
-        target_path=asked["target_path"].to_list(),
-        target_line=asked["target_line"].fill_null(-1).to_numpy().astype(np.int64),
-        gold=() if spans is None else [spans.get(item_id, []) for item_id in item_ids],
-    )
+def with_gold(
+    asked: Iterable[tuple[Pool, Queries]],
+    items: pl.DataFrame,
+    pools: ChunkedPools,
+    gold: pl.DataFrame,
+    gains: pl.DataFrame | None,
+) -> Iterator[tuple[Pool, Queries]]:
+    """Pools and queries for a retriever that is shown the gold.
+
+    Args:
+        asked: The pools and queries.
+        items: item_id, pool_id.
+        pools: The pools, cut.
+        gold: Rows of `gold_spans` under one gold rule.
+        gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, where relevance is a similarity.
+    """
+    spans, gained = _spans(gold), _gains(items, pools, gains) if gains is not None else None
+    for pool, queries in asked:
+        shown = replace(queries, gold=[spans.get(item_id, []) for item_id in queries.item_id])
+        yield pool, replace(shown, gains=[gained[item_id] for item_id in queries.item_id]) if gained else shown
 
 
 def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dict[str, Floats]:

@@ -189,7 +189,7 @@ def _closed(basis: Basis, requested: Requested) -> pl.DataFrame:
         numerator, denominator = (amount(draw, k) for amount in form)
         undefined = np.nan if metric.is_undefined_null else 0.0
         columns |= {f"{name}/n": numerator, f"{name}/d": denominator, name: _over(numerator, denominator, undefined)}
-    return known.with_columns(pl.Series(name, values).fill_nan(None) for name, values in columns.items())
+    return known.hstack(pl.DataFrame(columns).with_columns(pl.all().fill_nan(None)))
 
 
 def _up_to(amounts: Floats, n: Floats) -> Floats:

@@ -53,12 +53,15 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     )
     frames = [pl.DataFrame(schema={**means.select(of).schema, "item_low": pl.Float64, "item_high": pl.Float64})]
     for (n,), alike in means.group_by(["n"], maintain_order=True):
-        columns = [(value.to_numpy(), count.to_numpy()) for value, count in zip(*alike["value", "count"], strict=True)]
+        ends = np.cumsum(alike["value"].list.len().to_numpy())[:-1]
+        columns = list(
+            zip(*(np.split(alike[name].explode().to_numpy(), ends) for name in ("value", "count")), strict=True)
+        )
         if isinstance(n, int) and n > _MANY:
             found = [_interval(*_grouped(value, count)) for value, count in columns]
         else:
-            each = [np.repeat(value, count) for value, count in columns]
-            found = [_interval(np.stack(each, axis=1), np.ones(len(each[0]), np.int64))]
+            items = [np.repeat(value, count) for value, count in columns]
+            found = [_interval(np.stack(items, axis=1), np.ones(len(items[0]), np.int64))]
         low, high = np.concatenate(found, axis=1)
         frames.append(alike.select(of).with_columns(item_low=low, item_high=high))
     return pl.concat(frames)

@@ -206,11 +206,13 @@ class ScoreMatrix:
             for key in wanted.select(SLICE).unique().iter_rows()
         }
         measures = wanted.select(MEASURE).unique().sort(MEASURE).with_row_index("measure")
+        slices: dict[tuple[object, ...], list[tuple[str, str]]] = {}
+        for row in wanted.iter_rows(named=True):
+            slices.setdefault(tuple(row[name] for name in MEASURE), []).append((row["slice"], row["slice_value"]))
         # Of each measure the place of every item that any of its slices holds, and matrices of runs by such places.
         self._numbers: dict[int, tuple[Integers, dict[str, Floats]]] = {}
         for *key, number in measures.select(*MEASURE, "measure").iter_rows():
-            slices = wanted.filter(*(pl.col(name) == one for name, one in zip(MEASURE, key, strict=True)))
-            held = np.unique(np.concatenate([self._items[one] for one in slices.select(SLICE).iter_rows()]))
+            held = np.unique(np.concatenate([self._items[one] for one in slices[tuple(key)]]))
             place = np.full(len(self._repo), -1)
             place[held] = np.arange(len(held))
             metric = metric_named(key[1])
@@ -230,11 +232,15 @@ class ScoreMatrix:
             .select("measure", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
             .collect()
         )
-        for (measure,), mine in rows.partition_by("measure", as_dict=True).items():
+        columns = {name: rows[name].to_numpy() for name in rows.columns}
+        order = np.argsort(columns["measure"], kind="stable")
+        measures_here, begins = np.unique(columns["measure"][order], return_index=True)
+        for measure, mine in zip(measures_here.tolist(), np.split(order, begins[1:]), strict=True):
             places, arrays = self._numbers[measure]
-            place = places[mine["item"].to_numpy()]
+            place = places[columns["item"][mine]]
+            is_compared = place >= 0
             for name, array in arrays.items():
-                array[self._run[run_id], place[place >= 0]] = mine[name].to_numpy()[place >= 0]
+                array[self._run[run_id], place[is_compared]] = columns[name][mine][is_compared]
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric in its slice."""

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evaluate.rank.pools import ChunkedPools, queries_by_pool
+from evaluate.rank.pools import ChunkedPools, queries_by_pool, with_gold
 from evaluate.rank.ranking import Ranked, SideBySideError, rank, rank_at_once
 from evaluate.retrievers import POOLS_AT_ONCE, Answer, Pool, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
@@ -40,12 +40,11 @@ class Made:
         return self.together(replace(retriever, n_side_by_side=1), task, depth, sees=sees)
 
     def together(self, retriever: Retriever, task: Task, depth: int | None = None, *, sees: str = "") -> Ranked:
-        gold, gains = self._seen(sees)
-        asked = queries_by_pool(self.items, self.pools, retriever.n_side_by_side, gold=gold, gains=gains)
+        asked = queries_by_pool(self.items, self.pools, retriever.n_side_by_side)
+        if sees:
+            gains = self.gains if sees == "gains" else None
+            asked = with_gold(asked, self.items, self.pools, self.gold, gains)
         return rank(retriever, asked, tie=task.tie, depth=depth, cut_offs=[1, 2, 3])
-
-    def _seen(self, sees: str) -> tuple[pl.DataFrame | None, pl.DataFrame | None]:
-        return self.gold if sees == "gold" else None, self.gains if sees == "gains" else None
 
 
 def made(asked: Sequence[tuple[str, Sequence[str]]]) -> Made:

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.rank.hit_rows import cost_row
+from evaluate.rank.hit_rows import cost_rows
 from evaluate.rank.ranking import Ranked, rank
 from evaluate.retrievers import Answer, Floats, Pool, Queries, Retriever, Scan, retrievers
 from lake.catalog.task import TieRule
@@ -231,7 +231,7 @@ def test_a_part_costs_what_ranking_it_took_and_nothing_was_timed_of_a_query_that
         _rank(_scorer(_raise(ValueError("x"))), _pool(2), _queries()),
     )
     for ranked, n in ((timed, 1), (failed, 0)):
-        row = table("costs").checked(cost_row("r", "items", ranked)).row(0, named=True)
+        row = table("costs").checked(cost_rows({"r": ranked}, "items")).row(0, named=True)
         assert (row["run_id"], row["part"], row["index_bytes"]) == ("r", "items", ranked.index_bytes)
         assert row["query_seconds"] == pytest.approx(ranked.query_seconds)
         assert len(row["query_seconds"]) == n
