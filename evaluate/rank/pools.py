@@ -202,9 +202,7 @@ def queries_by_pool(
         place=pl.col("pool") // n_side_by_side,
     ).to_dict(as_series=False)
     places = np.array(columns.pop("place"), np.int64)
-    for begin, end in zip(
-        begins := np.flatnonzero(np.diff(places, prepend=-1)), [*begins[1:], len(places)], strict=True
-    ):
+    for begin, end in pairwise([*np.flatnonzero(np.diff(places, prepend=-1)), len(places)]):
         item_id, text, path, line = (values[begin:end] for values in columns.values())
         queries = Queries(item_id=item_id, text=text, target_path=path, target_line=np.array(line, np.int64))
         yield made[places[begin]], queries

@@ -16,6 +16,7 @@ import polars as pl
 import pytest
 
 import evaluate.rank.pools
+import evaluate.selection
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection, asked_of
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
@@ -73,6 +74,7 @@ def _evaluated(lake: Path, *arguments: object) -> Path:
 @pytest.fixture
 def _five_rows_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(repobench_r, "ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", 5)
 
 
 @pytest.fixture
@@ -146,9 +148,18 @@ def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
     asked = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
     assert len(asked) == 8
     assert all([part.name for part in one.files or []] == [one.part] for one in asked)
-    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), "java_cff-test-0003"))
+    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), ["java_cff-test-0003"]))
     assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-0003", 5, 5)]
     assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
+
+
+def test_small_parts_are_ranked_and_scored_together(lake: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    in_fives = Lake(_evaluated(lake)).read("scores")
+    monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", 2_000)
+    store = Lake(_evaluated(lake))
+    assert {part.name for name in MADE for part in store.parts(name)} == {"java_cff-test-0000+7", "all"}
+    key = ["run_id", "protocol", "item_id", "granularity", "metric", "k"]
+    assert store.read("scores").sort(key).equals(in_fives.sort(key))
 
 
 def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
@@ -200,7 +211,10 @@ def _process(job: int) -> int:
 def test_a_killed_run_takes_its_processes_along_and_is_taken_up_again(lake: Path, tmp_path: Path) -> None:
     subprocess.run(["cp", "-r", lake, tmp_path / "whole"], check=True)
     _evaluated(tmp_path / "whole")
-    run = [sys.executable, "-m", "evaluate", "--lake", str(lake), "--engine", "local:2", "--quiet"]
+    in_fives = (
+        "import evaluate.selection as s, runpy; s.ITEMS_AT_ONCE = 5; runpy.run_module('evaluate', None, '__main__')"
+    )
+    run = [sys.executable, "-c", in_fives, "--lake", str(lake), "--engine", "local:2", "--quiet"]
     child = subprocess.Popen(run, cwd=ROOT, start_new_session=True)
     while child.poll() is None and not Lake(lake).parts("run_items"):
         time.sleep(0.01)
