@@ -11,6 +11,7 @@ from evaluate.declared import declare
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.rank.content_tokens import remove_stale_tokens
+from evaluate.retrievers.naming import retriever_named
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Work
@@ -47,6 +48,7 @@ class Runner:
         label: The label of the data.
         selection: Which items are asked.
         patterns: Which systems are run.
+        retrievers: The names of those that may run.
         chunkers: Task → chunker that has cut all its files → what its chunks were made from.
         cache: What the last job read.
     """
@@ -55,19 +57,19 @@ class Runner:
     label: str
     selection: Selection
     patterns: tuple[str, ...]
+    retrievers: tuple[str, ...]
     chunkers: Mapping[str, Mapping[str, str]]
     cache: PoolCache = field(default_factory=PoolCache)
 
     def run(self, job: Job) -> PartCounts:
         """Rank and score the job's systems, as far as they are not done; how many parts that made."""
-        lake = Lake(self.lake)
+        lake, known = Lake(self.lake), {name: retriever_named(name) for name in self.retrievers}
         for name, chunkers in self.chunkers.items():
             task = TASKS[name]
             for asked in asked_of(lake, task, self.selection, job.stored):
-                parts, result = [asked], Outcome()
-                work = Work(lake, task, parts, parts, self.selection, self.patterns, self.label, result, chunkers)
-                part = Partition(asked, self.cache)
-                part.run([run for run in work.plan if run.chunker == job.chunker])
+                of_task = (self.selection, self.patterns, self.label, Outcome(), known, chunkers)
+                work = Work(lake, task, [asked], [asked], *of_task)
+                Partition(asked, self.cache).run([run for run in work.plan if run.chunker == job.chunker])
         return lake.tally
 
 
@@ -103,7 +105,7 @@ def evaluate(
     for task in [task for task in tasks_of(benchmark) if _is_run(lake, task, tasks)]:
         whole = list(asked_of(lake, task, everything))
         asked = whole if selection == everything else list(asked_of(lake, task, selection))
-        works.append(Work(lake, task, asked, whole, selection, patterns, held.label, result))
+        works.append(Work(lake, task, asked, whole, selection, patterns, held.label, result, known))
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):
@@ -121,14 +123,13 @@ def evaluate(
             result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
     jobs = _jobs(works)
     chunkers = {work.task.name: work.chunkers for work in works if work.plan}
-    runner = Runner(lake.root, held.label, selection, tuple(patterns), chunkers)
+    runner = Runner(lake.root, held.label, selection, tuple(patterns), tuple(known), chunkers)
     n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
     done = engine.map(runner.run, jobs, are_long=n_rankings >= MANY_RANKINGS)
     for tally in console.track(done, f"evaluating {benchmark}", total=len(jobs)):
         lake.tally.add(tally)
-    for work, run in console.track(runs, f"concluding {benchmark}", total=len(runs)):
-        work.conclude(run, said.get(run.run_id, {}))
     for work in works:
+        work.conclude(said)
         result.news += remove_stale(work)
         work.score()
         if work.has_items:

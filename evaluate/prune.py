@@ -7,7 +7,6 @@ from dataclasses import replace
 
 from evaluate.runs.task_runs import Work
 from evaluate.selection import Selection, asked_of, item_parts, part_name
-from evaluate.systems import known_retrievers
 from lake.catalog.task import Task
 from lake.outcome import Outcome
 from lake.store import Lake, Part
@@ -41,7 +40,7 @@ def remove_stale(work: Work) -> list[str]:
     lake, task, asked = work.lake, work.task, work.selection
     rows = work.stored("built-in").select("run_id", "retriever", "limit", "selection").sort("run_id").collect()
     current: dict[Selection, set[str]] = {}
-    known, stale = known_retrievers(lake), []
+    known, stale = work.retrievers, []
     for run_id, retriever, limit, where in rows.iter_rows():
         if retriever in known and not known[retriever].is_at_hand:
             # Whether it would be made so again can be told only where its model is.
@@ -64,7 +63,7 @@ def _current(work: Work, selection: Selection) -> set[str]:
         asked = list(asked_of(work.lake, work.task, selection))
         work = replace(work, asked=asked, selection=selection, result=Outcome())
     # Named one by one, so that systems that run only when asked for are among them.
-    every = work.planned([f"*+{name}" for name in known_retrievers(work.lake)])
+    every = work.planned([f"*+{name}" for name in work.retrievers])
     return {run.run_id for run in every if work.is_current(run)}
 
 

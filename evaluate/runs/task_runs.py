@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from importlib.metadata import version
 
 import polars as pl
@@ -17,17 +17,17 @@ from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.rank.pool_contents import RULES
 from evaluate.rank.pools import is_complete, load_pools
-from evaluate.retrievers import BASELINE, Material, Track
+from evaluate.retrievers import BASELINE, Material, Retriever, Track
 from evaluate.runs.context_runs import aggregate_runs, score_runs
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import PlannedRun, Run, System, chosen, known_retrievers, picks_imported, run_id_of
+from evaluate.systems import PlannedRun, Run, System, chosen, picks_imported, run_id_of
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json
-from lake.make import Product, made_from, product_of
+from lake.make import Product, made_from, product_of, write_by_run
 from lake.naming import DONE
 from lake.outcome import Outcome
 from lake.relevance import RELEVANCE
@@ -53,6 +53,7 @@ class Work:
         patterns: Which systems, ours and imported ones; none for all.
         label: The label of the data.
         result: Where it is noted what was done.
+        retrievers: Every retriever that may run, by name.
         known_chunkers: What `chunkers` gives, where it is known.
     """
 
@@ -64,6 +65,7 @@ class Work:
     patterns: Sequence[str]
     label: str
     result: Outcome
+    retrievers: Mapping[str, Retriever]
     known_chunkers: Mapping[str, str] | None = None
 
     @cached_property
@@ -108,9 +110,8 @@ class Work:
         """The runs that some patterns mean; none where nothing here answers the task, or nothing is asked."""
         if self.task.imported_only or not self.has_items or (self.takes_contexts and not self.chunkers):
             return []
-        retrievers = known_retrievers(self.lake, patterns)
         before = () if patterns else self._made_before()
-        systems = chosen(self.task, patterns, self.chunkers, retrievers, self.protocols, before)
+        systems = chosen(self.task, patterns, self.chunkers, self.retrievers, self.protocols, before)
         return [self._run(system) for system in systems]
 
     def _made_before(self) -> set[str]:
@@ -157,23 +158,31 @@ class Work:
             pools = load_pools(self.lake, system.chunker, asked.pool_ids, asked.files, with_blank=self.task.ranks_blank)
             yield pools.texts.text, rewritten(asked.queries, system.retriever.query_form)["text"].to_list()
 
-    def conclude(self, run: PlannedRun, said: Mapping[str, str]) -> None:
-        """Write a run's own row, all its parts being there, and count its items.
+    def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
+        """Write the planned runs' own rows, all their parts being there, and count their items.
 
         Args:
-            run: The run.
-            said: What preparing it had to say.
+            parameters: Run → what preparing it has to say with its parameters.
         """
-        n, n_failed, why = self._count(run, counts_ties=BASELINE not in run.system.retriever.tags)
+        counts = self._count(self.plan)
+        rows = [self._run_row(run, *counts[run.run_id], parameters.get(run.run_id, {})) for run in self.plan]
+        todo = {run.run_id: product for run in self.plan if not (product := self._row(run)).is_current}
+        if todo:
+            frame = pl.DataFrame(rows, schema=table("runs").columns)
+            write_by_run(todo, frame.filter(pl.col("run_id").is_in(list(todo))))
+
+    def _run_row(
+        self, run: PlannedRun, n: int, n_failed: int, why: str | None, parameters: Mapping[str, str]
+    ) -> dict[str, object]:
         if n_failed:
             reason = f": {why.removeprefix('GoldspanError: ')}" if why else ""
-            said_of = f"{run.system.name}, {self.task.name}"
-            self.result.notes.append(f"{said_of}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
+            of_run = f"{run.system.name}, {self.task.name}"
+            self.result.notes.append(f"{of_run}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
         status = "complete" if self.selection.is_whole else "partial"
         if n_failed:
             status = "failed" if n_failed == n else "partial"
         system, where = run.system, self.selection.where
-        row = {
+        return {
             "run_id": run.run_id,
             "system": system.name,
             "benchmark": self.task.benchmark,
@@ -181,8 +190,8 @@ class Work:
             "chunker": system.chunker,
             "retriever": system.retriever.name,
             "origin": "built-in",
-            "parameters": canonical_json({**system.parameters(), **said, **selection_said(where)}),
-            "versions": canonical_json({name: version(name) for name in LIBRARIES}),
+            "parameters": canonical_json({**system.parameters(), **parameters, **selection_said(where)}),
+            "versions": _versions(),
             "status": status,
             "n_items": n,
             "limit": self.selection.limit,
@@ -190,7 +199,6 @@ class Work:
             "selection": [{"column": column, "value": value} for column, value in where],
             "fingerprint": run.stamp,
         }
-        self._row(run).make(lambda: pl.DataFrame([row], schema=table("runs").columns))
 
     def is_current(self, run: PlannedRun) -> bool:
         """Whether a run's row is there, and would be made just so again."""
@@ -201,22 +209,29 @@ class Work:
         folders = {"benchmark": self.task.benchmark, "run_id": run.run_id}
         return product_of(self.lake, "runs", part="all", inputs=self.asked, parameters=run.stamp, code=(), **folders)
 
-    def _count(self, run: Run, *, counts_ties: bool) -> tuple[int, int, str | None]:
-        """Add a run's items to what is said at the end: how many there are, how many failed, and why the first did."""
+    def _count(self, runs: Sequence[Run]) -> dict[str, tuple[int, int, str | None]]:
+        """Add runs' items to what is said at the end; how many each has, how many failed, and why the first did."""
         cuts = {k for p in self.protocols for metric, k in metrics_of(p) if metric.cut == "results" and k}
         is_cut = pl.col("ties").list.set_intersection(list(cuts)).list.len() > 0
-        run_items = self.lake.scan("run_items", benchmark=self.task.benchmark, run_id=run.run_id)
-        counts = run_items.select(
-            n=pl.len(),
-            failed=(pl.col("status") != DONE).sum(),
-            tied=is_cut.sum(),
-            why=pl.col("error").drop_nulls().first(),
+        of_run = {"benchmark": self.task.benchmark}
+        parts = [part for run in runs for part in self.lake.parts("run_items", run_id=run.run_id, **of_run)]
+        rows = (
+            self.lake.scan_parts(parts, "run_items")
+            .group_by("run_id")
+            .agg(
+                n=pl.len(),
+                failed=(pl.col("status") != DONE).sum(),
+                tied=is_cut.sum(),
+                why=pl.col("error").sort_by("item_id").drop_nulls().first(),
+            )
         )
-        n, n_failed, n_tied, why = counts.collect().row(0)
-        # A baseline's ties say nothing: random is nothing but ties.
-        tied = n_tied if counts_ties else 0
-        self.result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=tied))
-        return n, n_failed, why
+        counts = {run_id: of for run_id, *of in rows.collect().iter_rows()}
+        for run in runs:
+            n, n_failed, n_tied, _ = counts.setdefault(run.run_id, [0, 0, 0, None])
+            # A baseline's ties say nothing: random is nothing but ties.
+            is_told = isinstance(run, PlannedRun) and BASELINE not in run.system.retriever.tags
+            self.result.add(Outcome(expected=n, scored=n - n_failed, failed=n_failed, tied=n_tied if is_told else 0))
+        return {run_id: (n, n_failed, why) for run_id, (n, n_failed, _, why) in counts.items()}
 
     def score(self) -> None:
         """Aggregate the planned runs' scores; score, aggregate and count what was made elsewhere; contexts together."""
@@ -237,5 +252,9 @@ class Work:
             contexts = [protocol for protocol in self.protocols if protocol.context is not None]
             for items, runs in self.by_items:
                 score_runs(items, contexts, runs)
-        for run in self.imported:
-            self._count(run, counts_ties=False)
+        self._count(self.imported)
+
+
+@cache
+def _versions() -> str:
+    return canonical_json({name: version(name) for name in LIBRARIES})
