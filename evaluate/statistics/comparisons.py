@@ -9,6 +9,7 @@ the headline slice. Only these have an adjusted p; every other row is explorator
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -230,17 +231,17 @@ class ScoreMatrix:
             .join(measures.lazy(), on=MEASURE)
             .join(items.lazy(), on="item_id")
             .select("measure", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
+            .sort("measure")
             .collect()
         )
         columns = {name: rows[name].to_numpy() for name in rows.columns}
-        order = np.argsort(columns["measure"], kind="stable")
-        measures_here, begins = np.unique(columns["measure"][order], return_index=True)
-        for measure, mine in zip(measures_here.tolist(), np.split(order, begins[1:]), strict=True):
-            places, arrays = self._numbers[measure]
-            place = places[columns["item"][mine]]
+        numbers = columns["measure"].astype(np.int64)
+        for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
+            places, arrays = self._numbers[int(numbers[begin])]
+            place = places[columns["item"][begin:end]]
             is_compared = place >= 0
             for name, array in arrays.items():
-                array[self._run[run_id], place[is_compared]] = columns[name][mine][is_compared]
+                array[self._run[run_id], place[is_compared]] = columns[name][begin:end][is_compared]
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric in its slice."""
