@@ -11,12 +11,12 @@ from functools import partial
 
 import polars as pl
 
+from evaluate.batches import rows_of
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_rows, hit_rows, run_item_rows
 from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows, with_gold
 from evaluate.rank.ranking import Ranked, rank, rank_at_once, together
 from evaluate.retrievers import Pool, Queries
-from evaluate.runs.batches import rows_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs

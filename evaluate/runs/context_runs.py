@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import polars as pl
 
+from evaluate.batches import batches, rows_of
 from evaluate.partition import scoring_code
-from evaluate.runs.batches import batches, rows_of
 from evaluate.score.conformance import protocol_hash
 from evaluate.score.contexts.chance import expected_contexts
 from evaluate.score.contexts.material import load_material, load_runs, rules_of

@@ -8,7 +8,7 @@ from functools import cached_property
 
 import polars as pl
 
-from evaluate.runs.batches import batches, rows_of
+from evaluate.batches import batches, rows_of
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart

@@ -9,7 +9,7 @@ from unittest.mock import patch
 import polars as pl
 import pytest
 
-import evaluate.runs.batches
+import evaluate.batches
 from evaluate.metrics import metrics_of
 from evaluate.runs import context_runs as stage
 from evaluate.runs.context_runs import score_runs
@@ -87,7 +87,7 @@ def test_other_symbols_are_scored_anew(lake: Lake) -> None:
 def test_batches_give_the_scores_that_all_together_give(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
     score(lake)
     together = {name: lake.read(name) for name in SCORED}
-    monkeypatch.setattr(evaluate.runs.batches, "ROWS_AT_ONCE", 1)
+    monkeypatch.setattr(evaluate.batches, "ROWS_AT_ONCE", 1)
     score(lake, code="one by one")
     assert all(lake.read(name).equals(frame) for name, frame in together.items())
 
