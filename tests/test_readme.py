@@ -111,6 +111,21 @@ def test_the_steps_of_a_submission_work_as_they_are_printed(tmp_path: Path) -> N
     assert "my-retriever" in Lake(checkout / "lake/data").read("runs")["system"]
 
 
+def test_a_run_is_exported_and_scored_as_printed(
+    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
+    score, *printed = block("## Score any ranking").splitlines()
+    for line in [*block("A run of the lake gives both files").splitlines(), score.removeprefix("$ ")]:
+        _, _, stage, *words = shlex.split(line.replace("fixed-nws-1500+", "whole-file+"))
+        done = command(stage, *words)
+        assert done.code == 0, done.err
+    lines = [*done.out.splitlines(), *done.err.splitlines()]
+    # Another lake has other numbers.
+    assert [re.sub(r"\d+", "0", line) for line in lines] == [re.sub(r"\d+", "0", line) for line in printed]
+
+
 def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> None:
     script, lake = tmp_path / "chunk.js", tmp_path / "lake"
     script.write_text(block("`chunk.js`"))
