@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluate.declared import declare
+from evaluate.naming import retriever_named
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.rank.content_tokens import remove_stale_tokens
-from evaluate.retrievers.naming import retriever_named
 from evaluate.runs.comparing import compare_task
 from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Work

@@ -9,11 +9,11 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
+from evaluate.naming import retriever_named
 from evaluate.rank.hit_rows import hit_rows
 from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
-from evaluate.retrievers.naming import retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task

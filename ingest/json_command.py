@@ -27,6 +27,7 @@ from typing import NamedTuple
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_LINE_BYTES, parsed_json
+from lake.located import is_library, shown_path
 from lake.text import escaped
 
 PATIENCE = 60.0
@@ -39,6 +40,8 @@ _COMPLAINT, _SHOWN_LINES, _SHOWN_CHARACTERS = 20, 3, 200
 """Lines of standard error that are kept; of these so many are shown, with so many characters."""
 
 _ERROR = re.compile(r"(?:Uncaught )?[\w.]*(?:Error|Exception)\b[^:]*: ")
+_PYTHON_LINE = re.compile(r"\s*File \"(.+)\", line (\d+)")
+_OTHER_LINE = re.compile(r"(?:^|[\s(])(?:file://)?([^\s():]+\.\w+):(\d+)\b")
 
 Request = Mapping[str, object]
 
@@ -263,9 +266,22 @@ class Started:
         lines = b"".join(self._complaint).decode(errors="replace").strip().splitlines()
         # Some print the stack below the error, not above it.
         errors = [line for line in lines if _ERROR.match(line)]
-        said = " | ".join(line.strip() for line in errors[-1:] or lines[-_SHOWN_LINES:])
+        where = _location(lines) if errors else ""
+        said = where + " | ".join(line.strip() for line in errors[-1:] or lines[-_SHOWN_LINES:])
         said = said if len(said) <= _SHOWN_CHARACTERS else f"…{said[-_SHOWN_CHARACTERS:]}"
         return f"{why}; it complained: {said}" if said else why
+
+
+def _location(stack: Sequence[str]) -> str:
+    """`file:line: ` of the program's own, where an error was raised; empty where its stack does not say.
+
+    Python's stack ends where the error is; others begin there.
+    """
+    of_python = [match for line in reversed(stack) if (match := _PYTHON_LINE.match(line))]
+    for match in of_python or filter(None, map(_OTHER_LINE.search, stack)):
+        if (file := Path(match[1])).is_file() and not is_library(file):
+            return f"{shown_path(file)}:{match[2]}: "
+    return ""
 
 
 def _understood(line: bytes, owed: set[str]) -> tuple[Mapping[str, object], str]:

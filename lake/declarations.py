@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Generic, Protocol, TypeVar
 
-from lake.errors import GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.located import located, shown_path
 
 
 class Named(Protocol):
@@ -44,25 +47,35 @@ CHUNKER_SETS: Mapping[str, tuple[str, ...]] = {
 _PARAMETER = re.compile(r"<(\w+)>")
 
 
-def discover(package: ModuleType, kind: type[D], *, by_name: bool = True) -> dict[str, D]:
+def discover(package: ModuleType, kind: type[D], *, by_name: bool = True, in_every: bool = False) -> dict[str, D]:
     """Every module-level declaration of one kind in a package's modules, by name, in the order of the names.
 
     Args:
         package: Where.
         kind: Of which class.
         by_name: Otherwise they come module by module, as each declares them.
+        in_every: Whether every module is to have one. Those whose name begins with an underscore are helpers.
 
     Raises:
-        GoldspanError: Two declarations have one name.
+        GoldspanError: Two declarations have one name, a module cannot be imported, or it has none and is to have one.
     """
     found: dict[str, D] = {}
     owner: dict[str, str] = {}
     for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda info: info.name):
         if info.name.startswith("_"):
             continue
-        module = importlib.import_module(f"{package.__name__}.{info.name}")
-        for value in vars(module).values():
-            if not isinstance(value, kind) or found.get(value.name) is value:
+        module = _imported(f"{package.__name__}.{info.name}", kind)
+        declared = [value for value in vars(module).values() if isinstance(value, kind)]
+        if in_every and not declared:
+            called = kind.__name__
+            message = f"{shown_path(Path(str(module.__file__)))} declares no {called.lower()}"
+            hint = (
+                f"Write at the end of the file: MINE = {called}(name=…, title=…, meaning=…, …), as the files beside it "
+            )
+            hint += "do. If it is a helper, begin its name with an underscore."
+            raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+        for value in declared:
+            if found.get(value.name) is value:
                 continue
             if value.name in found:
                 message = f"{kind.__name__.lower()} {value.name!r} is declared twice"
@@ -70,6 +83,19 @@ def discover(package: ModuleType, kind: type[D], *, by_name: bool = True) -> dic
                 raise GoldspanError(message, where=where, hint="Give one of them another name.")
             found[value.name], owner[value.name] = value, module.__name__
     return dict(sorted(found.items())) if by_name else found
+
+
+def _imported(name: str, kind: type[D]) -> ModuleType:
+    """A module in which anyone may declare something; a fault in it is theirs, and said as such."""
+    try:
+        return importlib.import_module(name)
+    except GoldspanError:
+        raise
+    except Exception as error:
+        spec = importlib.util.find_spec(name)
+        origin = Path(spec.origin) if spec and spec.origin else None
+        message = f"this file of {kind.__name__.lower()}s cannot be imported: {located(error, origin)}"
+        raise GoldspanError(message, hint="Mend it, or take it out of the folder.", code=Exit.USAGE) from error
 
 
 @dataclass(frozen=True)

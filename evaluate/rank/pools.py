@@ -181,6 +181,17 @@ def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
     return uncut.head(1).collect().is_empty()
 
 
+def has_chunks(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
+    """Whether any file of some pools has a chunk; one that fails on all of them has none, and nothing to rank."""
+    files = lake.scan("files").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
+    cut = lake.scan("chunk_status", chunker=chunker).filter(pl.col("n_chunks") > 0)
+    with_lines = files.join(lake.scan("blobs").filter(pl.col("n_lines") > 0), on="sha256", how="semi")
+    return (
+        with_lines.head(1).collect().is_empty()
+        or not files.join(cut, on="sha256", how="semi").head(1).collect().is_empty()
+    )
+
+
 def queries_by_pool(
     items: pl.DataFrame, pools: ChunkedPools, n_side_by_side: int = 1
 ) -> Iterator[tuple[Pool, Queries]]:

@@ -11,6 +11,8 @@ import polars as pl
 
 from evaluate.retrievers import Floats, Integers, Pool, Queries, Retriever
 from lake.catalog.task import TieRule
+from lake.errors import GoldspanError
+from lake.located import file_of, located
 from lake.naming import LINES, RANKING
 from lake.sampling import seeded_hash
 from lake.text import is_blank
@@ -98,7 +100,9 @@ def rank(
             n_bytes = int(index.n_bytes)
         except Exception as error:
             # A retriever is anyone's code: its fault is a row, never the end.
-            why = f"{type(error).__name__}: {error}".splitlines()[0][:300].encode(errors="backslashreplace").decode()
+            is_told = isinstance(error, GoldspanError)
+            why = f"{type(error).__name__}: {error}" if is_told else located(error, file_of(retriever.index))
+            why = why.splitlines()[0][:300].encode(errors="backslashreplace").decode()
             if pool.side_by_side:
                 raise SideBySideError(why) from error
             result.failed.update(dict.fromkeys(queries.item_id, why))

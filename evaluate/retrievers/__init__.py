@@ -10,11 +10,11 @@ from types import MappingProxyType
 from typing import Literal, NamedTuple, Protocol
 
 from evaluate.embedding.vectors import VectorStore
-from evaluate.retrievers.given import Floats as Floats
-from evaluate.retrievers.given import Integers as Integers
-from evaluate.retrievers.given import Pool as Pool
-from evaluate.retrievers.given import Queries as Queries
-from evaluate.retrievers.given import Span as Span
+from evaluate.retrievers._given import Floats as Floats
+from evaluate.retrievers._given import Integers as Integers
+from evaluate.retrievers._given import Pool as Pool
+from evaluate.retrievers._given import Queries as Queries
+from evaluate.retrievers._given import Span as Span
 from lake.declarations import discover
 
 BASELINE = "baseline"
@@ -180,4 +180,4 @@ def retrievers() -> Mapping[str, Retriever]:
     Raises:
         GoldspanError: Two declarations have one name.
     """
-    return discover(sys.modules[__name__], Retriever)
+    return discover(sys.modules[__name__], Retriever, in_every=True)

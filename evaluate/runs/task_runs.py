@@ -16,7 +16,7 @@ from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.rank.pool_contents import RULES
-from evaluate.rank.pools import is_complete, load_pools
+from evaluate.rank.pools import has_chunks, is_complete, load_pools
 from evaluate.retrievers import BASELINE, Material, Retriever, Track
 from evaluate.runs.context_runs import aggregate_runs, score_runs
 from evaluate.selection import ItemPart, Selection
@@ -91,11 +91,14 @@ class Work:
         complete = {}
         pool_ids = pl.concat([asked.pool_ids for asked in self.asked])
         for part in self.lake.parts("chunkers"):
-            if is_complete(self.lake, part.name, pool_ids):
-                complete[part.name] = part.fingerprint
-            else:
+            if not is_complete(self.lake, part.name, pool_ids):
                 note = f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}"
-                self.result.notes = [*dict.fromkeys([*self.result.notes, note])]
+            elif not has_chunks(self.lake, part.name, pool_ids):
+                note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}"
+            else:
+                complete[part.name] = part.fingerprint
+                continue
+            self.result.notes = [*dict.fromkeys([*self.result.notes, note])]
         if not complete and not self.takes_contexts:
             message = f"no chunker has cut the files of {self.task.benchmark}"
             raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)

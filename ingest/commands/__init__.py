@@ -15,6 +15,7 @@ from ingest.commands.open_source import cloned_repositories, configured, no_clon
 from ingest.commands.runs import FileFormatOption, TimeoutOption, commands, outcome_of
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
+from ingest.contents.chunks import remove_undeclared
 from ingest.json_command import PATIENCE
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.runs.bundled_runs import import_recorded, imported_runs
@@ -106,7 +107,7 @@ def read(
         for one in resolved:
             if one.declaration.given:
                 console.say(f"{one.name} cuts by running: {one.declaration.given}")
-        done = list[Outcome]()
+        done = [Outcome(news=remove_undeclared(store))]
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
         beside = read_beside(source, own, clones=bool(base))
         programs = [file for one in resolved if (cuts := one.declaration.command) for file in cuts.files]

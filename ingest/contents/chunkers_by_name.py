@@ -16,6 +16,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.json_command import PATIENCE, JsonCommand
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.located import located
 from lake.store import Lake
 
 COMMAND = "command"
@@ -27,7 +28,7 @@ _FUNCTION = re.compile(r"[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*")
 @cache
 def chunkers() -> dict[str, Chunker]:
     """Every declared chunker by name, in the order of the names."""
-    return discover(ingest.contents.chunkers, Chunker)
+    return discover(ingest.contents.chunkers, Chunker, in_every=True)
 
 
 def default_chunkers() -> list[str]:
@@ -73,6 +74,13 @@ def name_fault(name: str) -> str:
             resolve("chunker", CHUNKER_ALIASES.get(name, name), chunkers())
         return "is a chunker of Goldspan's own"
     return ""
+
+
+def is_declared(name: str) -> bool:
+    """Whether some declaration answers to a concrete name, whatever it needs installed."""
+    with suppress(GoldspanError):
+        return bool(resolve("chunker", name, chunkers()))
+    return False
 
 
 INSTALL = "First: make chunkers (or: pip install -c constraints.txt -r requirements-chunkers.txt)"
@@ -152,12 +160,17 @@ def _function(what: str) -> Callable[..., Cut]:
         GoldspanError: There is none.
     """
     module, _, name = what.partition(":")
+    hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
     try:
-        function = getattr(importlib.import_module(module), name)
+        function = getattr(importlib.import_module(module), name, None)
     except Exception as error:
-        message = f"--chunker: there is no function {what}: {type(error).__name__}: {error}"
-        hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
-        raise GoldspanError(message, hint=hint, code=Exit.MISSING) from error
+        if isinstance(error, ModuleNotFoundError) and error.name and f"{module}.".startswith(f"{error.name}."):
+            message = f"--chunker: there is no function {what}: {error}"
+            raise GoldspanError(message, hint=hint, code=Exit.MISSING) from error
+        message = f"--chunker: {module} cannot be imported: {located(error, None)}"
+        raise GoldspanError(message, code=Exit.USAGE) from error
+    if function is None:
+        raise GoldspanError(f"--chunker: there is no function {what}", hint=hint, code=Exit.MISSING)
     return partial(_cut_by, function=function)
 
 

@@ -14,6 +14,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document, Unit
 from ingest.contents.chunks_by_command import cut_by_command
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
+from lake.located import file_of, located, shown_path
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
@@ -99,12 +100,12 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
             places.append(_places(document, cuts[-1].unit, bounds, content))
             pairs.append(_pairs(cuts[-1], places[-1]))
         except ValueError as error:
-            raise _invalid(name, content, str(error)) from error
+            raise _invalid(chunker, content, str(error)) from error
     n_chunks = np.array([len(one) for one in pairs], np.int64)
     n_places = np.array([len(one.byte) for one in places], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
     given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
-    _check_ranges(name, sha256, n_places - 1, [cut.unit for cut in cuts], blob_no, *given.T)
+    _check_ranges(chunker, sha256, n_places - 1, [cut.unit for cut in cuts], blob_no, *given.T)
     at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
     n_nws = np.array([one.nws[-1] for one in places], np.int64)
     line, byte, nws = (np.concatenate(each) for each in zip(_NO_PLACES, *places, strict=True))
@@ -151,7 +152,7 @@ def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
         return chunker.declaration.chunk(document, **chunker.parameters)
     except Exception as error:
         # One odd file must not cost the others their chunks.
-        return Cut([], failed=f"{type(error).__name__}: {error}")
+        return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))
 
 
 def _line_bounds(blobs: pl.DataFrame) -> list[Counts]:
@@ -206,7 +207,7 @@ def _pairs(cut: Cut, places: Places) -> Integers:
 
 
 def _check_ranges(
-    chunker: str,
+    chunker: Resolved[Chunker],
     sha256: pl.Series,
     n_units: Integers,
     units: Sequence[str],
@@ -230,10 +231,11 @@ def _check_ranges(
         raise _invalid(chunker, sha256[int(blob_no[at])], message)
 
 
-def _invalid(chunker: str, sha256: str, what: str) -> GoldspanError:
+def _invalid(chunker: Resolved[Chunker], sha256: str, what: str) -> GoldspanError:
+    file = file_of(chunker.declaration.chunk)
     return GoldspanError(
-        f"chunker {chunker!r} {what}",
-        where=f"content {sha256}",
+        f"chunker {chunker.name!r} {what}",
+        where=f"{shown_path(file)}, content {sha256}" if file else f"content {sha256}",
         hint="Ranges are 0-based, half-open, inside the file, in its order and each there once; mend the chunker.",
         code=Exit.INVALID,
     )

@@ -14,9 +14,9 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Chunker, Cut, Document
-from ingest.contents.chunkers_by_name import COMMAND, resolve_chunkers
+from ingest.contents.chunkers_by_name import COMMAND, given_before, is_declared, resolve_chunkers
 from ingest.contents.chunking import chunk_blobs, cut_document
-from ingest.contents.new_contents import NewContents, done_before, n_refused, searched_files
+from ingest.contents.new_contents import NewContents, done_before, searched_files
 from ingest.contents.syntax_trees import GRAMMARS
 from lake.declarations import Resolved
 from lake.fingerprint import canonical_json
@@ -82,6 +82,25 @@ class CutsAhead:
         return replace(chunker, declaration=replace(chunker.declaration, chunk=answer))
 
 
+def remove_undeclared(lake: Lake) -> list[str]:
+    """Take away chunkers that are no longer declared, with their chunks; a sentence of each that was taken away.
+
+    Those that were given by a command or a function stay, and those that an imported run names.
+    """
+    used = set(lake.scan("runs").filter(origin="imported").select("chunker").collect()["chunker"])
+    gone = []
+    for part in lake.parts("chunkers"):
+        name = part.name
+        if name in given_before(lake) or name in used or is_declared(name):
+            continue
+        rejects = [one for one in lake.parts("rejects") if one.name.startswith(f"chunks-{name}:")]
+        chunks = [one for table in ("chunks", "chunk_status") for one in lake.parts(table, chunker=name)]
+        for stale in [*rejects, *chunks, part]:
+            lake.remove(stale)
+        gone.append(f"{name} is no longer declared: its chunks were taken away, its runs go when you evaluate again")
+    return gone
+
+
 def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> CutsAhead:
     """Nothing cut ahead yet, by those of some chunkers that read the trees of :mod:`ingest.contents.syntax_trees`."""
     reading = [one for one in chunkers if one.declaration.grammars == GRAMMARS]
@@ -110,9 +129,7 @@ def cut_pools(
             if len(new) > BLOBS_AT_ONCE:
                 say(f"{name}: {n_done:,} of {len(new):,} files are cut")
         result.notes += _left_out(lake, benchmark, parts, name)
-    if n_failed := n_refused(chunks):
-        result.rejected += n_failed
-        result.notes.append(f"{name} could not cut {counted(n_failed, 'file')}, as rejects says")
+        _note_failures(lake, benchmark, parts, name, result)
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
@@ -136,6 +153,20 @@ def _left_out(lake: Lake, benchmark: str, parts: list[Part], chunker: str) -> li
     if n_covered == n_nws:
         return []
     return [f"{benchmark}: {percent(n_covered, n_nws)} of its files' text lies in a chunk of {chunker}"]
+
+
+def _note_failures(lake: Lake, benchmark: str, parts: list[Part], chunker: str, result: Outcome) -> None:
+    """Count the benchmark's files that a chunker could not cut, and say how many, where it failed and why."""
+    wanted = lake.scan_parts(parts, "files").select("sha256").unique()
+    status = lake.scan("chunk_status", chunker=chunker).join(wanted, on="sha256", how="semi").select("failed").collect()
+    failed = status["failed"].drop_nulls()
+    if failed.is_empty():
+        return
+    result.rejected += len(failed)
+    why, n = failed.value_counts().sort(["count", "failed"], descending=[True, False]).row(0)
+    of = f"all {counted(status.height, 'file')}" if len(failed) == status.height else counted(len(failed), "file")
+    most = "" if n == len(failed) else f" ({n:,} of them; each with its reason in the table rejects)"
+    result.notes.append(f"{benchmark}: {chunker} failed on {of}: {why}{most}")
 
 
 def _declare_chunker(lake: Lake, chunker: Resolved[Chunker], stamp: str) -> None:

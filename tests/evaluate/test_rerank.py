@@ -11,8 +11,8 @@ import pytest
 from evaluate.embedding.encoder import Encoder
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import VectorStore
+from evaluate.naming import retriever_named
 from evaluate.retrievers import Floats, Pool, Queries
-from evaluate.retrievers.naming import retriever_named
 from evaluate.systems import ranking_code
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake

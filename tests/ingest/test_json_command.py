@@ -12,6 +12,7 @@ import pytest
 from ingest import json_command
 from ingest.json_command import JsonCommand
 from lake.errors import Exit, GoldspanError
+from tests.tiny import put
 
 READ = "import json, os, sys, time\nrequests = map(json.loads, sys.stdin)\n"
 ANSWER = "print(json.dumps({'id': one['id'], 'twice': one['text'] * 2}), flush=True)\n"
@@ -109,6 +110,26 @@ def test_what_is_no_command_is_refused(text: str, code: Exit, why: str) -> None:
     with pytest.raises(GoldspanError, match=why) as refused:
         JsonCommand.of(text)
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("stack", "where"),
+    [
+        ('File "{}", line 7, in f\n  File "/nowhere.py", line 9\nKeyError: 3', "mine.txt:7: "),
+        ("{}:2\nnull.x\n\nTypeError: no\n    at a ({}:2:5)\n    at node:internal/main:9:1", "mine.txt:2: "),
+        ("Error: no\n    at a (/x/node_modules/b.js:1:1)\n    at c ({}:4:5)", "mine.txt:4: "),
+        ("Error: no", ""),
+    ],
+)
+def test_what_it_complains_of_has_the_line_of_its_own_file(
+    stack: str, where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = put(tmp_path / "mine.txt", b"")
+    program = f"import sys; sys.exit({stack.replace('{}', str(file))!r})"
+    _, why = JsonCommand((sys.executable, "-c", program)).run([{"id": "1"}])
+    assert f"; it complained: {where}" in why
+    assert why.partition("complained: ")[2].removeprefix(where) in stack
 
 
 def test_the_error_is_shown_and_not_the_end_of_the_stack_below_it() -> None:

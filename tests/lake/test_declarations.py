@@ -52,6 +52,14 @@ def test_what_begins_with_an_underscore_is_no_declaration(package: Package) -> N
     assert discover(package(_private="ONE = Thing('one')"), Thing) == {}
 
 
+def test_where_every_module_is_to_declare_something_one_that_does_not_is_named(package: Package) -> None:
+    made = package(a="ONE = Thing('one')", _helper="", b="two = Thing")
+    with pytest.raises(GoldspanError, match=r"declared_in_a_test/b\.py declares no thing") as caught:
+        discover(made, Thing, in_every=True)
+    assert caught.value.code == Exit.USAGE
+    assert list(discover(made, Thing)) == ["one"]
+
+
 def test_a_declaration_that_another_module_imports_is_there_once(package: Package) -> None:
     made = package(a="ONE = Thing('one')", b="from declared_in_a_test.a import ONE")
     assert discover(made, Thing) == {"one": Thing("one")}

@@ -130,8 +130,10 @@ def _orders(
     budgets = [k for protocol in protocols for metric, k in metrics_of(protocol) if metric.cut == "budget"]
     cut_offs: list[CutOff] = [("results", N_RANKED_STEPS), ("budget", max([RANKED_BUDGET, *budgets]))]
     heads = [
-        draw(of_run.lazy(), axis, cut_offs).with_columns(run_id=pl.format("{} {}", "order", pl.lit(run_id)))
-        for (run_id,), of_run in pools.group_by("run_id", maintain_order=True)
+        draw(pools.lazy().filter(run_id=name), axis, cut_offs).with_columns(
+            run_id=pl.format("{} {}", "order", pl.lit(name))
+        )
+        for name in names
     ]
     hits = asked.described.select("item_id", "pool_id").join(pl.concat(heads), on="pool_id")
     return _as_runs(asked, hits, [f"{order} {name}" for name in names for order in range(N_ORDERS)])

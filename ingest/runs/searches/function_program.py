@@ -12,13 +12,23 @@ import sys
 import traceback
 from pathlib import Path
 
+# Python puts this file's own folder first, which holds modules of this package under short names.
+sys.path[0] = str(Path(__file__).parents[3])
+from lake.located import located  # noqa: E402  # found only now
+
+# From here on modules are those of the working directory, whatever their names.
+sys.path[0] = str(Path.cwd())
+for _name in ("lake", "lake.located"):
+    del sys.modules[_name]
+
 
 def main(what: str) -> None:
     """Answer every line of standard input; what the function prints goes to standard error."""
-    # Its own folder, which Python puts first, holds modules of this package under short names.
-    sys.path[0] = str(Path.cwd())
     module, _, name = what.partition(":")
-    function = getattr(importlib.import_module(module), name)
+    try:
+        function = getattr(importlib.import_module(module), name)
+    except Exception as error:
+        sys.exit(located(error, None))
     with os.fdopen(os.dup(1), "w") as answers:
         os.dup2(2, 1)
         for line in sys.stdin:
@@ -27,7 +37,7 @@ def main(what: str) -> None:
                 answer = json.dumps({"id": item["id"], "results": list(function(item))})
             except Exception as error:
                 traceback.print_exc()
-                answer = json.dumps({"id": item["id"], "error": f"{type(error).__name__}: {error}"})
+                answer = json.dumps({"id": item["id"], "error": located(error, None)})
             print(answer, file=answers, flush=True)
 
 

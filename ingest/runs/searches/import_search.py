@@ -29,6 +29,7 @@ from ingest.runs.searches.asking import Asked, Track, ask, items_of
 from lake.costs import hardware
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
+from lake.located import located
 from lake.make import made_from
 from lake.rejects import Rejects
 from lake.selection import Where, drawn_ids, of_where, with_items
@@ -82,6 +83,8 @@ class Search:
         else:
             command = JsonCommand.of(what, seconds=seconds)
             files = command.files
+        for file in files if kind == "function" else ():
+            _check_syntax(file)
         digests = {file.as_posix(): sha256_of_file(file) for file in files}
         return cls(what, kind, command, digests, {}, where, limit, again)
 
@@ -91,6 +94,14 @@ class Search:
         ours: Mapping[str, Callable[..., object]] = {"ripgrep": ripgrep_program.main, "function": function_program.main}
         told = [self.what, self.kind, dict(self.files), dict(self.versions)]
         return made_from(parameters=told, code=[ours[self.kind]] if self.kind in ours else [])
+
+
+def _check_syntax(file: Path) -> None:
+    """See that Python can read a file, before it is asked of every pool; what it imports, only running it tells."""
+    try:
+        compile(file.read_bytes(), str(file), "exec", dont_inherit=True)
+    except (SyntaxError, ValueError) as error:
+        raise GoldspanError(f"--search: {located(error, file)}", code=Exit.USAGE) from error
 
 
 def _ripgrep() -> str:

@@ -183,7 +183,10 @@ def test_a_retrievers_fault_fails_its_pools_items_and_no_others(
     asked = [(_pool(4, "bad"), _queries(2, "bad")), (_pool(4), _queries(2))]
     ranked = rank(_scorer(on_one_pool), asked, tie="pool", depth=100, cut_offs=[1])
     assert set(ranked.failed) == {"bad/0", "bad/1"}
-    assert all(error.startswith(said) for error in ranked.failed.values())
+    assert all(
+        re.match(rf"tests/evaluate/rank/test_ranking.py(:\d+)?: {re.escape(said)}", error)
+        for error in ranked.failed.values()
+    )
     assert set(ranked.hits["item_id"]) == {"item/0", "item/1"}
     assert len(ranked.query_seconds) == 2
 
@@ -193,7 +196,8 @@ def test_an_index_that_cannot_be_made_fails_its_pools_items() -> None:
         raise MemoryError
 
     ranked = _rank(Retriever("x", "X", "X.", index), _pool(3), _queries())
-    assert ranked.failed == {"item/0": "MemoryError: "}
+    line = index.__code__.co_firstlineno + 1
+    assert ranked.failed == {"item/0": f"tests/evaluate/rank/test_ranking.py:{line}: MemoryError: "}
     assert ranked.hits.is_empty()
     assert ranked.hits.schema == _rank(_given([[1.0]]), _pool(1), _queries()).hits.schema
 
@@ -207,7 +211,7 @@ def test_an_index_that_does_not_say_its_size_is_a_fault_like_any_other() -> None
             return np.zeros((len(queries), len(self.pool)))
 
     ranked = _rank(Retriever("x", "X", "X.", Sizeless), _pool(3), _queries())  # type: ignore[arg-type] # the fault that is tested
-    assert ranked.failed["item/0"].startswith("AttributeError: ")
+    assert ranked.failed["item/0"].startswith("tests/evaluate/rank/test_ranking.py: AttributeError: ")
 
 
 def test_a_query_that_could_not_be_answered_fails_alone() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -17,8 +19,10 @@ from ingest.contents.chunking import Chunked, chunk_blobs
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
+from lake.store import Lake
 from lake.tables import table
 from lake.text import line_starts, n_nws_per_line, split_lines
+from tests.tiny import build, command, put
 
 
 def blobs(*texts: str, language: str = "python") -> pl.DataFrame:
@@ -104,18 +108,60 @@ HALVES = Chunker("halves", "Halves", "Cuts a file in two.", cut)
 '''
 
 
+def forget() -> None:
+    """Have the folders of chunkers read again."""
+    sys.modules.pop("ingest.contents.chunkers.halves", None)
+    importlib.invalidate_caches()
+    chunkers.cache_clear()
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setattr(ingest.contents.chunkers, "__path__", [*ingest.contents.chunkers.__path__, str(tmp_path)])
-    chunkers.cache_clear()
+    forget()
     yield tmp_path
-    chunkers.cache_clear()
+    forget()
 
 
 def test_a_new_chunker_is_one_file(folder: Path) -> None:
     (folder / "halves.py").write_text(HALVES)
     assert chunked("halves", blobs("a\nb\nc\n")).frame["line_end"].to_list() == [2, 3]
     assert "halves" not in default_chunkers()
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (f"{HALVES}def (:\n", "this file of chunkers cannot be imported: {}:7: invalid syntax"),
+        (f"import no_such\n{HALVES}", "this file of chunkers cannot be imported: {}:1: ModuleNotFoundError"),
+        (
+            HALVES.replace("Chunker(", "print("),
+            "{} declares no chunker\n  Write at the end of the file: MINE = Chunker(",
+        ),
+    ],
+)
+def test_a_file_of_chunkers_that_is_broken_or_declares_none_is_named(folder: Path, text: str, why: str) -> None:
+    (folder / "halves.py").write_text(text)
+    said = command("ingest", "--lake", folder / "lake")
+    assert (said.code, said.err.startswith(f"ingest: {why.format(f'{folder.name}/halves.py')}")) == (2, True), said.err
+    assert "fault of Goldspan" not in said.err
+
+
+def test_a_chunker_whose_file_is_deleted_is_said_once_to_be_gone(folder: Path) -> None:
+    (folder / "halves.py").write_text(HALVES)
+    lake, source = folder / "lake", build(folder / "source")
+    asked = ("ingest", "repoeval", "--source", source, "--lake", lake, "--chunkers")
+    assert command(*asked, "halves,whole-file").code == 0
+    assert command("evaluate", "--lake", lake, "--systems", "*+bm25-okapi").code == 0
+    (folder / "halves.py").unlink()
+    forget()
+    put(source / "repositories/function_level/zoo_animals/new.py", b"new = 1\n")
+    gone = "halves is no longer declared: its chunks were taken away, its runs go when you evaluate again"
+    assert command(*asked, "whole-file").err.count(gone) == 1
+    said = command("evaluate", "--lake", lake, "--systems", "*+bm25-okapi")
+    assert (said.code, "halves" in said.err + said.out) == (0, False)
+    assert not any("halves" in system for system in Lake(lake).read("runs")["system"])
+    assert "halves" not in command(*asked, "whole-file").err
 
 
 def test_chunks_are_rows_of_the_lake() -> None:
@@ -175,7 +221,8 @@ def test_a_content_the_chunker_fails_on_is_named_and_the_others_are_cut() -> Non
         return Cut([(0, 1)])
 
     found = chunk_blobs(answering(fails), blobs("a\n", "b\n", "c\n"))
-    assert found.status.select("n_chunks", "failed").rows() == [(1, None), (0, "ValueError: no b"), (1, None)]
+    why = f"tests/ingest/contents/test_chunkers_by_name.py:{fails.__code__.co_firstlineno + 3}: ValueError: no b"
+    assert found.status.select("n_chunks", "failed").rows() == [(1, None), (0, why), (1, None)]
     assert found.frame["sha256"].to_list() == [sha256_of(b"a\n"), sha256_of(b"c\n")]
     assert found.frame["byte_end"].to_list() == [2, 2]
 

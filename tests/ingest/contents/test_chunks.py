@@ -19,6 +19,7 @@ def afraid_of_cats(document: Document) -> Cut:
     return Cut([(0, len(document.lines))])
 
 
+MEOW = "tests/ingest/contents/test_chunks.py:18: RuntimeError: meow"
 AFRAID = Resolved("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
 
 
@@ -32,9 +33,9 @@ def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(sourc
     lake = Lake(tmp_path / "lake")
     first = ingested(lake, source)
     rejects = lake.read("rejects").filter(position="chunker afraid")
-    assert rejects["reason"].to_list() == ["it could not be cut: RuntimeError: meow"]
+    assert rejects["reason"].to_list() == [f"it could not be cut: {MEOW}"]
     assert first.rejected == 1
-    assert "afraid could not cut 1 file, as rejects says" in first.notes
+    assert f"repoeval: afraid failed on 1 file: {MEOW}" in first.notes
     assert lake.read("chunks", chunker="afraid").height > 0
 
 

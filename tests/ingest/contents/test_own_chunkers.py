@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -81,7 +82,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     given = f"mine={sys.executable} 'my chunks.py'"
     said = command(*asked, "--chunker", given)
     assert said.code == 5
-    assert "mine could not cut 1 file, as rejects says" in said.err
+    assert "repoeval: mine failed on 1 file: it ended with status 1 and no answer; it complained: no cats" in said.err
     rejects = lake.read("rejects").filter(position="chunker mine")["reason"]
     assert rejects.to_list() == ["it could not be cut: it ended with status 1 and no answer; it complained: no cats"]
     ranges = lake.read("chunks", chunker="mine").group_by("sha256", maintain_order=True).agg("line_start", "line_end")
@@ -126,6 +127,41 @@ def test_a_python_function_is_a_chunker(tmp_path: Path, monkeypatch: pytest.Monk
     chunks = lake.read("chunks", chunker="first")
     assert chunks.select(pl.col("line_start", "line_end").unique()).rows() == [(0, 1)]
     assert "gives 2 chunkers with 1 names" in command(*asked, *("--chunker", "first=given_function:first_line") * 2).err
+
+
+def test_a_function_that_fails_on_all_files_is_named_with_its_line_and_skipped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "failing_function.py").write_text("def cut(document):\n    return [(0, 1 // 0)]\n")
+    lake = Lake(tmp_path / "lake")
+    asked = ("ingest", "repoeval", "--source", build(tmp_path / "source"), "--lake", lake.root)
+    said = command(*asked, "--chunker", "bad=failing_function:cut")
+    why = "failing_function.py:2: ZeroDivisionError: integer division or modulo by zero"
+    assert said.code == 5
+    assert re.search(rf"repoeval: bad failed on all \d+ files: {re.escape(why)}\n", said.err)
+    assert command(*asked, "--chunkers", "whole-file").code == 0
+    said = command("evaluate", "--lake", lake.root, "--systems", "*+bm25-okapi")
+    assert (said.code, "skipped bad: it has no chunks for the files of repoeval" in said.err) == (0, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("def cut(document):\n    return (\n", "broken_function.py:2: '(' was never closed"),
+        ("import no_such_module\n", "broken_function.py:1: ModuleNotFoundError: No module named 'no_such_module'"),
+        ("\nX = {}['x']\n", "broken_function.py:2: KeyError: 'x'"),
+    ],
+)
+def test_a_function_whose_file_is_broken_is_its_owners_fault(
+    text: str, why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "broken_function.py").write_text(text)
+    said = command("ingest", "--chunker", "bad=broken_function:cut", "--lake", tmp_path / "lake")
+    assert (said.code, said.err) == (2, f"ingest: --chunker: broken_function cannot be imported: {why}\n")
 
 
 @pytest.mark.parametrize(

@@ -226,13 +226,25 @@ def test_a_function_is_asked_in_a_process_of_its_own(lake: Lake) -> None:
     )
     said = asked(lake, "mine:search")
     assert said.code == Exit.INCOMPLETE, said.err
-    assert outcomes(lake)[FIRST] == ("failed", f"KeyError: {FIRST!r}")
+    assert outcomes(lake)[FIRST] == ("failed", f"mine.py:5: KeyError: {FIRST!r}")
     assert hits(lake, item=LAST) == [("dogs.py", 0, 7)]
     assert lake.read("runs")["format"].to_list() == ["function"]
     assert "ModuleNotFoundError: No module named 'nomod'" in asked(lake, "nomod:search").err
 
 
 @pytest.mark.skipif(shutil.which("rg") is None, reason="ripgrep is not installed: apt-get install ripgrep")
+def test_a_function_that_is_broken_or_fails_is_named_with_its_line(lake: Lake) -> None:
+    Path("broken_search.py").write_text("def search(item):\n    return (\n")
+    said = asked(lake, "broken_search:search")
+    assert (said.code, said.err) == (Exit.USAGE, "ingest: --search: broken_search.py:2: '(' was never closed\n")
+    Path("broken_search.py").write_text("import no_such_module\n")
+    said = asked(lake, "broken_search:search")
+    assert (said.code, "Traceback" in said.err) == (Exit.ERROR, False)
+    assert "it complained: broken_search.py:1: ModuleNotFoundError: No module named 'no_such_module'" in said.err
+    Path("broken_search.py").write_text("def search(item):\n    return item['nothing']\n")
+    assert "broken_search.py:2: KeyError: 'nothing'" in asked(lake, "broken_search:search").err
+
+
 def test_ripgrep_finds_the_rarest_identifiers_of_the_query(lake: Lake) -> None:
     said = command("ingest", "run", "--search", "rg", "--benchmark", "repoeval", "--lake", lake.root)
     assert said.code == Exit.DONE, said.err

@@ -25,7 +25,7 @@ Integers = npt.NDArray[np.int64]
 class PoolContents(Protocol):
     """What the lake holds of pools beside their chunks, read when it is asked for, as :class:`Pool` tells it."""
 
-    def definitions(self, pool: Pool) -> Counted: ...  # noqa: D102
+    def definitions(self, pool: Pool) -> Counted: ...
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,61 @@
+"""Where in somebody's own code an error was raised: `mine.py:12: NameError: name 'x' is not defined`.
+
+It needs the standard library alone, as programs use it that know nothing else of Goldspan.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import sysconfig
+import traceback
+from collections.abc import Callable
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+_LIBRARIES = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib", "purelib", "platlib"))
+
+
+def located(error: BaseException, own: Path | None) -> str:
+    """An error on one line, behind the file and line of somebody's own code that it comes from, where that is known.
+
+    Args:
+        error: As it was caught.
+        own: The file of that code, where it is known; whatever lies beside it is taken for their own too.
+    """
+    said = " ".join(f"{type(error).__name__}: {error}".splitlines())[:300]
+    if isinstance(error, SyntaxError) and error.filename:
+        return f"{shown_path(Path(error.filename))}:{error.lineno}: {error.msg}"
+    folder = own.resolve().parent if own else None
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        file = Path(frame.filename).resolve()
+        is_ours = file.parent != folder and file.is_relative_to(_ROOT)
+        if not is_ours and file.is_file() and not is_library(file):
+            return f"{shown_path(file)}:{frame.lineno}: {said}"
+    return f"{shown_path(own)}: {said}" if own else said
+
+
+def is_library(file: Path) -> bool:
+    """Whether a file was installed, and is nobody's own: Python's, its packages' or Node's."""
+    path = file.resolve()
+    return "node_modules" in path.parts or any(path.is_relative_to(library) for library in _LIBRARIES)
+
+
+def file_of(function: Callable[..., object]) -> Path | None:
+    """The file that a function, or the one that is bound to it, is written in; None of what Python does not define."""
+    while isinstance(function, functools.partial):
+        bound = [one for one in (*function.args, *function.keywords.values()) if callable(one)]
+        function = bound[0] if bound else function.func
+    try:
+        return Path(inspect.getfile(inspect.unwrap(function)))
+    except TypeError:
+        return None
+
+
+def shown_path(file: Path) -> str:
+    """A file as a page may name it: from the working directory or the checkout, else with its own folder alone."""
+    path = file.resolve()
+    for base in (Path.cwd(), _ROOT):
+        if path.is_relative_to(base):
+            return path.relative_to(base).as_posix()
+    return f"{path.parent.name}/{path.name}"
