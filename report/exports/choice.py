@@ -89,7 +89,8 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     found = (complete if complete.height else mine)["run_id"].to_list()
     if len(found) > 1:
         message = f"{name} means {len(found)} runs"
-        raise GoldspanError(message, examples=found, hint="Name one by its id.", code=Exit.USAGE)
+        hint = "Name one by its id, or with --benchmark and --protocol."
+        raise GoldspanError(message, examples=found, hint=hint, code=Exit.USAGE)
     return str(found[0])
 
 

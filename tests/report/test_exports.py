@@ -247,6 +247,7 @@ def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path)
     with pytest.raises(GoldspanError, match="means 2 runs") as caught:
         export(small, system, "trec", None, "ranking")
     assert set(caught.value.examples) == {RUN, "another"}
+    assert "--benchmark and --protocol" in caught.value.hint
 
 
 def test_what_was_written_is_said(small: Lake, tmp_path: Path) -> None:
