@@ -57,15 +57,15 @@ def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:
 def _text(file: Path) -> str:
     try:
         if not file.is_file():
-            what = f"{file} {'is no file' if file.exists() else 'does not exist'}"
+            what = f"{_short(file)} {'is no file' if file.exists() else 'does not exist'}"
             near = [other for end in ("*.yaml", "*.yml") for other in sorted(file.parent.glob(end)) if other.is_file()]
             hint = f"There is: {', '.join(str(other) for other in near[:5])}." if near else HINT
-            raise GoldspanError(what, hint=hint, code=Exit.MISSING)
+            raise GoldspanError(what, where=str(file), hint=hint, code=Exit.MISSING)
         with file.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)
     except OSError as error:
-        what = f"{file} cannot be read: {error.strerror}"
-        raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
+        what = f"{_short(file)} cannot be read: {error.strerror}"
+        raise GoldspanError(what, where=str(file), hint="Check who may read it.", code=Exit.MISSING) from error
     if len(data) > MAX_BYTES:
         what = f"{file.name} has more than {MAX_BYTES:,} bytes"
         raise GoldspanError(what, where=str(file), hint=HINT, code=Exit.INVALID)
@@ -76,6 +76,11 @@ def _text(file: Path) -> str:
         what = f"{file.name} is not UTF-8: {error.reason}"
         hint = "Save it as UTF-8."
         raise GoldspanError(what, where=f"{file}, line {line}", hint=hint, code=Exit.INVALID) from error
+
+
+def _short(file: Path) -> str:
+    """A file with the folder that it lies in: what is wrong with a submission stands on a page, and no path does."""
+    return Path(*file.parts[-2:]).as_posix()
 
 
 def _encodable(text: str) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -367,7 +368,7 @@ def test_a_retriever_that_fails_on_one_pool_fails_that_pools_items_alone(
     items = lake.read("run_items", benchmark="repoeval", run_id=run["run_id"]).sort("item_id")
     failed = items.filter(pl.col("status") == "failed")
     assert failed["item_id"].to_list() == ["function-2k/zoo_animals/0", "function-2k/zoo_animals/1"]
-    assert all(error.startswith(said) for error in failed["error"])
+    assert all(re.match(rf"\S+/mine\.py(:\d+)?: {re.escape(said)}", error) for error in failed["error"])
     assert set(failed["n_returned"]) == {0}
     scores = lake.scan("scores", benchmark="repoeval").filter(pl.col("run_id") == run["run_id"]).collect()
     assert set(scores.filter(pl.col("item_id").is_in(failed["item_id"].implode()))["value"].drop_nulls()) == {0.0}
@@ -381,7 +382,8 @@ def test_a_retriever_that_fails_everywhere_is_a_failed_run_that_scores_nought(
 ) -> None:
     declared("def score(pool, queries):\n    raise RuntimeError('never')\n")
     said = _evaluate(one_chunker, *MINE, code=Exit.INCOMPLETE)
-    assert "window-4-2+mine, repoeval/prompt: 5 of 5 items failed: RuntimeError: never" in said.err
+    why = r"window-4-2\+mine, repoeval/prompt: 5 of 5 items failed: \S+/mine\.py:\d+: RuntimeError: never"
+    assert re.search(why, said.err)
     run = _runs(one_chunker).filter(pl.col("system") == "window-4-2+mine").row(0, named=True)
     assert (run["status"], run["n_items"]) == ("failed", 5)
     costs = run_costs(Lake(one_chunker)).filter(pl.col("run_id") == run["run_id"]).collect().row(0, named=True)

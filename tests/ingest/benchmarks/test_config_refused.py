@@ -188,7 +188,7 @@ def test_a_declaration_that_is_not_there_is_said_with_those_that_are(tmp_path: P
     lay_out(tmp_path)
     said = ingest_own(tmp_path / "mien.yaml", tmp_path / "lake")
     assert said.code == Exit.MISSING
-    assert f"{tmp_path / 'mien.yaml'} does not exist" in said.err
+    assert f"mien.yaml does not exist\n  where: {tmp_path / 'mien.yaml'}" in said.err
     assert f"There is: {tmp_path / 'mine.yaml'}." in said.err
     (tmp_path / "folder.yaml").mkdir()
     assert "folder.yaml is no file" in ingest_own(tmp_path / "folder.yaml", tmp_path / "lake").err

@@ -45,6 +45,15 @@ def test_a_run_beside_the_data_is_imported_under_its_files_name(lake: Lake, tmp_
     assert result.rejected == 0
 
 
+def test_a_run_of_items_that_the_lake_holds_none_of_is_said_and_no_reject(lake: Lake, tmp_path: Path) -> None:
+    result = recorded(
+        lake, tmp_path, {"far.jsonl": jsonl(unified("acme__far-1")), "one.jsonl": jsonl(unified(ITEMS[0]))}
+    )
+    assert systems(lake) == [("one", "imported")]
+    assert result.notes[0] == "left out: far: the lake holds none of its items"
+    assert (result.rejected, refused(lake)) == (0, [])
+
+
 def test_what_is_no_run_is_a_row_of_rejects_and_the_others_are_imported(lake: Lake, tmp_path: Path) -> None:
     result = recorded(lake, tmp_path, {"broken.jsonl": b"neither this\n", "one.jsonl": jsonl(unified(ITEMS[0]))})
     assert systems(lake) == [("one", "imported")]
