@@ -117,13 +117,16 @@ def run_systems(
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
         boards = [board(store, *one, requested) for one in shown(asked)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
+        made, lines = outcome.tally.made, list[str]()
+        if (made or patterns) and not (requested or json or quiet):
+            lines = [escaped(line) for name in asked for line in summary(store, name, patterns, made)]
         if not requested:
-            unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=EVERY)
+            # What is asked for is printed each time.
+            again = lines if patterns or selection.where or selection.limit else ()
+            unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=EVERY, printed=again)
     if not json and not quiet:
         print_tables(filter(None, boards))
-        if (outcome.tally.made or patterns) and not requested:
-            made = outcome.tally.made
-            print(*(escaped(line) for name in asked for line in summary(store, name, patterns, made)), sep="\n")
+        print(*lines, sep="\n", end="\n" * bool(lines))
     raise typer.Exit(console.finish("evaluate", outcome))
 
 

@@ -47,6 +47,7 @@ class Stamp(TypedDict):
         parts: The lake's files that the stage answers for, and their states.
         others: Those of the shared tables that another stage answers for.
         facts: What is said as JSON, where that was asked for.
+        printed: What is printed on stdout.
         said: What is said on stderr, with a mark where the seconds stand.
         code: The exit status.
     """
@@ -58,6 +59,7 @@ class Stamp(TypedDict):
     parts: dict[str, list[int]]
     others: dict[str, list[int]]
     facts: dict[str, object]
+    printed: list[str]
     said: list[str]
     code: int
 
@@ -94,6 +96,8 @@ def say_again(stage: str) -> None:
     seconds = time.perf_counter() - started
     if stamp["facts"]:
         print(json.dumps({**stamp["facts"], "seconds": round(seconds, 3)}))
+    for line in stamp["printed"]:
+        print(line)
     for line in stamp["said"]:
         print(line.replace(_SECONDS, f"{seconds:.1f}"), file=sys.stderr)
     sys.exit(stamp["code"])
@@ -123,6 +127,7 @@ def keep(
     shared: Collection[str] = (),
     runs: Iterable[str] = (),
     written: Sequence[Path] = (),
+    printed: Sequence[str] = (),
 ) -> None:
     """Store the stamp of a stage that is done, the lake being as it left it.
 
@@ -135,6 +140,7 @@ def keep(
         shared: Likewise the tables of which it reads or writes the parts of some runs.
         runs: Those runs.
         written: What it has written outside of the lake.
+        printed: What it prints on stdout when it is asked the same again.
     """
     # Imported when needed: where nothing has changed, nobody waits for them.
     from lake.damage import survey
@@ -169,6 +175,7 @@ def keep(
         parts={path: [*found[path]] for path in mine},
         others={path: [*found[path]] for path in found.keys() - mine},
         facts=again.facts if as_json else {},
+        printed=[*printed],
         said=[] if as_json or quiet else [escaped(line) for line in again.lines(command.stage, _SECONDS)],
         code=int(again.code),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 from collections.abc import Callable, Iterable
@@ -72,18 +73,21 @@ def _importing(*, write: bool) -> Callable[..., None]:
             hint = "" if write else f"Or FILE is a submission, a folder that holds {FILE}."
             raise GoldspanError(message, hint=hint, code=Exit.USAGE)
         asking = _asking(search, file, timeout, items, limit, again=again)
-        called = system or (RIPGREP if is_ripgrep(search) else "" if write else "checked")
+        called = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
         wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker, asked_all)
         with console.holding(store, {"runs"}) if write else store.naming_damage():
             done = _imported(store, wanted, asking, console, write=write)
         done.notes += store.damage
-        where, hint = (
-            (str(lake), "make evaluate") if write else ("nothing was written", f"python -m ingest run {_arguments()}")
-        )
+        where, hint = str(lake), "make evaluate"
+        if not write:
+            where, hint = "nothing was written", f"python -m ingest run {_arguments(wanted)}"
         raise typer.Exit(console.finish("ingest", done.outcome(where, hint, store.tally)))
 
     return importing
 
+
+CHECKED = "checked"
+"""What a system is called that is only checked, where it was given no name."""
 
 _RUN = "Import a ranking, completions or trajectories made elsewhere as a run, or what a program of your own answers."
 _CHECK = "Do all that `run` does, but for the writing; of a submission its folder is enough."
@@ -112,9 +116,10 @@ def submissions(
     raise typer.Exit(console.finish("ingest", outcome))
 
 
-def _arguments() -> str:
-    """The arguments of this command behind its verb, as they are typed."""
-    return shlex.join(sys.argv[2:])
+def _arguments(wanted: Wanted) -> str:
+    """The arguments of this command behind its verb, as they are typed, with a name where `run` needs one."""
+    called = re.sub(r"[^\w.-]+", "-", wanted.file.name.partition(".")[0]).strip("-.")
+    return shlex.join([*sys.argv[2:], *(["--system", called or "mine"] if wanted.system == CHECKED else [])])
 
 
 def _asking(

@@ -38,6 +38,7 @@ class Stages:
 
     def __init__(self, home: Path) -> None:
         self.home, self.lake = home, home / "lake"
+        self.printed: list[str] = []
 
     def run(self, stage: str, *more: str, code: str = WATCHED) -> tuple[dict[str, list[str]], str]:
         """What a stage opened and imported, and its last block."""
@@ -50,6 +51,7 @@ class Stages:
         kept = {name: os.environ[name] for name in ("PATH", "HOME") if name in os.environ}
         done = subprocess.run(words, cwd=ROOT, env=kept, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+        self.printed = done.stdout.splitlines()[:-1]
         return json.loads(done.stdout.splitlines()[-1]), done.stderr
 
     def looks(self, stage: str, *more: str) -> bool:
@@ -88,6 +90,14 @@ def test_what_was_said_is_said_again(stages: Stages) -> None:
     stages.run("evaluate", "--json")
     watched, said = stages.run("evaluate", "--json")
     assert (watched["imported"], said) == ([], "")
+
+
+def test_what_was_asked_for_is_printed_again_without_a_look(stages: Stages) -> None:
+    stages.run("evaluate")
+    assert any(f"{CHUNKER}+jaccard-regex" in line for line in stages.printed)
+    before = stages.printed
+    assert not stages.looks("evaluate")
+    assert stages.printed == before
 
 
 def test_a_part_that_is_damaged_removed_or_foreign_is_noticed(stages: Stages) -> None:

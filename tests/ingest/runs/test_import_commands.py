@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,15 @@ def test_what_is_skipped_as_asked_is_named_and_no_fault(lake: Lake) -> None:
         assert answer.code == Exit.DONE, answer.err
         assert "skipped: 1 item not asked here" in answer.err
     assert lake.read("rejects")["excerpt"].to_list() == ["other"]
+
+
+def test_check_without_a_name_ends_in_a_command_that_can_be_typed(lake: Lake, tmp_path: Path) -> None:
+    file = put(tmp_path / "my answers.v2.jsonl", ALL)
+    checked = command("ingest", "check", file, "--benchmark", "repoeval", "--lake", lake.root)
+    words = shlex.split(checked.err.rstrip().rpartition("next: ")[2])
+    assert words[1:4] == ["-m", "ingest", "run"]
+    assert words[-2:] == ["--system", "my-answers"]
+    assert command(*words[2:]).code == checked.code
 
 
 def test_check_says_the_same_and_writes_nothing(lake: Lake) -> None:
