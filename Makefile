@@ -21,15 +21,15 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN)$(foreach name,$(CLOSE),; did
 SHELL_FLAGS := $(if $(filter ingest evaluate report serve clean,$(MAKECMDGOALS)),$(call from,environment,$(FLAGS)))
 $(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS). Give it to make, as in: make ingest LAKE=folder' >&2))
 
-.PHONY: help ingest evaluate report serve chunkers dense test check bench lock clean
+.PHONY: help ingest evaluate report serve chunkers dense dask test check bench lock clean
 
 help:  ## List the verbs
 	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= REPOSITORIES=github CONFIG=FILE.yaml CONFIG_READS=FOLDER
+ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= REPOSITORIES=github CONFIG=FILE.yaml CONFIG_READS=FOLDER ENGINE=local:N|dask://HOST:PORT
 	@$(BIN)/python -m ingest $(GO_ON)
 
-evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= TASKS= ITEMS= METRICS= LIMIT= ENGINE=local:N
+evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= TASKS= ITEMS= METRICS= LIMIT= ENGINE=local:N|dask://HOST:PORT
 	@$(BIN)/python -m evaluate $(GO_ON)
 
 report: .venv/.default  ## Write the site: SITE=site/public URL=where it will be published SINCE=FOLDER (an earlier one: what changed) ITEM_TEXT=none|flips|sample|full
@@ -50,6 +50,9 @@ bench: .venv/.bench  ## Measure speed and memory beside named peers: SOURCE=FOLD
 	@$(BIN)/python -m tests.bench $(BENCH)
 
 dense: .venv/.dense  ## Install what dense retrieval needs: torch, and models' code
+	@true
+
+dask: .venv/.dask  ## Install what several machines need: ENGINE=dask://HOST:PORT
 	@true
 
 lock: .venv/.dev  ## Resolve the exact pins anew from pyproject.toml
@@ -80,6 +83,10 @@ clean: .venv/.default  ## Delete the lake but for imported runs and downloads, a
 .venv/.dense: .venv/.default requirements-dense.txt
 	@$(INSTALL) torch==2.13.0
 	@$(INSTALL) -r requirements-dense.txt
+	@touch $@
+
+.venv/.dask: .venv/.default requirements-dask.txt
+	@$(INSTALL) -r requirements-dask.txt
 	@touch $@
 
 .venv/.bench: .venv/.dev requirements-bench.txt

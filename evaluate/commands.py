@@ -25,6 +25,7 @@ from lake.console import (
     DEFAULT_LAKE,
     Console,
     DebugOption,
+    EngineOption,
     FormatOption,
     JsonOption,
     LakeOption,
@@ -62,7 +63,7 @@ def run_systems(
     vectors: Annotated[
         Path | None, setting("VECTORS", "Parquet with key and vector, for the retriever `recorded`.")
     ] = None,
-    engine: Annotated[str, setting("ENGINE", "auto, or local:N: N processes.")] = "auto",
+    engine: EngineOption = "auto",
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -70,7 +71,7 @@ def run_systems(
 ) -> None:
     """Rank, score and aggregate: what `python -m evaluate` does."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
-    selection, workers = Selection(parse_items(items), limit), parse_engine(engine)
+    selection, workers = Selection(parse_items(items), limit), parse_engine(engine, lake)
     requested = [parse_metric(name) for name in split_names(metrics)]
     in_lake = [part.name for part in store.parts("benchmarks")]
     asked = list(dict.fromkeys([*split_names(names), *split_names(benchmarks)])) or in_lake

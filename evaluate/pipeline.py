@@ -123,7 +123,7 @@ def evaluate(
             result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
     jobs = _jobs(works)
     chunkers = {work.task.name: work.chunkers for work in works if work.plan}
-    runner = Runner(lake.root, held.label, selection, tuple(patterns), tuple(known), chunkers)
+    runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers)
     n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
     done = engine.map(runner.run, jobs, are_long=n_rankings >= MANY_RANKINGS)
     for tally in console.track(done, f"evaluating {benchmark}", total=len(jobs)):

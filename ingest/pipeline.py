@@ -32,6 +32,7 @@ from ingest.stored_parts import (
 )
 from lake.catalog.collection import Collection
 from lake.declarations import Resolved
+from lake.engine import BY_JOBS, Engine
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
 from lake.make import Product, made_from, product_of, put
@@ -53,6 +54,7 @@ def ingest(
     limit: int | None = None,
     repositories: Repositories | None = None,
     say: Callable[[str], None] = lambda _: None,
+    engine: Engine = BY_JOBS,
 ) -> Outcome:
     """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock.
 
@@ -71,7 +73,7 @@ def ingest(
         _ingest_subset(lake, benchmark, source, subset, share, repositories, contents, result, say)
     ahead = cuts_ahead(lake, chunkers)
     if benchmark.needs_symbols:
-        cut_symbols(lake, benchmark.name, say, result, ahead=ahead)
+        cut_symbols(lake, benchmark.name, say, result, ahead, engine)
     for chunker in chunkers:
         cut_pools(lake, benchmark.name, chunker, ahead, say, result)
     _declare(lake, benchmark, source, limit)

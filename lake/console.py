@@ -57,6 +57,7 @@ JsonOption = Annotated[bool, setting("JSON", "Print the last block as one JSON o
 QuietOption = Annotated[bool, setting("QUIET", "Say only what went wrong.", "--quiet")]
 LimitOption = Annotated[int | None, setting("LIMIT", "A seeded sample of so many items.", min=1, max=2**63 - 1)]
 DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
+EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes), or dask://HOST:PORT (its workers).")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
 
 _TITLE = TextColumn("{task.description}", markup=False)

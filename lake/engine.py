@@ -1,4 +1,4 @@
-"""Where the work is done: in this process, in a pool of processes on this machine, or by another stage.
+"""Where the work is done: in this process, in processes of this machine, or by the workers of a dask scheduler.
 
 What is handed out is a pure function of what the lake holds and writes parts of its own, so it may run anywhere, in any
 order; the caller holds the lake's lock for all of it.
@@ -14,77 +14,140 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import CancelledError, Executor, Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import ParamSpec, TypeVar
 
 from lake.errors import Exit, GoldspanError
 
 J = TypeVar("J")
 R = TypeVar("R")
+P = ParamSpec("P")
 
 THREADS = "POLARS_MAX_THREADS"
 
 MANY_JOBS = 8
 """From so many jobs on, starting processes is worth its seconds."""
 
-CHECKOUT = Path(__file__).resolve().parents[1]
-"""The folder that the commands are run in."""
 
-_DONE = {0, 5}
-"""5: done, though some rows are rejected or cannot be scored."""
+class WorkerDiedError(GoldspanError):
+    """A process died of the work it was handed."""
+
+
+class InThisProcess(Executor):
+    """An executor that does each job when it is handed in."""
+
+    def submit(self, fn: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> Future[R]:
+        """A future that has its result; what the job raises is raised here."""
+        future = Future[R]()
+        future.set_result(fn(*args, **kwargs))
+        return future
 
 
 @dataclass(frozen=True)
 class Engine:
-    """A number of processes on this machine; one is this process itself.
+    """A number of processes on this machine, one of which is this process itself; or a scheduler's workers.
 
     Attributes:
         n_processes: How many; None for one per core where there are many jobs, else one.
+        scheduler: A dask scheduler's HOST:PORT, whose workers do the work instead.
+        lake: The folder that its workers must see.
     """
 
     n_processes: int | None = 1
+    scheduler: str = ""
+    lake: Path | None = None
 
     def map(self, work: Callable[[J], R], jobs: Sequence[J], *, are_long: bool = False) -> Iterator[R]:
-        """What the work makes of each job, in the order in which they end.
+        """What the work makes of each job, in their order.
 
         Args:
             work: What is done.
             jobs: With what.
             are_long: Whether starting processes is worth its seconds though the jobs are few.
+
+        Raises:
+            WorkerDiedError: A process died of a job, or the scheduler is gone.
         """
         n_cores = os.cpu_count() or 1
         wanted = self.n_processes or (n_cores if are_long or len(jobs) >= MANY_JOBS else 1)
-        n_processes = min(wanted, len(jobs))
-        if n_processes < 2:
-            yield from map(work, jobs)
-            return
-        # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
-        context = multiprocessing.get_context("spawn")
-        with (
-            _threads_each(max(1, n_cores // n_processes)),
-            ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent) as pool,
-        ):
-            futures = [pool.submit(work, job) for job in jobs]
-            try:
-                for future in as_completed(futures):
-                    yield future.result()
-            except BrokenProcessPool as error:
-                message = "a process that the work was handed to was killed, most likely for want of memory"
-                hint = "What is finished is kept. Run it again with fewer processes: ENGINE=local:1."
-                raise GoldspanError(message, hint=hint) from error
-            except BaseException:
-                pool.shutdown(wait=False, cancel_futures=True)
+        with self.executor(min(wanted, len(jobs)), may_be_this=True) as executor:
+            futures = (executor.submit(work, job) for job in jobs)
+            # In this process a job is done as it is handed in, and its answer is to be seen before the next one's.
+            for future in futures if isinstance(executor, InThisProcess) else list(futures):
+                yield self.answer(future)
+
+    @contextmanager
+    def executor(self, n_processes: int | None = None, *, may_be_this: bool = False) -> Iterator[Executor]:
+        """What jobs are handed to. Work that was handed in and has not begun is dropped where an error leaves it.
+
+        Args:
+            n_processes: Of how many processes where they are on this machine; without it as many as the engine has.
+            may_be_this: Whether one process may be this one, which dies of work that kills.
+
+        Raises:
+            GoldspanError: The scheduler, or what its workers need, is not there.
+        """
+        n_processes = self.n_processes or os.cpu_count() or 1 if n_processes is None else n_processes
+        if self.scheduler and n_processes:
+            # Imported when needed: it takes long, and it is an extra.
+            from lake.machines import workers_of
+
+            with workers_of(self.scheduler, self.lake) as executor:
+                yield executor
+        elif may_be_this and n_processes < 2:
+            yield InThisProcess()
+        else:
+            with _processes(n_processes) as executor:
+                yield executor
+
+    def answer(self, future: Future[R]) -> R:
+        """What a job gave.
+
+        Raises:
+            WorkerDiedError: It died of the job, or the scheduler is gone.
+        """
+        try:
+            return future.result()
+        except BrokenProcessPool as error:
+            message = "a process that the work was handed to was killed, most likely for want of memory"
+            hint = "What is finished is kept. Run it again with fewer processes: ENGINE=local:1."
+            raise WorkerDiedError(message, hint=hint) from error
+        except CancelledError as error:
+            message = f"the dask scheduler at {self.scheduler} has ended, or cannot be reached any longer"
+            raise GoldspanError(message, hint="What is finished is kept. Start it, and run the same again.") from error
+        except Exception as error:
+            # By its name: its module is an extra.
+            if type(error).__name__ != "KilledWorker":
                 raise
+            message = "workers of the dask scheduler died of a job, most likely for want of memory"
+            hint = "What is finished is kept. Run it again with more memory for each: dask worker --memory-limit."
+            raise WorkerDiedError(message, hint=hint) from error
 
 
 IN_PROCESS = Engine()
+BY_JOBS = Engine(None)
 
 _PR_SET_PDEATHSIG = 1
 """Linux: which signal a process gets when its parent ends."""
+
+
+@contextmanager
+def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
+    # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
+    context = multiprocessing.get_context("spawn")
+    with (
+        _threads_each(max(1, (os.cpu_count() or 1) // n_processes)),
+        ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent) as pool,
+    ):
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
 
 
 def end_with_parent() -> None:
@@ -104,17 +167,23 @@ def end_with_parent() -> None:
     threading.Thread(target=wait, daemon=True).start()
 
 
-def parse_engine(text: str) -> Engine:
-    """`local:N` as an engine of N processes, `auto` as one that goes by the number of jobs.
+def parse_engine(text: str, lake: Path | None = None) -> Engine:
+    """An engine as it is written: `auto`, by the number of jobs; `local:N`, processes; `dask://HOST:PORT`, machines.
+
+    Args:
+        text: As a person writes it.
+        lake: The folder that machines must see.
 
     Raises:
         GoldspanError: It is written otherwise.
     """
     if text.strip() == "auto":
-        return Engine(None)
+        return BY_JOBS
+    if scheduler := re.fullmatch(r"dask://([\w.-]+:\d{1,5}|\[[0-9A-Fa-f:]+\]:\d{1,5})", text.strip()):
+        return Engine(None, scheduler[1], lake)
     found = re.fullmatch(r"local:([1-9]\d{0,3})", text.strip())
     if found is None:
-        hint = "Write local:N, N processes on this machine: local:2; or auto."
+        hint = "Write local:N, N processes on this machine: local:2; dask://HOST:PORT, a scheduler's workers; or auto."
         raise GoldspanError(f"unknown engine {text!r}", hint=hint, code=Exit.USAGE)
     return Engine(int(found[1]))
 

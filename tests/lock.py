@@ -64,6 +64,8 @@ LOCKS = (
     Lock("requirements-dev.txt", ("dev",), CHUNKERS, "requirements-chunkers.txt"),
     Lock("requirements-bench.txt", ("dev", "bench"), CHUNKERS, "requirements-dev.txt"),
     Lock("requirements-dense.txt", (), ("dense",), "requirements.txt", beside="requirements-dev.txt"),
+    # Beside all that may be installed: the tests of both run in one environment.
+    Lock("requirements-dask.txt", (), ("dask",), "requirements.txt", beside="requirements-bench.txt"),
 )
 
 LEFT_OUT = ("cuda-", "nvidia-", "torch==", "triton==")

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from evaluate.selection import edition
-from lake.engine import CHECKOUT
+from lake.code import ROOT
 from lake.errors import Exit, lookup
 from lake.fingerprint import fingerprint
 from lake.naming import PROGRAMS
@@ -112,7 +112,7 @@ def _options(values: Mapping[str, object]) -> Iterator[str]:
 def lines(of: Provenance) -> Iterator[str]:
     """Everything that is known of where a run comes from, for a person."""
     run = of.run
-    project = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     label = f", labelled {of.label}" if of.label else ""
     facts = {
         "run": run["run_id"],

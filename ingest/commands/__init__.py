@@ -33,6 +33,7 @@ from lake.console import (
     DEFAULT_LAKE,
     Console,
     DebugOption,
+    EngineOption,
     FormatOption,
     JsonOption,
     LakeOption,
@@ -44,6 +45,7 @@ from lake.console import (
     split_names,
 )
 from lake.damage import survey
+from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.hints import typed
 from lake.outcome import Outcome
@@ -79,6 +81,7 @@ def read(
         str, setting("REPOSITORIES", "Clone them to be searched whole: github, or the URL they are below.")
     ] = "",
     submissions: Annotated[Path, setting("SUBMISSIONS", "The folder of rankings that were handed in.")] = FOLDER,
+    engine: EngineOption = "auto",
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -99,7 +102,7 @@ def read(
     wanted = split_names(subsets)
     for subset in wanted:
         lookup(subset, "subset", known)
-    store = Lake(lake)
+    store, workers = Lake(lake), parse_engine(engine, lake)
     base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
     with console.holding(store, {"ingest", "runs"}), console.downloads() as told:
         # Under the lock: what is damaged of the lake is set aside by now.
@@ -129,6 +132,7 @@ def read(
                 limit=limit,
                 repositories=cloned_repositories(declared[name], opened, base, store, console),
                 say=console.say,
+                engine=workers,
             )
             import_recorded(store, name, opened, outcome, console.say)
             done.append(outcome)

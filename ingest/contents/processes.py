@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from typing import TypeVar
 
-from lake.engine import end_with_parent
+from lake.engine import Engine, WorkerDiedError
 
 J = TypeVar("J")
 R = TypeVar("R")
 
 
 class Workers(AbstractContextManager["Workers"]):
-    """A number of processes on this machine, started when there is work and again where one died; they end with it.
+    """An engine's processes, never this one, started when there is work and again where one died; they end with it.
 
     Args:
-        n_processes: How many; the machine's cores where it is None.
+        engine: Whose; on this machine one process per core where it names no number.
     """
 
-    def __init__(self, n_processes: int | None = None) -> None:
-        self.n_processes = n_processes or os.cpu_count() or 1
-        self._pool: tuple[int, ProcessPoolExecutor] | None = None
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._stack = ExitStack()
+        self._executor: Executor | None = None
 
     def map(self, work: Callable[[Sequence[J]], list[R]], jobs: Sequence[J], at_once: int) -> list[R | None]:
         """What the work makes of each job, in their order; None for a job that killed its process.
@@ -36,44 +35,55 @@ class Workers(AbstractContextManager["Workers"]):
             at_once: How many are handed out together.
         """
         answers: list[R | None] = [None] * len(jobs)
-        n_processes = self.n_processes
+
+        def unanswered(batches: Sequence[range]) -> list[range]:
+            found = self._do(work, [[jobs[number] for number in batch] for batch in batches])
+            for batch, some in zip(batches, found, strict=True):
+                if some is not None:
+                    answers[batch.start : batch.stop] = some
+            return [batch for batch, some in zip(batches, found, strict=True) if some is None]
+
         todo = [range(start, min(start + at_once, len(jobs))) for start in range(0, len(jobs), at_once)]
         while todo:
-            pool = self._started(n_processes)
-            futures = [(batch, pool.submit(work, [jobs[number] for number in batch])) for batch in todo]
-            todo = []
-            for batch, future in futures:
-                try:
-                    answers[batch.start : batch.stop] = future.result()
-                except BrokenProcessPool:
-                    todo.append(batch)
-            if todo:
-                self.stop()
-            if todo and n_processes > 1:
-                # Which of several died is not known; of one alone, it is the first job without an answer.
-                n_processes = 1
-            elif todo:
-                killer = todo.pop(0)
-                if len(killer) == 1:
-                    n_processes = self.n_processes
-                else:
-                    middle = len(killer) // 2
-                    todo = [killer[:middle], killer[middle:], *todo]
+            todo = unanswered(todo)
+            # Which of several killed their process is not known; of one alone it is.
+            while todo:
+                batch = todo.pop(0)
+                if not unanswered([batch]):
+                    continue
+                if len(batch) == 1:
+                    break
+                middle = len(batch) // 2
+                todo = [batch[:middle], batch[middle:], *todo]
         return answers
 
-    def _started(self, n_processes: int) -> ProcessPoolExecutor:
-        if self._pool is None or self._pool[0] != n_processes:
+    def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:
+        """What the work makes of some batches; None for those that a process died with, which may be any of them."""
+        if self._executor is None:
+            self._executor = self._stack.enter_context(self.engine.executor())
+        answers: list[list[R] | None] = []
+        futures = []
+        for batch in batches:
+            try:
+                futures.append(self._executor.submit(work, batch))
+            except BrokenProcessPool:
+                # One has died already: the others are in nobody's hands.
+                break
+        for future in futures:
+            try:
+                answers.append(self.engine.answer(future))
+            except WorkerDiedError:
+                answers.append(None)
+        answers += [None] * (len(batches) - len(futures))
+        if None in answers:
             self.stop()
-            # Fresh processes: a forked one would inherit locks of polars' threads that nobody is left to release.
-            context = multiprocessing.get_context("spawn")
-            self._pool = n_processes, ProcessPoolExecutor(n_processes, mp_context=context, initializer=end_with_parent)
-        return self._pool[1]
+        return answers
 
     def stop(self) -> None:
-        """End the processes; work that has not begun is dropped."""
-        if self._pool is not None:
-            self._pool[1].shutdown(wait=True, cancel_futures=True)
-            self._pool = None
+        """End the processes."""
+        self._executor = None
+        self._stack.close()
 
-    def __exit__(self, *_: object) -> None:
-        self.stop()
+    def __exit__(self, *raised: object) -> None:
+        self._executor = None
+        self._stack.__exit__(*raised)  # type: ignore[arg-type]  # as it was handed in

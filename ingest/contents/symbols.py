@@ -18,6 +18,7 @@ from ingest.contents.definitions import RULES, Found, definitions_of, ending_of,
 from ingest.contents.new_contents import NewContents, n_refused, searched_files
 from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
+from lake.engine import BY_JOBS, Engine
 from lake.make import Product, Slot, made_from, put
 from lake.outcome import Outcome
 from lake.store import Lake
@@ -52,13 +53,13 @@ def cut_symbols(
     benchmark: str,
     say: Callable[[str], None],
     result: Outcome,
-    n_processes: int | None = None,
     ahead: CutsAhead | None = None,
+    engine: Engine = BY_JOBS,
 ) -> None:
     """Find the definitions of every content of the benchmark's searched pools that was not looked through yet.
 
     The language is that of the path's ending; of a content under several, that of its smallest path. Rows are the same
-    whatever the number of processes (the machine's cores, where none is given). A content that cannot be parsed, or
+    whatever the engine. A content that cannot be parsed, or
     that kills its parser, has no rows, is in rejects and is counted. What is parsed is cut ahead for its chunkers.
     """
     wanted, n_several = _wanted(lake, benchmark)
@@ -70,7 +71,7 @@ def cut_symbols(
         put(lake, "symbol_rules", rules, row)
     if len(new):
         say(f"symbols: parsing {counted(len(new), 'file')}")
-    with Workers(n_processes) as pool:
+    with Workers(engine) as pool:
         for n_done, contents, made in new.batches(CONTENTS_AT_ONCE):
             made.write(*_found(contents, pool, ahead))
             if n_done < len(new):

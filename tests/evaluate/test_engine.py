@@ -61,7 +61,9 @@ def test_an_error_in_another_process_arrives_whole() -> None:
     assert (caught.value.code, caught.value.where, caught.value.hint) == (Exit.INVALID, "here", "Do not.")
 
 
-@pytest.mark.parametrize("text", ["local", "local:0", "local:-1", "local:two", "dask://host:1", ""])
+@pytest.mark.parametrize(
+    "text", ["local", "local:0", "local:-1", "local:two", "dask://host", "dask://a/b:1", "dask:host:1", ""]
+)
 def test_an_engine_that_is_none_is_refused_with_what_to_write(text: str) -> None:
     with pytest.raises(GoldspanError, match="local:2") as caught:
         parse_engine(text)

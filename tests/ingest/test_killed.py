@@ -20,9 +20,10 @@ SLEEPS = "sh -c 'echo $$ >> {pids}; sleep 600 & echo $! >> {pids}; wait'"
 STARTS = {
     "workers of ingest": """
 from ingest.contents.processes import Workers
+from lake.engine import Engine
 from tests.ingest.test_killed import sleeps
 if __name__ == "__main__":
-    Workers(2).map(sleeps, ["{pids}"] * 2, at_once=1)
+    Workers(Engine(2)).map(sleeps, ["{pids}"] * 2, at_once=1)
 """,
     "workers of evaluate": """
 from lake.engine import Engine

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from ingest.contents.processes import Workers
+from lake.engine import Engine
 
 
 def halves(jobs: Sequence[int]) -> list[float]:
@@ -26,7 +27,7 @@ def refuses(jobs: Sequence[int]) -> list[int]:
 
 
 def test_answers_come_in_the_order_of_the_jobs() -> None:
-    with Workers(2) as pool:
+    with Workers(Engine(2)) as pool:
         assert pool.map(halves, range(10), at_once=3) == [job / 2 for job in range(10)]
         assert pool.map(halves, [], at_once=3) == []
         assert pool.map(halves, [8], at_once=3) == [4]
@@ -34,12 +35,12 @@ def test_answers_come_in_the_order_of_the_jobs() -> None:
 
 @pytest.mark.parametrize("n_processes", [1, 2])
 def test_a_job_that_kills_its_process_costs_no_other_its_answer(n_processes: int) -> None:
-    with Workers(n_processes) as pool:
+    with Workers(Engine(n_processes)) as pool:
         answers = pool.map(dies_of_sevens, range(20), at_once=6)
         assert answers == [None if job in {7, 17} else -job for job in range(20)]
         assert pool.map(halves, [8], at_once=1) == [4]
 
 
 def test_an_error_is_the_callers() -> None:
-    with Workers(1) as pool, pytest.raises(ValueError, match="2"):
+    with Workers(Engine(1)) as pool, pytest.raises(ValueError, match="2"):
         pool.map(refuses, [1, 2], at_once=2)

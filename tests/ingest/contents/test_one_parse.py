@@ -15,6 +15,7 @@ from ingest.contents.chunks import CRASHED, CutsAhead, cut_pools, cuts_ahead
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import Content, cut_symbols, look_through
 from lake.declarations import Resolved
+from lake.engine import Engine
 from lake.outcome import Outcome
 from lake.store import Lake
 from tests.ingest.contents.test_symbols_stored import put, stored
@@ -81,9 +82,9 @@ def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
         cut(alone, [chunker], CutsAhead({}))
-    cut_symbols(alone, "pets", lambda _: None, Outcome(), 1)
+    cut_symbols(alone, "pets", lambda _: None, Outcome(), engine=Engine())
     ahead = cuts_ahead(together, chunkers)
-    cut_symbols(together, "pets", lambda _: None, Outcome(), 1, ahead)
+    cut_symbols(together, "pets", lambda _: None, Outcome(), ahead, Engine())
     cut(together, chunkers, ahead)
     assert stored(alone) == stored(together)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
@@ -98,7 +99,7 @@ def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, mon
     ahead = cuts_ahead(lake, chunkers)
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
-    cut_symbols(lake, "pets", lambda _: None, Outcome(), 1, ahead)
+    cut_symbols(lake, "pets", lambda _: None, Outcome(), ahead, Engine())
     result = cut(lake, chunkers, ahead)
     # Three chunkers read trees, and one content killed the parser of all.
     assert result.rejected == 3

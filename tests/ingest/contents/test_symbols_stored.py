@@ -16,6 +16,7 @@ from ingest.contents.blobs import pool_frames
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import Content, Seen, cut_symbols
 from lake.declarations import discover
+from lake.engine import Engine
 from lake.outcome import Outcome
 from lake.store import Lake
 from tests.changed_code import changed
@@ -44,7 +45,7 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
 
 def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Outcome, list[str]]:
     result, said = Outcome(), list[str]()
-    cut_symbols(lake, benchmark.name, said.append, result, n_processes)
+    cut_symbols(lake, benchmark.name, said.append, result, engine=Engine(n_processes))
     return result, said
 
 

@@ -1,0 +1,136 @@
+"""A dask scheduler's workers: the same functions on other machines, over a lake that all of them see."""
+
+from __future__ import annotations
+
+import logging
+import os
+import platform
+import secrets
+from collections.abc import Iterator, Mapping
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from importlib.metadata import version
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple, cast
+
+from lake.code import ROOT
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE = int(os.environ.get("GOLDSPAN_DASK_TIMEOUT", "30"))
+"""Seconds for a scheduler to answer, and for it to have a first worker."""
+
+_STAGES = ("lake", "ingest", "evaluate")
+_PACKAGES = ("polars", "pyarrow", "numpy", "scipy")
+"""Of another version, they may write other bytes."""
+
+_SCHEDULER = "cd CHECKOUT && .venv/bin/python -m dask scheduler"
+_START = "cd CHECKOUT && .venv/bin/python -m dask worker {address} --nworkers 2 --nthreads 1"
+
+
+class Worker(NamedTuple):
+    """What is there where a worker runs."""
+
+    code: str
+    versions: str
+    probe: str
+
+
+@contextmanager
+def workers_of(address: str, lake: Path | None) -> Iterator[Executor]:
+    """What hands jobs to a scheduler's workers.
+
+    Args:
+        address: The scheduler's HOST:PORT.
+        lake: A folder that they must see.
+
+    Raises:
+        GoldspanError: The extra is not installed, no scheduler or worker answers in time, or a worker has other code,
+            other packages, several threads, or does not see the lake.
+    """
+    try:
+        from distributed import Client
+    except ImportError as error:
+        hint = "First: make dask, or pip install -r requirements-dask.txt"
+        raise GoldspanError("ENGINE=dask://… needs an extra", hint=hint, code=Exit.MISSING) from error
+    for name in ("distributed", "distributed.client", "tornado.application"):
+        # What went wrong is said once, in a sentence, and not by tracebacks of another project beside it.
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    start = _START.format(address=address)
+    try:
+        client = Client(f"tcp://{address}", timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        hint = f"Start it: {_SCHEDULER}"
+        raise GoldspanError(f"no dask scheduler answers at {address}", hint=hint, code=Exit.MISSING) from error
+    with client:
+        try:
+            client.wait_for_workers(1, timeout=PATIENCE)
+        except TimeoutError as error:
+            message = f"the dask scheduler at {address} has no workers"
+            raise GoldspanError(message, hint=f"Start some: {start}", code=Exit.MISSING) from error
+        _check(client, lake, address, start)
+        # Not pure: a job writes, so that none is spared because an equal one was done before.
+        executor = cast("Executor", client.get_executor(pure=False))
+        try:
+            yield executor
+        finally:
+            # What was answered is no longer with it; of the rest, what has not begun is dropped.
+            executor.shutdown(wait=False)
+
+
+def _check(client: Client, lake: Path | None, address: str, start: str) -> None:
+    try:
+        client.run_on_scheduler(worker, "")
+    except Exception as error:
+        message = f"the dask scheduler at {address} cannot run this project: {error}"
+        raise GoldspanError(message, hint=f"Start it in a checkout: {_SCHEDULER}", code=Exit.MISSING) from error
+    with _probe(lake) as (file, text):
+        workers: Mapping[str, Worker | Exception] = client.run(worker, file, on_error="return")
+        mine = worker(file)._replace(probe=text)
+    for address, n_threads in client.nthreads().items():
+        if n_threads != 1:
+            raise _unfit(address, f"has {n_threads} threads, and jobs need a process each", f"Start it so: {start}")
+    for address, theirs in workers.items():
+        if isinstance(theirs, Exception):
+            raise _unfit(address, f"cannot run this project: {theirs}", f"Start it in a checkout: {start}")
+        if theirs.code != mine.code:
+            raise _unfit(address, "runs other code", f"Check out the same commit there and start it again: {start}")
+        if theirs.versions != mine.versions:
+            hint = "Install the same requirements.txt there, for the same Python, and start it again."
+            raise _unfit(address, f"has {theirs.versions}, and here is {mine.versions}", hint)
+        if theirs.probe != mine.probe:
+            hint = "Put the lake on storage that every machine mounts at the same path, and name it with LAKE=…"
+            raise _unfit(address, f"does not see the lake at {Path(file).parent}", hint)
+
+
+def _unfit(address: str, what: str, hint: str) -> GoldspanError:
+    return GoldspanError(f"the dask worker {address} {what}", hint=hint, code=Exit.MISSING)
+
+
+@contextmanager
+def _probe(lake: Path | None) -> Iterator[tuple[str, str]]:
+    """A file in the lake while workers are asked for it, and what it holds."""
+    if lake is None:
+        yield "", ""
+        return
+    file, text = lake.absolute() / f".seen-{os.getpid()}", secrets.token_hex()
+    file.write_text(text)
+    try:
+        yield str(file), text
+    finally:
+        file.unlink()
+
+
+def worker(probe: str) -> Worker:
+    """What is there where this is called; it runs on the workers."""
+    files = sorted(path for stage in _STAGES for path in (ROOT / stage).rglob("*.py"))
+    code = fingerprint([(path.relative_to(ROOT).as_posix(), sha256_of_file(path)) for path in files])
+    versions = ", ".join(f"{name} {version(name)}" for name in _PACKAGES)
+    try:
+        text = Path(probe).read_text() if probe else ""
+    except OSError:
+        text = ""
+    return Worker(code, f"Python {'.'.join(platform.python_version_tuple()[:2])}, {versions}", text)

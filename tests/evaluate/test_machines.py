@@ -1,0 +1,165 @@
+"""A dask scheduler's workers: real ones make the same lake, though one is killed; what is missing is a sentence."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from ingest.contents.processes import Workers
+from lake import machines
+from lake.engine import Engine
+from lake.errors import Exit, GoldspanError
+from tests.evaluate.test_engine import stored
+from tests.ingest.test_processes import dies_of_sevens, halves
+from tests.tiny import CHUNKERS, ROOT, command
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed: make dask")
+
+
+@contextmanager
+def started(*words: str) -> Iterator[None]:
+    """A process of dask, in the checkout."""
+    # A job whose worker died twice is given up: sooner than by default, which is after four times.
+    environment = {**os.environ, "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "1"}
+    command = [sys.executable, "-m", "dask", *words, "--no-dashboard"]
+    program = subprocess.Popen(command, cwd=ROOT, env=environment, stderr=subprocess.DEVNULL)
+    try:
+        yield
+    finally:
+        program.terminate()
+        program.wait(60)
+
+
+@contextmanager
+def scheduler(folder: Path) -> Iterator[str]:
+    """A scheduler without workers: its HOST:PORT."""
+    file = folder / "scheduler.json"
+    with started("scheduler", "--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)):
+        end = time.monotonic() + 60
+        while not file.exists() or not file.read_text():
+            assert time.monotonic() < end, "no scheduler after a minute"
+            time.sleep(0.05)
+        yield json.loads(file.read_text())["address"].removeprefix("tcp://")
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A scheduler with two workers of one thread."""
+    folder = tmp_path_factory.mktemp("dask")
+    settings = ("--nworkers", "2", "--nthreads", "1", "--local-directory", str(folder))
+    with scheduler(folder) as found, started("worker", found, *settings):
+        yield found
+
+
+@pytest.fixture
+def client(address: str) -> Iterator[Client]:
+    with distributed.Client(f"tcp://{address}", set_as_default=False) as found:
+        found.wait_for_workers(2, timeout=60)
+        yield found
+
+
+def ingested(source: Path, lake: Path, engine: str) -> None:
+    chunkers = ",".join([*CHUNKERS, "fixed-nws-100"])
+    said = command("ingest", "--source", source, "--chunkers", chunkers, "--lake", lake, "--engine", engine)
+    assert said.code == 0, said.err
+
+
+def test_workers_make_the_same_lake_to_the_byte_though_one_is_killed(
+    source: Path, tmp_path: Path, address: str, client: Client
+) -> None:
+    here, there = tmp_path / "here", tmp_path / "there"
+    ingested(source, here, "local:1")
+    ingested(source, there, f"dask://{address}")
+    assert command("evaluate", "--lake", here, "--engine", "local:1").code == 0
+    before = client.run(os.getpid)
+    flags = ["--lake", str(there), "--engine", f"dask://{address}"]
+    run = subprocess.Popen([sys.executable, "-m", "evaluate", *flags], cwd=ROOT, stderr=subprocess.PIPE, text=True)
+    busy: Sequence[str] = ()
+    while not busy:
+        assert run.poll() is None, "nothing was handed to a worker"
+        busy = [worker for worker, jobs in client.processing().items() if jobs]
+    os.kill(before[busy[0]], signal.SIGKILL)
+    _, err = run.communicate(timeout=300)
+    assert run.returncode == 0, err
+    assert stored(here) == stored(there)
+    client.wait_for_workers(2, timeout=60)
+    assert before[busy[0]] not in client.run(os.getpid).values()
+
+
+def test_a_job_that_kills_every_worker_costs_no_other_its_answer(address: str) -> None:
+    with Workers(Engine(None, address)) as pool:
+        assert pool.map(dies_of_sevens, [6, 7], at_once=2) == [-6, None]
+        assert pool.map(halves, [8], at_once=1) == [4]
+
+
+@contextmanager
+def elsewhere(lake: Path) -> Iterator[tuple[str, str]]:
+    """A file of a lake that no worker sees."""
+    yield str(lake / "elsewhere/.seen"), "what it holds"
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [
+        ("_STAGES", ("lake",), "runs other code"),
+        ("_PACKAGES", ("polars",), "and here is Python"),
+        ("_probe", elsewhere, "does not see the lake at"),
+    ],
+)
+def test_a_worker_that_would_write_another_lake_is_named(
+    name: str, value: object, words: str, address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machines, name, value)
+    with pytest.raises(GoldspanError, match=words) as caught:
+        list(Engine(None, address, tmp_path).map(str, [1, 2]))
+    assert caught.value.code == Exit.MISSING
+    assert not any(tmp_path.iterdir())
+
+
+def test_workers_of_several_threads_are_refused(address: str, client: Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(type(client), "nthreads", lambda _: {"tcp://10.0.0.1:1": 4})
+    with pytest.raises(GoldspanError, match=r"tcp://10.0.0.1:1 has 4 threads") as caught:
+        list(Engine(None, address).map(str, [1]))
+    assert "--nthreads 1" in caught.value.hint
+
+
+def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
+    settings = ("--nthreads", "1", "--local-directory", str(tmp_path), "--death-timeout", "1")
+    with scheduler(tmp_path) as alone, started("worker", alone, *settings):
+        with distributed.Client(f"tcp://{alone}", set_as_default=False) as found:
+            pid = found.run_on_scheduler(os.getpid)
+        answers = Engine(None, alone).map(time.sleep, [0.1, 60])
+        next(answers)
+        os.kill(pid, signal.SIGKILL)
+        with pytest.raises(GoldspanError, match=f"the dask scheduler at {alone} has ended"):
+            next(answers)
+
+
+def test_without_a_scheduler_without_workers_and_without_the_extra_it_says_what_to_do(
+    source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machines, "PATIENCE", 2)
+
+    def refused(address: str) -> str:
+        said = command("ingest", "--source", source, "--lake", tmp_path / "lake", "--engine", f"dask://{address}")
+        assert said.code == Exit.MISSING
+        return said.err
+
+    assert "no dask scheduler answers at 127.0.0.1:9" in refused("127.0.0.1:9")
+    with scheduler(tmp_path) as alone:
+        assert f"the dask scheduler at {alone} has no workers" in refused(alone)
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    assert "First: make dask, or pip install -r requirements-dask.txt" in refused("127.0.0.1:9")
