@@ -255,7 +255,12 @@ class Work:
             contexts = [protocol for protocol in self.protocols if protocol.context is not None]
             for items, runs in self.by_items:
                 score_runs(items, contexts, runs)
-        self._count(self.imported)
+        counts = self._count(self.imported)
+        if failed := [of_run for of_run in counts.values() if of_run[1]]:
+            n, n_failed = sum(of_run[0] for of_run in failed), sum(n for _, n, _ in failed)
+            reason = next((f": {why}" for _, _, why in failed if why), "")
+            of_runs = f"{counted(len(failed), 'imported run')}, {self.task.name}"
+            self.result.notes.append(f"{of_runs}: {n_failed:,} of {counted(n, 'item')} failed{reason}")
 
 
 @cache

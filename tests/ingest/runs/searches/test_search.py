@@ -227,6 +227,9 @@ def test_a_function_is_asked_in_a_process_of_its_own(lake: Lake) -> None:
     said = asked(lake, "mine:search")
     assert said.code == Exit.INCOMPLETE, said.err
     assert outcomes(lake)[FIRST] == ("failed", f"mine.py:5: KeyError: {FIRST!r}")
+    evaluated = command("evaluate", "repoeval", "--systems", "mine", "--lake", lake.root)
+    why = f"1 imported run, repoeval/prompt: 1 of 5 items failed: mine.py:5: KeyError: {FIRST!r}"
+    assert (evaluated.code, why in evaluated.err) == (Exit.INCOMPLETE, True), evaluated.err
     assert hits(lake, item=LAST) == [("dogs.py", 0, 7)]
     assert lake.read("runs")["format"].to_list() == ["function"]
     assert "ModuleNotFoundError: No module named 'nomod'" in asked(lake, "nomod:search").err
