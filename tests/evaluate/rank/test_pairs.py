@@ -136,6 +136,9 @@ def _raise(pool: Pool, queries: Queries) -> object:
     raise ValueError
 
 
+RAISED = f"tests/evaluate/rank/test_pairs.py:{_raise.__code__.co_firstlineno + 1}: ValueError: "
+
+
 @pytest.mark.parametrize(
     "fault",
     [
@@ -166,7 +169,7 @@ def test_a_fault_on_one_pool_fails_its_item_alone() -> None:
         return _raise(pool, queries) if "a" in queries.text else np.zeros(pool.places.shape)
 
     found = _at_once(score)
-    assert found.failed == {"item 0": "ValueError: "}
+    assert found.failed == {"item 0": RAISED}
     assert found.hits["item_id"].to_list() == ["item 1"]
 
 
@@ -175,7 +178,7 @@ def test_a_fault_on_several_pools_at_once_is_told_and_not_hidden_by_asking_each_
         return _raise(pool, queries) if pool.side_by_side else np.zeros(pool.places.shape)
 
     found = _at_once(score)
-    why = "on pools side by side, not on each alone: ValueError: "
+    why = f"on pools side by side, not on each alone: {RAISED}"
     assert found.failed == {"item 0": why, "item 1": why}
     assert found.hits.is_empty()
 
