@@ -12,15 +12,14 @@ from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate as evaluate_benchmark
 from evaluate.results.board import board, check_metrics, shown
-from evaluate.results.commands import check_benchmark, commands
+from evaluate.results.commands import commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection
 from evaluate.systems import imported_systems
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake import unchanged
-from lake.catalog.protocols import protocols
-from lake.catalog.tasks import TASKS
+from lake.benchmarks import check_benchmark, known_protocols, known_tasks
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -76,12 +75,12 @@ def run_systems(
     in_lake = [part.name for part in store.parts("benchmarks")]
     asked = list(dict.fromkeys([*split_names(names), *split_names(benchmarks)])) or in_lake
     for name in asked:
-        check_benchmark(name)
-    wanted = split_names(tasks)
+        check_benchmark(store, name)
+    wanted, known = split_names(tasks), known_tasks(store)
     for name in wanted:
-        lookup(name, "task", TASKS)
+        lookup(name, "task", known)
     # A benchmark of which no task is named is left as it is.
-    asked = [name for name in asked if not wanted or any(TASKS[one].benchmark == name for one in wanted)]
+    asked = [name for name in asked if not wanted or any(known[one].benchmark == name for one in wanted)]
     if wanted and in_lake and not asked:
         message, hint = (
             f"the lake holds no benchmark that {listed(wanted)} asks",
@@ -116,7 +115,7 @@ def run_systems(
                 outcome.notes.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
             done.append(outcome)
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
-        boards = [board(store, *one, requested) for one in shown(asked)] if requested else []
+        boards = [board(store, *one, requested) for one in shown(store, asked)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
         if (made or patterns) and not (requested or json or quiet):
@@ -150,8 +149,8 @@ def list_(
             for one in retrievers().values()
         ],
         "forms": [{"name": f"~{one.name}", "meaning": one.meaning} for one in QUERY_FORMS.values()],
-        "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
-        "protocols": [{"name": one.name, "meaning": one.meaning} for one in protocols().values()],
+        "tasks": [{"name": task.name, "meaning": task.meaning} for task in known_tasks(Lake(lake)).values()],
+        "protocols": [{"name": one.name, "meaning": one.meaning} for one in known_protocols(Lake(lake)).values()],
         "metrics": [{"name": one.name, "ks": list(one.ks), "meaning": one.meaning} for one in known_metrics().values()],
     }
     print_listing(lookup(what, "listing", listings), format)

@@ -9,10 +9,9 @@ import polars as pl
 from evaluate.metrics import Metric, metrics
 from evaluate.retrievers import Retriever
 from evaluate.score.conformance import protocol_hash
+from lake.benchmarks import known_protocols, known_tasks
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import put
 from lake.store import Lake
@@ -29,8 +28,8 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
         known: Every retriever that may have a run.
     """
     rows = {
-        "tasks": map(_task, TASKS.values()),
-        "protocols": map(_protocol, protocols().values()),
+        "tasks": map(_task, known_tasks(lake).values()),
+        "protocols": map(_protocol, known_protocols(lake).values()),
         "metrics": map(_metric, metrics().values()),
         "retrievers": (_row("retrievers", one, one.parameters, revision="") for one in known),
     }
@@ -65,7 +64,6 @@ def _protocol(protocol: Protocol) -> pl.DataFrame:
         protocol,
         parameters,
         primary_metric=f"{primary.metric}@{primary.k}",
-        benchmark=TASKS[protocol.tasks[0]].benchmark,
         metrics=[{"metric": metric, "ks": list(ks)} for metric, ks in protocol.metrics],
         primary=vars(primary),
         headline={"slice": headline[0], "slice_value": headline[1]},

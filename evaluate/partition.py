@@ -195,7 +195,7 @@ class Partition:
     @property
     def _protocols(self) -> list[Protocol]:
         """The protocols that rankings are scored by here; those of contexts score all runs together, afterwards."""
-        return [protocol for protocol in protocols_of(self.task.name) if protocol.context is None]
+        return [protocol for protocol in protocols_of(self.task) if protocol.context is None]
 
     def _folders(self, run: Run) -> dict[str, str]:
         return {"benchmark": self.task.benchmark, "run_id": run.run_id}

@@ -17,8 +17,8 @@ from evaluate.runs.ledgers import keep_ledgers
 from evaluate.runs.task_runs import Work
 from evaluate.selection import Selection, asked_of, edition
 from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers
+from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS, tasks_of
 from lake.console import Console
 from lake.engine import IN_PROCESS, Engine
 from lake.errors import Exit, GoldspanError
@@ -58,14 +58,13 @@ class Runner:
     selection: Selection
     patterns: tuple[str, ...]
     retrievers: tuple[str, ...]
-    chunkers: Mapping[str, Mapping[str, str]]
+    chunkers: Mapping[Task, Mapping[str, str]]
     cache: PoolCache = field(default_factory=PoolCache)
 
     def run(self, job: Job) -> PartCounts:
         """Rank and score the job's systems, as far as they are not done; how many parts that made."""
         lake, known = Lake(self.lake), {name: retriever_named(name) for name in self.retrievers}
-        for name, chunkers in self.chunkers.items():
-            task = TASKS[name]
+        for task, chunkers in self.chunkers.items():
             for asked in asked_of(lake, task, self.selection, job.stored):
                 of_task = (self.selection, self.patterns, self.label, Outcome(), known, chunkers)
                 work = Work(lake, task, [asked], [asked], *of_task)
@@ -102,7 +101,7 @@ def evaluate(
     check_patterns(patterns, cut_by, list(known), imported_systems(lake))
     check_at_hand(patterns, known)
     works = []
-    for task in [task for task in tasks_of(benchmark) if _is_run(lake, task, tasks)]:
+    for task in [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]:
         whole = list(asked_of(lake, task, everything))
         asked = whole if selection == everything else list(asked_of(lake, task, selection))
         works.append(Work(lake, task, asked, whole, selection, patterns, held.label, result, known))
@@ -122,7 +121,7 @@ def evaluate(
             said[run.run_id] = found
             result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
     jobs = _jobs(works)
-    chunkers = {work.task.name: work.chunkers for work in works if work.plan}
+    chunkers = {work.task: work.chunkers for work in works if work.plan}
     runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers)
     n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
     done = engine.map(runner.run, jobs, are_long=n_rankings >= MANY_RANKINGS)

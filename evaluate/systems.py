@@ -143,7 +143,7 @@ def chosen(
             name
             for name in names
             if _named(patterns, name)
-            or meant[name].runs_unnamed(task.name, is_picked=bool(patterns))
+            or meant[name].runs_unnamed(task.rules, is_picked=bool(patterns))
             or (f"{chunker}+{name}" in made_before and meant[name].is_at_hand)
         }
         beside = {name for name, one in meant.items() if BASELINE in one.tags} if asked else set()

@@ -10,6 +10,7 @@ import polars as pl
 
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Reading, part_of
+from ingest.benchmarks.own import under_its_name
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools, cuts_ahead
@@ -124,7 +125,9 @@ def _ingest_subset(
         raw = replace(raw, repositories=repositories)
     rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
     asked = [*rules, _made_of(raw, rejects)]
-    stamp = made_from(parameters=asked, code=[benchmark.find, benchmark.parts])
+    stamp = made_from(
+        parameters=asked, code=[benchmark.find, benchmark.parts, *([under_its_name] if benchmark.like else [])]
+    )
     absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
     is_whole = _is_current(lake, benchmark, subset, stamp)
     # What is missing for want of a repository is asked for again, and named again.
@@ -144,6 +147,8 @@ def _ingest_subset(
             continue
         found = Rejects(has_excerpts=benchmark.has_excerpts)
         reading = part.read(found)
+        if benchmark.like:
+            reading = under_its_name(reading, benchmark)
         _write(product, benchmark, part.name, reading, found, contents, result)
         result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
         if part.name != part_of(subset):
@@ -240,7 +245,7 @@ def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None
     }
     # Data with a label of its own is not the published data.
     licences = {**({} if source.label else benchmark.repository_licences), **source.licences}
-    same = ("name", "display_name", "title", "meaning", "version", "licence", "citation", "paper", "place")
+    same = ("name", "like", "display_name", "title", "meaning", "version", "licence", "citation", "paper", "place")
     row = declared_row(
         "benchmarks",
         **{name: getattr(benchmark, name) for name in same},

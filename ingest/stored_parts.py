@@ -41,7 +41,8 @@ def belongs(part: str, subset: str) -> bool:
 
 def rejects_part(benchmark: Benchmark, part: str) -> str:
     """Where it stands what was refused of a part."""
-    return f"ingest-{benchmark.name}-{part}"
+    # Own data may be called as another benchmark is but for a `-` and more; no name holds a point.
+    return f"own-{benchmark.name}.{part}" if benchmark.like else f"ingest-{benchmark.name}-{part}"
 
 
 def whole_subset(lake: Lake, benchmark: Benchmark, subset: str, stamp: str = "", names: Sequence[str] = ()) -> Product:
@@ -71,7 +72,7 @@ def folders_of(benchmark: Benchmark, name: str) -> dict[str, str]:
 
 def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
     """Where the queries lie: a folder for each query rule that a task of the benchmark names."""
-    return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.name)]
+    return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.kind)]
 
 
 def have_pools(lake: Lake, parts: list[Part]) -> bool:
@@ -144,16 +145,22 @@ def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
     Raises:
         GoldspanError: The lake holds other data of the benchmark, and either that or the source's is own data.
     """
-    part = lake.part("benchmarks", benchmark.name)
-    before = lake.scan_parts([part] if part else [], "benchmarks").select("label").collect()["label"].to_list()
-    if before in ([], [source.label]) or {before[0], source.label} <= {"", *RESERVED}:
+    before = lake.scan_part("benchmarks", benchmark.name).select("label", "like").collect().rows()
+    now = (source.label, benchmark.like)
+    if before in ([], [now]) or {before[0][0], source.label} <= {"", *RESERVED}:
         return
     runs = imported_runs(lake, benchmark=benchmark.name)
     imported = f", and {counted(len(runs), 'imported run')}" if runs else ""
-    old, new = (RESERVED.get(label or PUBLISHED, f"data labelled {label}") for label in (before[0], source.label))
+    old, new = (_what(*one) for one in (before[0], now))
     message = f"{benchmark.display_name}: the lake holds {old}{imported}; {new} would replace it"
-    hint = "Give it a lake of its own: --lake FOLDER (make: LAKE=FOLDER). Or delete this one: make clean ALL=1."
+    hint = f"Give own data another name (name: my-data, like: {benchmark.kind}) or a lake (--lake FOLDER) of its own."
     raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.USAGE)
+
+
+def _what(label: str, like: str) -> str:
+    """Which data it is, in words."""
+    manner = f" in the manner of {like}" if like else ""
+    return RESERVED.get(label or PUBLISHED, f"data labelled {label}{manner}")
 
 
 def tags_of(source: Source) -> list[str]:

@@ -28,3 +28,6 @@ PROGRAMS = ("command", "function", "ripgrep")
 
 SEARCHED = ("searched", "candidates")
 """The kinds of pools that are searched; those of kind `rest` are not."""
+
+SITE_PAGES = frozenset({"compare", "data", "index", "methods", "submit"})
+"""What the pages of every site are called that lie beside those of the benchmarks."""

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 import typer
 
 from lake import unchanged
-from lake.catalog.protocols import protocols_called
+from lake.benchmarks import protocols_called
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -159,7 +159,12 @@ def export(
 
     store = Lake(lake)
     choice = Choice(
-        benchmark, _protocol(protocol, benchmark), slice, tuple(split_names(metrics)), tuple(split_names(systems)), top
+        benchmark,
+        _protocol(store, protocol, benchmark),
+        slice,
+        tuple(split_names(metrics)),
+        tuple(split_names(systems)),
+        top,
     )
     with store.naming_damage():
         check_whole(lake)
@@ -168,13 +173,13 @@ def export(
         Console().say(f"wrote {written}")
 
 
-def _protocol(name: str, benchmark: str) -> str:
+def _protocol(lake: Lake, name: str, benchmark: str) -> str:
     """The whole name of a protocol, which is typed as a page prints it; empty where none is.
 
     Raises:
         GoldspanError: There is none, or several benchmarks have one of that name.
     """
-    meant = [one.name for one in protocols_called(name, benchmark)] if name else [""]
+    meant = [one.name for one in protocols_called(lake, name, benchmark)] if name else [""]
     if len(meant) > 1:
         raise GoldspanError(f"--protocol {name} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
     return meant[0]

@@ -52,7 +52,8 @@ class Declaration:
     def provenance(self) -> str:
         """Where a benchmark's data is from, in words."""
         known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
-        return known.get(self.source, f"a local copy, folder “{self.source}”")
+        what = "declaration" if self.source.lower().endswith((".yaml", ".yml")) else "folder"
+        return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
     def read(self, model: type[P]) -> P:
         """The further columns of its table, typed.
@@ -85,6 +86,11 @@ class Benchmark:
     def name(self) -> str:
         """The name tables know it by."""
         return self.declaration.name
+
+    @property
+    def kind(self) -> str:
+        """The declared benchmark by whose rules it is scored: itself, but for own data."""
+        return self.parameters.like or self.name
 
     @property
     def label(self) -> str:

@@ -23,6 +23,8 @@ class BenchmarkParameters(BaseModel):
     """What a benchmark's row says beyond its words."""
 
     label: str
+    like: str
+    """The benchmark by whose rules own data is scored; empty for one of those."""
     licences: list[Licence]
     place: int
     """Where it stands among the benchmarks."""

@@ -57,4 +57,6 @@ def unbeaten(board: Board, average: Average) -> list[str]:
     """Why no system is above a baseline, where none is."""
     named = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
-    return unbeaten_baselines(task, named, lower_is_better=board.primary.better == "lower")
+    return unbeaten_baselines(
+        f"{board.benchmark.kind}/{task.partition('/')[2]}", named, lower_is_better=board.primary.better == "lower"
+    )

@@ -107,7 +107,7 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     )
     whole = by_level["", ""]
     n_items, n_repos, left_out = whole["n_items"], whole["n_repos"], whole["left_out"]
-    unit = ITEM if n_repos < FEWEST_REPOS else REPOSITORY
+    unit = ITEM if n_repos < FEWEST_REPOS or protocol.over_items else REPOSITORY
     n_systems = len(chunkers) * len(retrievers)
     notes = [which_matters_more(shares, n_systems, too_few=n_items < FEWEST_ITEMS, unit=unit)]
     notes += [f"left out, as not every chunker is there with every retriever: {listed(left_out)}"] if left_out else []

@@ -12,11 +12,11 @@ from evaluate.results.exploring import Requested, aggregated, explored, why_not
 from evaluate.retrievers import BASELINE, retrievers
 from evaluate.selection import edition
 from evaluate.statistics.headline import average_of, interval_of, slice_of
+from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import unbeaten_baselines
 from lake.catalog.task import Task
-from lake.catalog.tasks import tasks_of
 from lake.catalog.unit import ITEM, ITEM_INTERVALS
 from lake.errors import Exit, GoldspanError
 from lake.printed_table import PrintedTable
@@ -26,10 +26,10 @@ from lake.text import group_name, listed
 MISSING = "–"
 
 
-def shown(benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
+def shown(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
     """What tables there are of some benchmarks."""
-    tasks = [task for name in benchmarks for task in tasks_of(name)]
-    return [(task, one) for task in tasks for one in protocols_of(task.name) if not one.parity_only]
+    tasks = [task for name in benchmarks for task in tasks_of(lake, name)]
+    return [(task, one) for task in tasks for one in protocols_of(task) if not one.parity_only]
 
 
 def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -> None:
@@ -40,7 +40,7 @@ def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -
     """
     answered = set(lake.scan("runs").select("task").unique().collect()["task"]) if requested else set()
     # Nothing here answers a task whose runs are all imported, and where there is none there will be no table.
-    tables = [one for one in shown(benchmarks) if not one[0].imported_only or one[0].name in answered]
+    tables = [one for one in shown(lake, benchmarks) if not one[0].imported_only or one[0].name in answered]
     check_measured(requested, tables, listed(benchmarks))
 
 
@@ -183,7 +183,7 @@ def board(
     if top is not None:
         table = table.filter(pl.col("is_baseline") | ((~pl.col("is_baseline")).cum_sum() <= top))
     numbers = table.select("retriever", "is_baseline", "number").iter_rows()
-    notes = unbeaten_baselines(task.name, numbers, lower_is_better=columns[0][0].direction == "lower")
+    notes = unbeaten_baselines(task.rules, numbers, lower_is_better=columns[0][0].direction == "lower")
     notes += [reason for reason in reasons.values() if reason]
     notes += [f"{called(*one)} is exploratory: {protocol.name} does not declare it" for one in beside]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []

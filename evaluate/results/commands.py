@@ -17,11 +17,10 @@ from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
 from evaluate.results.published import Published
+from lake.benchmarks import check_benchmark, protocols_called
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols_called
 from lake.catalog.references import REFERENCE
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -32,7 +31,7 @@ from lake.console import (
     setting,
     split_names,
 )
-from lake.errors import Exit, GoldspanError, lookup, unknown_name
+from lake.errors import Exit, GoldspanError, unknown_name
 from lake.printed_table import print_tables
 from lake.store import Lake
 from lake.text import escaped
@@ -98,9 +97,9 @@ def _boards(
     """Some benchmarks or all of the lake, and their boards under some protocols or under all."""
     asked, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
     for name in asked:
-        check_benchmark(name)
-    names = {protocol.name for name in wanted for protocol in protocols_called(name)}
-    return asked, [one for one in shown(asked) if not wanted or one[1].name in names]
+        check_benchmark(lake, name)
+    names = {protocol.name for name in wanted for protocol in protocols_called(lake, name)}
+    return asked, [one for one in shown(lake, asked) if not wanted or one[1].name in names]
 
 
 @commands.command("compare")
@@ -209,12 +208,3 @@ def score_files(
     both = [f"95 % intervals and p {trec.OVER_QUERIES}"]
     for note in trec.notes(values[0], runs[0], judged) if other is None else both:
         Console(quiet=quiet).say(note)
-
-
-def check_benchmark(name: str) -> None:
-    """See that a name is a benchmark's.
-
-    Raises:
-        GoldspanError: It is none; the message asks "did you mean".
-    """
-    lookup(name, "benchmark", {task.benchmark: task for task in TASKS.values()})

@@ -18,11 +18,10 @@ from evaluate.results.published import Published, check_same_data
 from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import POINT
 from evaluate.statistics.headline import slice_of
+from lake.benchmarks import known_protocols, known_tasks, protocols_called
 from lake.catalog.protocol import Protocol
-from lake.catalog.protocols import protocols, protocols_called
 from lake.catalog.references import REFERENCE, reference_of
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS
 from lake.catalog.unit import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.store import Lake
@@ -65,14 +64,15 @@ def compare(
     for known, name in zip(runs, (a, b), strict=True):
         if name != REFERENCE and name not in {*known["system"], *known["run_id"]}:
             raise unknown_name(name, "run or system", [*known["system"], *known["run_id"]])
+    tasks = known_tasks(lake)
     pairs = [
         Pair(task, protocol, sources, meant)
         for protocol in (
-            (one for name in protocol_names for one in protocols_called(name))
+            (one for name in protocol_names for one in protocols_called(lake, name))
             if protocol_names
-            else protocols().values()
+            else known_protocols(lake).values()
         )
-        for task in (TASKS[name] for name in protocol.tasks if name in TASKS)
+        for task in (tasks[name] for name in protocol.tasks if name in tasks)
         if len(meant := [*_meant(protocol, task, runs[0], a), *_meant(protocol, task, runs[1], b)]) == 2
     ]
     if not pairs:
@@ -112,7 +112,7 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
         GoldspanError: It means several runs.
     """
     known = scored.filter((pl.col("task") == task.name).fill_null(value=True), protocol=protocol.name)
-    meant = reference_of(protocol.name, known["system"]) if name == REFERENCE else name
+    meant = reference_of(task.kind, known["system"]) if name == REFERENCE else name
     mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
     complete = mine.filter(status="complete")
     found = complete if mine.height > 1 and complete.height else mine

@@ -18,11 +18,11 @@ from evaluate.results.board import (
     slice_rows,
 )
 from evaluate.selection import edition
+from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
 from lake.catalog.task import Task
-from lake.catalog.tasks import tasks_of
 from lake.catalog.unit import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
@@ -44,8 +44,8 @@ def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Coll
         patterns: The systems that were asked for, globs allowed: they are shown whatever their rank is.
         made: Without those, the places of the parts that were made: so are runs that were scored now, unless all were.
     """
-    for task in tasks_of(benchmark):
-        for protocol in sorted(protocols_of(task.name), key=lambda one: one.place):
+    for task in tasks_of(lake, benchmark):
+        for protocol in sorted(protocols_of(task), key=lambda one: one.place):
             rows = None if protocol.parity_only else slice_rows(lake, task, protocol)
             if rows is not None:
                 table = best_first(lake, protocol, rows, [primary_of(protocol)])
@@ -76,7 +76,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     comparisons = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(
         metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
     )
-    verdict = verdict_on(rows, reference_of(protocol.name, rows["system"]), comparisons)
+    verdict = verdict_on(rows, reference_of(task.kind, rows["system"]), comparisons)
     yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
     systems = rows.filter(~pl.col("is_baseline"))
     whole = systems.filter("is_whole")

@@ -166,7 +166,7 @@ class Retriever:
         """Whether it runs on a task without being named.
 
         Args:
-            task: The task.
+            task: The declared task whose rules it has.
             is_picked: Some pattern of `--systems` picks it; otherwise no system is asked for.
         """
         is_meant = self.runs == "always" or (is_picked and self.runs == "asked")

@@ -48,7 +48,7 @@ def _can_be_tested() -> pl.Expr:
 def compare_task(lake: Lake, task: Task) -> None:
     """Write the task's parts of what systems are compared by, as far as they are not current, under the lake's lock."""
     systems = systems_of(lake, task)
-    for protocol in protocols_of(task.name):
+    for protocol in protocols_of(task):
         _compare(lake, task, protocol, systems)
 
 

@@ -25,7 +25,7 @@ from lake.tables import table
 
 def keep_ledgers(asked: Sequence[ItemPart], runs: Sequence[Run]) -> None:
     """Make the ledgers of some runs, scored and aggregated, and their means, under every protocol that has such."""
-    for protocol in protocols_of(asked[0].task.name):
+    for protocol in protocols_of(asked[0].task):
         if not is_kept(protocol):
             continue
         for part in asked:

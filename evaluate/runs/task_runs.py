@@ -71,7 +71,7 @@ class Work:
     @cached_property
     def protocols(self) -> Sequence[Protocol]:
         """The protocols of the task."""
-        return protocols_of(self.task.name)
+        return protocols_of(self.task)
 
     @property
     def has_items(self) -> bool:

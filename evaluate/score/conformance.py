@@ -62,6 +62,8 @@ def protocol_hash(protocol: Protocol) -> str:
 
     Scores are taken to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
     """
+    if protocol.rules is not protocol:
+        return protocol_hash(protocol.rules)
     check_rules(protocol)
     rules = {name: value for name, value in dataclasses.asdict(protocol).items() if name not in _WORDS}
     if protocol.context is None:

@@ -29,7 +29,7 @@ def characters_of(protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, l
     declared = table("characters")
     found: list[dict[str, object]] = []
     for run_id, slice_, value, n_items in shown.iter_rows():
-        hits = lake.scan("hits", benchmark=protocol.name.partition("@")[0], run_id=run_id)
+        hits = lake.scan("hits", benchmark=protocol.benchmark, run_id=run_id)
         of_slice = hits.join(in_slice(items.filter("scorable"), slice_, value), on="item_id", how="semi")
         read = _read(protocol, of_slice, ks)
         if read.is_empty():  # Completions, or nothing at all.

@@ -95,7 +95,7 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -
     values, average = grid.values(group), average_of(protocol, metric)
     first, second = all_pairs(len(np.array(group["run_id"])))
     whole = differences(values, first, second, average)
-    few = whole.n_repos < FEWEST_REPOS
+    few = (whole.n_repos < FEWEST_REPOS) | protocol.over_items
     frames = []
     if few.any():
         over_items = differences(values, first[few], second[few], average, over_items=True)

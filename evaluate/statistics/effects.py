@@ -72,7 +72,7 @@ def effects_of(
     grid = (len(chunkers), len(retrievers), -1)
     means = means.reshape(grid)
     of_units, units = means, share
-    if len(share) < FEWEST_REPOS:
+    if len(share) < FEWEST_REPOS or protocol.over_items:
         of_units, units, *_ = _by_unit(values, np.arange(len(values.repo)), average)
         of_units = of_units.reshape(grid)
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]

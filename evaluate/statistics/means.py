@@ -83,6 +83,7 @@ def aggregate(
     strata: Sequence[str] = STRATA,
     of_nothing: Mapping[str, float] | None = None,
     opens_with: tuple[str, str] = _WHOLE,
+    over_items: bool = False,
 ) -> pl.LazyFrame:
     """Scores over slices of the items: the rows of table `aggregates`, sorted by its key.
 
@@ -112,6 +113,7 @@ def aggregate(
         of_nothing: Metric → its micro where the denominators sum to 0; 0 for every other.
         opens_with: The slice and value that are shown first. Only their items and the whole are resampled, where that
             is among the slices; else all that may be shown first.
+        over_items: The unit is the item however many repositories there are.
     """
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
     kinds = _kinds(items, sorted(columns | {"repo", *strata}))
@@ -136,7 +138,7 @@ def aggregate(
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
     held = _sliced(kinds.drop("item_id"), slices, strata)
-    means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures))
+    means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures), over_items=over_items)
     drawn = [_counted(distinct, of) for of in _resampled(held, opens_with)]
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
@@ -164,13 +166,14 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
     return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
 
 
-def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame) -> pl.DataFrame:
+def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.DataFrame:
     """The numbers of every measure and value of a slice.
 
     Args:
         cells: measure, kind, and sums over the items of each kind.
         held: kind, repo, slice, slice_value: the kinds of items that each value of a slice holds.
         bounds: measure, lowest, highest.
+        over_items: The unit is the item whatever there is.
     """
     groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
@@ -190,9 +193,8 @@ def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame) -> pl.
         *(pl.col(name).sum().cast(pl.Int64) for name in counts[:-1]),
         (pl.col("n") > 0).sum().cast(pl.Int64).alias("n_repos"),
     )
-    means = means.with_columns(
-        unit=pl.when(pl.col("n_repos") < FEWEST_REPOS).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY))
-    )
+    is_of_items = pl.lit(over_items) | (pl.col("n_repos") < FEWEST_REPOS)
+    means = means.with_columns(unit=pl.when(is_of_items).then(pl.lit(ITEM)).otherwise(pl.lit(REPOSITORY)))
     means = means.with_columns(pl.when(pl.col("n") > 0).then(pl.col(pl.Float64))).collect().lazy()
     for end in ends_of(by_repo, means.join(bounds, on="measure")):
         means = means.join(end, on=_OF, how="left")

@@ -34,8 +34,16 @@ def pooled(
 ) -> pl.LazyFrame:
     """The rows of table `aggregates` that scores under a protocol make; see `aggregate`."""
     slices, strata = slices_of(protocol)
-    first = {"opens_with": protocol.headline} if protocol.headline else {}
-    return aggregate(scores, items, run_items, slices=slices, strata=strata, of_nothing=of_nothing(protocol), **first)
+    return aggregate(
+        scores,
+        items,
+        run_items,
+        slices=slices,
+        strata=strata,
+        of_nothing=of_nothing(protocol),
+        opens_with=protocol.headline or ("all", "all"),
+        over_items=protocol.over_items,
+    )
 
 
 def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
@@ -45,7 +53,9 @@ def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
 
 def pooled_whole(protocol: Protocol, scores: pl.LazyFrame, items: pl.LazyFrame) -> pl.LazyFrame:
     """The same of one slice that is known to be poolable: all of the items."""
-    return aggregate(scores, items, slices=WHOLE, strata=(), of_nothing=of_nothing(protocol))
+    return aggregate(
+        scores, items, slices=WHOLE, strata=(), of_nothing=of_nothing(protocol), over_items=protocol.over_items
+    )
 
 
 def of_nothing(protocol: Protocol) -> dict[str, float]:

@@ -3,20 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from functools import partial
-from os.path import realpath
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
 
-from ingest.benchmarks.config_faults import RULES, SEALED, Fault, faults_of_keys, faults_of_rules, refused, shown
+from ingest.benchmarks.config_faults import (
+    RULES,
+    SEALED,
+    Fault,
+    fault_of_name,
+    faults_of_keys,
+    faults_of_rules,
+    refused,
+    shown,
+)
+from ingest.benchmarks.config_places import lies_in, located
 from ingest.benchmarks.declaration import Benchmark, Shape, find_places
 from ingest.benchmarks.fields import Fields, check
-from ingest.sources.dataset_rows import ENDINGS
-from ingest.sources.datasets import ConfiguredSource, HubRows, hub_rows, is_saved
+from ingest.benchmarks.own import OWN, own_benchmark
+from ingest.sources.datasets import ConfiguredSource, hub_rows
 from ingest.sources.strict_yaml import Place as PlaceInYaml
 from ingest.sources.strict_yaml import read_yaml
 from ingest.sources.tree import Source
@@ -91,9 +101,11 @@ class Keys(_Strict):
     """What a declaration may set beside `data` and `fields`; whatever else is printed may stand in it as it is.
 
     What describes the benchmark holds where nothing is said; of the published data's licence and home, nothing does.
+    Data of a name of its own says `like` which benchmark it is, and needs no label beside.
     """
 
     name: str
+    like: str | None = None
     label: Annotated[str, BeforeValidator(_label)]
     data: dict[str, object]
     fields: dict[str, PathKeys] = {}
@@ -158,8 +170,10 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         what = f"{file.name} holds {shown(content)}, which is not one declaration"
         hint = "Begin with what `python -m ingest list benchmarks --format yaml` prints, and keep one benchmark of it."
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID)
-    benchmark, shape = _benchmark(file, content.get("name"), known, lines)
+    benchmark, shape = _benchmark(file, content, known, lines)
     keys, data, fields = _keys(file, content, benchmark, shape, lines)
+    if keys.like is not None:
+        benchmark = own_benchmark(benchmark, keys.name)
     places = located(file, data, shape, reads or file.parent, lines)
     is_own = all(lies_in(file.parent, place) for place in places.values() if isinstance(place, Path))
     subset, trees = str(data["subset"]), frozenset(name for name, place in shape.places.items() if place.is_tree)
@@ -184,14 +198,21 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
 
 
 def _benchmark(
-    file: Path, name: object, known: Mapping[str, Benchmark], lines: Mapping[PlaceInYaml, int]
+    file: Path, content: dict[str, object], known: Mapping[str, Benchmark], lines: Mapping[PlaceInYaml, int]
 ) -> tuple[Benchmark, Shape]:
+    """The benchmark in whose manner the data is: `like` says it, or `name` where the data has no name of its own."""
+    key = "like" if "like" in content else "name"
+    name, own = content.get(key), content.get("name")
+    if key == "like" and (fault := fault_of_name(own, known)):
+        raise refused(file, [fault], lines)
     if isinstance(name, str) and name in known and (shape := known[name].shape) is not None:
         return known[name], shape
     problem = "is missing" if name is None else f"{shown(name)} is no benchmark whose manner data can have"
-    able = [one.name for one in known.values() if one.shape is not None]
-    hint = f"Name the benchmark whose manner the data has: {' or '.join(able)}."
-    raise refused(file, [Fault(("name",), problem, hint)], lines)
+    able = " or ".join(one.name for one in known.values() if one.shape is not None)
+    hint = f"Name the benchmark whose manner the data has: {able}."
+    if key == "name" and isinstance(name, str) and not get_close_matches(name, known):
+        hint = f"Data of a name of its own says whose manner it has, like: {able}."
+    raise refused(file, [Fault((key,), problem, hint)], lines)
 
 
 def _keys(
@@ -208,6 +229,11 @@ def _keys(
     sections = {"data": list(data_keys.model_fields), "fields": list(field_keys.model_fields)}
     faults = list(faults_of_rules(content, fixed, sections, benchmark.name))
     whole = create_model("Declaration", __base__=Keys, data=(data_keys, ...), fields=(field_keys, field_keys()))
+    if "like" in content:
+        # What is printed of the published data says nothing of other data.
+        published = described(benchmark)
+        said = {key: value for key, value in content.items() if key == "data" or value != published.get(key)}
+        content = {"label": OWN, **said}
     try:
         keys = whole.model_validate({key: content[key] for key in content if key not in fixed and key not in RULES})
     except ValidationError as error:
@@ -223,70 +249,4 @@ def _keys(
     return keys, data, fields
 
 
-def lies_in(folder: Path, place: Path) -> bool:
-    """Whether a place lies in a folder, wherever links lead."""
-    # Not `Path.resolve`, which raises where links go round in a circle.
-    return Path(realpath(place)).is_relative_to(realpath(folder))
-
-
-def located(
-    file: Path, data: Mapping[str, object], shape: Shape, reads: Path, lines: Mapping[PlaceInYaml, int]
-) -> dict[str, Path | HubRows]:
-    """What is declared, which is there and in the folder that may be read.
-
-    Args:
-        file: The declaration.
-        data: What it says below `data`.
-        shape: The benchmark's.
-        reads: The folder whose files it may name.
-        lines: Where its keys stand.
-
-    Raises:
-        GoldspanError: Something is not there, or lies outside.
-    """
-    root = file.parent / str(data["root"])
-    places: dict[str, Path | HubRows] = {
-        name: data_set if isinstance(data_set := data[name], HubRows) else root / str(data_set)
-        for name in shape.places
-        if data[name] is not None
-    }
-    local = {name: place for name, place in places.items() if isinstance(place, Path)}
-    try:
-        if outside := [name for name, place in local.items() if not lies_in(reads, place)]:
-            problem = f"it leads out of {reads}, whose files alone are read"
-            hint = "Where that is meant, name a folder around it on the command line: --config-reads FOLDER."
-            raise refused(file, [Fault(("data", name), problem, hint) for name in outside], lines)
-        if not root.is_dir():
-            hint = f"It is taken from the folder of {file.name}."
-            fault = Fault(("data", "root"), f"the folder {root} is not there", hint)
-            raise refused(file, [fault], lines, code=Exit.MISSING)
-        for name, place in local.items():
-            found = _tree_at(place) if shape.places[name].is_tree else _rows_at(place)
-            if isinstance(found, Fault):
-                raise refused(file, [found._replace(place=("data", name))], lines, code=Exit.MISSING)
-            places[name] = found
-    except OSError as error:
-        fault = Fault(("data",), f"what it names cannot be looked at: {error.strerror}", "Check who may read it.")
-        raise refused(file, [fault], lines, code=Exit.MISSING) from error
-    return places
-
-
-def _tree_at(place: Path) -> Path | Fault:
-    """A folder, or a zip, whose name may be given without its ending."""
-    for one in (place, Path(f"{place}.zip")):
-        if one.is_dir() or one.is_file():
-            return one
-    return _absent(place, "folder or zip", lambda other: other.is_dir() or other.suffix == ".zip")
-
-
-def _rows_at(place: Path) -> Path | Fault:
-    """A file of rows, or a folder that `save_to_disk` made."""
-    if place.is_file() or is_saved(place):
-        return place
-    return _absent(place, "file", lambda other: other.suffix in ENDINGS or is_saved(other))
-
-
-def _absent(place: Path, what: str, is_near: Callable[[Path], bool]) -> Fault:
-    around = place.parent
-    near = [other.name for other in around.iterdir() if is_near(other)] if around.is_dir() else []
-    return Fault((), f"the {what} {place} is not there", did_you_mean(place.name, near))
+_NEEDED = ("name", "label", "data")

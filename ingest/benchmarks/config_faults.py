@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -10,7 +11,9 @@ from typing import NamedTuple
 from pydantic import ValidationError
 
 from ingest.sources.strict_yaml import Place
+from lake.catalog.protocols import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
+from lake.naming import SITE_PAGES
 
 SEALED: Mapping[str, str] = {"prompts": "sealed", "scoring": "sealed", "relevance": "sealed", "judge": "none"}
 """What no declaration can change, as every benchmark's says it."""
@@ -21,6 +24,8 @@ RULES = {
     "scoring", "sealed", "threshold", "thresholds", "tie", "ties",
 }  # fmt: skip
 """Names under which somebody might look for a rule."""
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
 
 _WANTED = {
     "label": "Give your data a name: it is shown wherever its numbers are.",
@@ -37,6 +42,28 @@ class Fault(NamedTuple):
     place: Place
     problem: str
     hint: str = ""
+
+
+def fault_of_name(name: object, published: Collection[str]) -> Fault | None:
+    """What is wrong with the name of own data, if anything is.
+
+    Args:
+        name: As the declaration has it.
+        published: The names of the declared benchmarks.
+    """
+    hint = "Give your data a name of its own, such as my-data."
+    if name is None:
+        return Fault(("name",), "is missing", hint)
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
+        wanted = "is to be 1 to 40 letters (a to z), digits, '-' and '_', a letter or digit first"
+        return Fault(("name",), f"{shown(name)} {wanted}", hint)
+    if name.lower() in published:
+        return Fault(("name",), f"{name!r} is a published benchmark", hint)
+    # Pages of other benchmarks are called after their protocols.
+    ends = {"all", *(one.partition("@")[2] for one in protocols())}
+    if name.lower() in SITE_PAGES or any(name.lower().endswith(f"-{end}") for end in ends):
+        return Fault(("name",), f"{name!r} is what another page of a site is called", hint)
+    return None
 
 
 def faults_of_rules(

@@ -206,6 +206,7 @@ class Benchmark:
         needs_symbols: Its files' definitions are found: table `symbols`.
         more: Further tables that its readings fill, of what is given with the items: `edits`.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
+        like: Of own data the benchmark by whose rules it is read, asked and scored; empty for that itself.
         has_excerpts: Of what cannot be read an excerpt is kept, which is published.
         names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them.
     """
@@ -236,6 +237,12 @@ class Benchmark:
     has_excerpts: bool = True
     names_commits: bool = False
     is_collection: bool = False
+    like: str = ""
+
+    @property
+    def kind(self) -> str:
+        """The declared benchmark by whose rules it is read, asked and scored: itself, but for own data."""
+        return self.like or self.name
 
     def clones(self, source: Source) -> bool:
         """Whether repositories of items that come from there are cloned when that is asked for."""

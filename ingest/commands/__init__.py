@@ -28,7 +28,7 @@ from ingest.runs.submissions.importing import import_submissions
 from ingest.sources.git_address import GITHUB, checked_base
 from ingest.stored_parts import check_replaced
 from lake import unchanged
-from lake.catalog.tasks import TASKS
+from lake.benchmarks import known_tasks
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -240,7 +240,7 @@ def list_(
             }
             for one in importers().values()
         ],
-        "tasks": [{"name": task.name, "meaning": task.meaning} for task in TASKS.values()],
+        "tasks": [{"name": task.name, "meaning": task.meaning} for task in known_tasks(Lake(lake)).values()],
     }
     print_listing(lookup(what, "listing", listings), format)
 

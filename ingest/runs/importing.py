@@ -56,7 +56,7 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
         message = f"--chunker {wanted.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
     chunker = known_chunker(lake, wanted.chunker)
-    task = task_named(wanted.benchmark, wanted.task, importer.kind)
+    task = task_named(lake, wanted.benchmark, wanted.task, importer.kind)
     asked = item_parts(lake, wanted.benchmark, task)
     stamp = fingerprint(found.sha256, wanted.system, task.name, importer.name, chunker)
     if wanted.asked_all:

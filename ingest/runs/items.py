@@ -8,8 +8,8 @@ from functools import cached_property
 import polars as pl
 from rapidfuzz import fuzz, process
 
+from lake.benchmarks import tasks_of
 from lake.catalog.task import AnswerKind, Task
-from lake.catalog.tasks import tasks_of
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.make import made_from
 from lake.searched import with_pools_of
@@ -41,13 +41,13 @@ class ItemPart:
         return self.items.filter("scorable").sort("item_id")
 
 
-def task_named(benchmark: str, name: str, kind: AnswerKind) -> Task:
+def task_named(lake: Lake, benchmark: str, name: str, kind: AnswerKind) -> Task:
     """A benchmark's task by its name; without a name the first that such a file answers.
 
     Raises:
         GoldspanError: There is no such task, or it is answered by files of another kind.
     """
-    known = {task.name: task for task in tasks_of(benchmark)}
+    known = {task.name: task for task in tasks_of(lake, benchmark)}
     if name and name not in known:
         raise unknown_name(name, "task", known)
     answered = [task for task in known.values() if kind in task.answered_by]

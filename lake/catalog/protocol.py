@@ -143,3 +143,49 @@ class Protocol:
     parity_only: bool = False
     place: int = 1
     context: ContextRules | None = None
+
+    @property
+    def benchmark(self) -> str:
+        """The benchmark whose runs it scores."""
+        return self.name.partition("@")[0]
+
+    @property
+    def rules(self) -> Protocol:
+        """The declared protocol whose rules these are, and whose seal they have."""
+        return self
+
+    @property
+    def over_items(self) -> bool:
+        """Whether intervals and tests go over items however many repositories there are."""
+        return False
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnProtocol(Protocol):
+    """A protocol of own data, which stands for no other repositories.
+
+    Args:
+        like: The declared protocol whose rules it has.
+    """
+
+    like: Protocol
+
+    @classmethod
+    def of(cls, declared: Protocol, benchmark: str) -> OwnProtocol:
+        """A declared protocol under the name of an own benchmark."""
+        names = {
+            "name": f"{benchmark}@{declared.name.partition('@')[2]}",
+            "title": f"{benchmark}, by the rules of {declared.title}",
+            "tasks": tuple(f"{benchmark}/{task.partition('/')[2]}" for task in declared.tasks),
+        }
+        return cls(**{**vars(declared), **names}, like=declared)
+
+    @property
+    def rules(self) -> Protocol:
+        """The declared protocol whose rules these are, and whose seal they have."""
+        return self.like
+
+    @property
+    def over_items(self) -> bool:
+        """Whether intervals and tests go over items however many repositories there are."""
+        return True

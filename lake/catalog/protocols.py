@@ -6,9 +6,10 @@ import functools
 from collections.abc import Mapping
 
 from lake.catalog import benchmarks
-from lake.catalog.protocol import Protocol
+from lake.catalog.protocol import OwnProtocol, Protocol
+from lake.catalog.task import OwnTask, Task
 from lake.declarations import discover
-from lake.errors import lookup, unknown_name
+from lake.errors import lookup
 
 
 @functools.cache
@@ -22,7 +23,7 @@ def protocols() -> Mapping[str, Protocol]:
 
 
 def protocol_named(name: str) -> Protocol:
-    """The protocol of a name.
+    """The declared protocol of a name.
 
     Raises:
         GoldspanError: There is none; the message asks "did you mean".
@@ -30,19 +31,12 @@ def protocol_named(name: str) -> Protocol:
     return lookup(name, "protocol", protocols())
 
 
-def protocols_called(name: str, benchmark: str = "") -> list[Protocol]:
-    """The protocol of a name, or of a benchmark or of all those that are called so behind their `@`: `docs-v1`.
+def protocols_of(task: Task) -> list[Protocol]:
+    """Every protocol that scores the runs of a task, in the order of the names.
 
-    Raises:
-        GoldspanError: There is none; the message asks "did you mean".
+    Own data is not scored by what only reproduces published numbers.
     """
-    known = [one for one in protocols().values() if not benchmark or one.name.startswith(f"{benchmark}@")]
-    short = [one for one in known if one.name.partition("@")[2] == name]
-    if name in protocols() or short:
-        return short or [protocols()[name]]
-    raise unknown_name(name, "protocol", {part for one in known for part in (one.name, one.name.partition("@")[2])})
-
-
-def protocols_of(task: str) -> list[Protocol]:
-    """Every protocol that scores the runs of a task, in the order of the names."""
-    return [protocol for protocol in protocols().values() if task in protocol.tasks]
+    declared = [protocol for protocol in protocols().values() if task.rules in protocol.tasks]
+    if not isinstance(task, OwnTask):
+        return declared
+    return [OwnProtocol.of(protocol, task.benchmark) for protocol in declared if not protocol.parity_only]

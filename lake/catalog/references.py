@@ -19,9 +19,9 @@ USUAL: Sequence[str] = ("whole-file+bm25-okapi", "*+bm25-okapi")
 """Those of every other benchmark."""
 
 
-def reference_of(protocol: str, systems: Iterable[str]) -> str:
-    """The system that a protocol's benchmark declares as reference, of those that there are; empty for none."""
-    patterns = REFERENCES.get(protocol.partition("@")[0], USUAL)
+def reference_of(kind: str, systems: Iterable[str]) -> str:
+    """The system that a kind of benchmark declares as reference, of those that there are; empty for none."""
+    patterns = REFERENCES.get(kind, USUAL)
     names = sorted(systems)
     return next((name for one in patterns for name in names if fnmatchcase(name, one)), "")
 
@@ -51,7 +51,7 @@ def unbeaten_baselines(
     """A sentence for each baseline that no system of a table is above; none where the table has no system.
 
     Args:
-        task: The table's.
+        task: The declared task whose rules the table's has.
         rows: Its rows: the retriever, whether that is a baseline, the number that orders the table.
         lower_is_better: Whether the lowest number leads.
     """

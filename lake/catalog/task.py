@@ -57,3 +57,39 @@ class Task:
     runs: Literal["always", "named"] = "always"
     imported_only: bool = False
     version: int = 1
+
+    @property
+    def rules(self) -> str:
+        """The declared task whose rules these are, as retrievers and protocols name it."""
+        return self.name
+
+    @property
+    def kind(self) -> str:
+        """The declared benchmark by whose rules the items are asked."""
+        return self.rules.partition("/")[0]
+
+
+@dataclass(frozen=True)
+class OwnTask(Task):
+    """A task of own data.
+
+    Attributes:
+        like: The declared task whose rules it has.
+    """
+
+    like: str = ""
+
+    @classmethod
+    def of(cls, declared: Task, benchmark: str) -> OwnTask:
+        """A declared task under the name of an own benchmark, with pools of its own where that has such."""
+        own = {
+            name: f"{benchmark}/{value.partition('/')[2]}"
+            for name in ("name", "pool_prefix")
+            if (value := getattr(declared, name))
+        }
+        return cls(**{**vars(declared), **own, "benchmark": benchmark}, like=declared.name)
+
+    @property
+    def rules(self) -> str:
+        """The declared task whose rules these are, as retrievers and protocols name it."""
+        return self.like

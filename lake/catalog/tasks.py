@@ -10,11 +10,6 @@ TASKS: dict[str, Task] = discover(benchmarks, Task, by_name=False)
 """Every task by name; a benchmark's first is what a file answers that names none."""
 
 
-def tasks_of(benchmark: str) -> list[Task]:
-    """The tasks that ask a benchmark's items."""
-    return [task for task in TASKS.values() if task.benchmark == benchmark]
-
-
 def query_rules(benchmark: str) -> list[str]:
-    """The query rules that the tasks of a benchmark name."""
-    return sorted({task.query for task in tasks_of(benchmark)})
+    """The query rules that the tasks of a declared benchmark name."""
+    return sorted({task.query for task in TASKS.values() if task.benchmark == benchmark})

@@ -20,11 +20,12 @@ class Declared(dy.Schema):
 class Benchmarks(Declared):
     """A benchmark and which data of it this lake holds.
 
-    `label` is `sample`, `mined`, …, empty for the published data; `limit` says of how many items a sample was taken;
-    `place` is where pages show it.
+    `label` is `sample`, `mined`, …, empty for the published data; `like` is the declared benchmark by whose rules own
+    data is scored, empty for that itself; `limit` says of how many items a sample was taken; `place` is where pages
+    show it.
     """
 
-    label = dy.String()
+    label, like = texts(2)
     limit = dy.Int64(nullable=True, min=1)
     place = dy.Int64()
     licences = dy.List(dy.Struct({"repo": dy.String(), "licence": dy.String()}))

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
-from lake.catalog.protocols import protocol_named
+from lake.benchmarks import known_protocols
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.store import Lake
 from report.facts import Facts
@@ -82,7 +82,7 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     if benchmark:
         mine = mine.filter(benchmark=benchmark)
     if protocol:
-        mine = mine.filter(pl.col("task").is_in(protocol_named(protocol).tasks))
+        mine = mine.filter(pl.col("task").is_in(known_protocols(lake)[protocol].tasks))
     if mine.is_empty():
         raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
     complete = mine.filter(status="complete")

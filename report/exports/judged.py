@@ -7,10 +7,10 @@ from functools import cached_property
 
 import polars as pl
 
+from lake.benchmarks import known_tasks
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
-from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, lookup
 from lake.relevance import RELEVANCE, Evidence, Rule
 from lake.searched import POOL, chunks_of, files_of
@@ -36,7 +36,7 @@ class ExportedRun:
     def of(cls, lake: Lake, run_id: str, protocol: str = "") -> ExportedRun:
         """The run of an id that there is."""
         task, chunker = lake.scan("runs", run_id=run_id).select("task", "chunker").collect().row(0)
-        return cls(lake, run_id, TASKS[task], chunker, protocol)
+        return cls(lake, run_id, known_tasks(lake)[task], chunker, protocol)
 
     @cached_property
     def items(self) -> pl.LazyFrame:
@@ -53,7 +53,7 @@ class ExportedRun:
         # What means no file of the pool keeps its place, under the name that was given.
         hits = hits.with_columns(path=pl.coalesce("path", "path_given"))
         named = self._named(hits.join(self.items.select("item_id", "pool_id"), on="item_id", how="left"))
-        if any(RELEVANCE[one.relevance].is_graded for one in protocols_of(self.task.name)):
+        if any(RELEVANCE[one.relevance].is_graded for one in protocols_of(self.task)):
             # Documents were judged whole: of one that is returned in pieces the first counts.
             is_first = pl.col("rank") == pl.col("rank").min().over("item_id", "path")
             named = named.with_columns(document=pl.when(is_first).then("path").otherwise("document"))
@@ -67,7 +67,7 @@ class ExportedRun:
             GoldspanError: It has no scores under it.
         """
         scored = {part.folders["protocol"] for part in self.lake.parts("scores", run_id=self.run_id)}
-        known = {one.name: one for one in protocols_of(self.task.name) if one.name in scored}
+        known = {one.name: one for one in protocols_of(self.task) if one.name in scored}
         if not known:
             message = f"run {self.run_id!r} has no scores"
             raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)

@@ -7,13 +7,16 @@ from collections.abc import Mapping
 
 import polars as pl
 
+from lake.benchmarks import known_tasks
+from lake.catalog.protocols import protocols_of
 from lake.errors import Exit, GoldspanError
 from lake.searched import files_of
 from lake.store import Lake
 from report.exports.judged import ExportedRun
 
 PROTOCOL = "contextbench@official-v1"
-"""The rules whose numbers ContextBench's lines have: those of the evaluator whose form this is."""
+"""The rules whose numbers ContextBench's lines have: those of the evaluator whose form this is. Own data scored by them
+has them under a name of its own."""
 
 GRANULARITIES = ("file", "symbol", "span", "line")
 NO_CONTEXT = "no_context_extracted"
@@ -122,11 +125,13 @@ def context_json(lake: Lake, run_id: str) -> bytes:
     Raises:
         GoldspanError: The run has no scores under that protocol.
     """
-    scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol") == PROTOCOL, pl.col("k") == 0)
+    (task,) = lake.scan("runs", run_id=run_id).select("task").collect()["task"]
+    names = [one.name for one in protocols_of(known_tasks(lake)[task]) if one.rules.name == PROTOCOL]
+    scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
     if scores.is_empty():
         message = f"run {run_id!r} has no scores under {PROTOCOL}"
         raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
-    steps = _steps(lake, run_id)
+    steps = _steps(lake, run_id, names[0])
     rows = scores.sort("item_id", "granularity", "metric").group_by("item_id", maintain_order=True)
     lines = [_instance(str(key[0]), group, steps.get(str(key[0]), [])) for key, group in rows]
     return "".join(f"{json.dumps(line, ensure_ascii=False)}\n" for line in lines).encode()
@@ -162,13 +167,13 @@ def _sizes(found: Mapping[str, tuple[float | None, ...]], of: str) -> dict[str, 
     return {"coverage": coverage, "precision": precision, **whole}
 
 
-def _steps(lake: Lake, run_id: str) -> dict[str, list[dict[str, object]]]:
+def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, object]]]:
     """Item → its steps, each with the coverage of all that was seen by then."""
     share = pl.col("n_cumulative_hit") / pl.col("n_gold")
     # As that evaluator has it: no gold is covered, but for lines.
     nothing = pl.when(pl.col("granularity") == "line").then(0.0).otherwise(1.0)
     rows = (
-        lake.scan("step_scores", run_id=run_id, protocol=PROTOCOL)
+        lake.scan("step_scores", run_id=run_id, protocol=protocol)
         .filter(pl.col("granularity").is_in(GRANULARITIES))
         .sort("item_id", "step", pl.col("granularity").cast(pl.Enum(GRANULARITIES)))
         .select("item_id", "step", "granularity", pl.when(pl.col("n_gold") == 0).then(nothing).otherwise(share))

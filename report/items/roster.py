@@ -70,7 +70,7 @@ class Roster:
         retrievers = [run for run in best if not run.has_steps]
         if agents:
             return [*retrievers[:N_RETRIEVERS], *agents]
-        named = reference_of(self.board.protocol.name, [run.system for run in self.runs])
+        named = reference_of(self.board.benchmark.kind, [run.system for run in self.runs])
         baselines = [run for run in self.runs if run.baseline and run.system == named]
         return [*retrievers[: N_RETRIEVERS + 1], *baselines] or self.runs[:1]
 

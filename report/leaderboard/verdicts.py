@@ -118,7 +118,7 @@ def _verdict(board: Board, lines: Iterable[tuple[str, float | None, bool]], comp
         schema,
         orient="row",
     )
-    return verdict_on(rows, reference_of(board.protocol.name, rows["system"]), compared.lazy())
+    return verdict_on(rows, reference_of(board.benchmark.kind, rows["system"]), compared.lazy())
 
 
 def sentence(facts: Facts, verdict: Verdict, first: str = "ranked first") -> str:

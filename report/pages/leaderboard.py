@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
-from lake.catalog.unit import ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
+from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.store import Lake
 from report.addresses import pairs_path
 from report.charts.figures import files_of
@@ -97,6 +97,9 @@ def _coverage(board: Board) -> str:
     n_repos = max((row.head.n_repos for row in board.rows if row.head), default=0)
     if not numbers or not board.has("low"):
         return ""
+    if board.benchmark.parameters.like:
+        # Own data's intervals are over items, as those of few repositories are.
+        n_repos = min(n_repos, FEWEST_REPOS - 1)
     # Where a ratio of sums is the mean by construction, hits are counted.
     return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.micro == "same")
 

@@ -37,9 +37,9 @@ description: Every file, the shortest path first.
 
 
 def _example(benchmark: Benchmark) -> dict[str, str]:
-    """The files of a submission to a benchmark of this lake."""
-    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label else ""
-    name = benchmark.name
+    """The files of a submission to a benchmark of this lake; own data takes none, so they answer what it is like."""
+    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.parameters.like else ""
+    name = benchmark.kind
     return {"make_run.py": MAKE_RUN.format(name=name), f"{EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
 
 
@@ -47,7 +47,7 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
     values = {
-        "files": _example(next(iter(facts.benchmarks.values()))),
+        "files": _example(min(facts.benchmarks.values(), key=lambda one: one.parameters.like != "")),
         "folder": EXAMPLE,
         "formats": facts.formats,
         "reported": REPORTED,

@@ -56,7 +56,7 @@ class Items(NamedTuple):
 def reference_run(board: Board, run: Run) -> Run | None:
     """What a run of a board is held against: the benchmark's reference, and that against the first other system."""
     scored = [row.run for row in board.every if row.head is not None]
-    name = reference_of(board.protocol.name, {one.system for one in scored})
+    name = reference_of(board.benchmark.kind, {one.system for one in scored})
     reference = next((one for one in scored if one.system == name), None)
     if reference is None or run.run_id != reference.run_id:
         return reference

@@ -16,6 +16,7 @@ import pytest
 
 import evaluate.retrievers
 from evaluate.retrievers import retrievers
+from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
 from lake.costs import run_costs
 from lake.errors import Exit
@@ -95,7 +96,7 @@ def test_every_run_has_every_item_and_every_protocol_a_score_for_each(lake_folde
     assert set(per_run["item_id"]) == {len(TASKS)}
     scores = lake.read("scores").group_by("run_id", "protocol", "metric", "k").agg(pl.col("item_id").n_unique())
     assert set(scores["item_id"]) == {len(TASKS)}
-    for protocol in protocols_of("repoeval/prompt"):
+    for protocol in protocols_of(REPOEVAL_PROMPT):
         scored = set(lake.read("scores", protocol=protocol.name, benchmark="repoeval")["run_id"])
         assert len(scored) == len(_runs(lake_folder)["system"].unique())
 

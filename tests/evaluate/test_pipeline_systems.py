@@ -21,7 +21,7 @@ SOME = {name: retrievers()[name] for name in ("bm25-okapi", "jaccard-regex", "re
 
 
 def _chosen(*patterns: str, task: Task = REPOEVAL_PROMPT) -> list[System]:
-    return chosen(task, patterns, CHUNKERS, SOME, protocols_of(task.name))
+    return chosen(task, patterns, CHUNKERS, SOME, protocols_of(task))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_systems_are_picked_by_name_glob_and_alias_with_the_baselines_of_their_c
 
 def test_a_word_for_several_chunkers_picks_those_that_the_lake_holds() -> None:
     cut = {"fixed-nws-600": "1", "fixed-nws-700": "2", "syntax-2400": "3"}
-    found = chosen(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of("repoeval/prompt"))
+    found = chosen(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of(REPOEVAL_PROMPT))
     assert {system.chunker for system in found} == {"fixed-nws-600", "syntax-2400"}
 
 
@@ -56,7 +56,7 @@ def test_without_patterns_all_run_that_are_meant_to_run_unasked() -> None:
 def test_there_is_an_oracle_for_each_protocol_and_it_comes_first() -> None:
     systems = [system for system in _chosen() if system.chunker == "window-4-2"]
     protocols = [system.protocol for system in systems if system.retriever.name == "oracle"]
-    assert protocols == protocols_of("repoeval/prompt")
+    assert protocols == protocols_of(REPOEVAL_PROMPT)
     assert [system.retriever.name for system in systems][: len(protocols)] == ["oracle"] * len(protocols)
     assert not any(system.protocol for system in systems[len(protocols) :])
 
@@ -95,7 +95,7 @@ def test_whatever_a_run_is_made_from_moves_its_fingerprint() -> None:
         _stamp(system, limit=4),
         _stamp(system, dataclasses.replace(REPOEVAL_PROMPT, tie="pool")),
         _stamp(oracle),
-        _stamp(dataclasses.replace(oracle, protocol=protocols_of("repoeval/prompt")[-1])),
+        _stamp(dataclasses.replace(oracle, protocol=protocols_of(REPOEVAL_PROMPT)[-1])),
     ]
     assert len(set(stamps)) == len(stamps)
     assert _stamp(system) == _stamp(dataclasses.replace(system))

@@ -16,6 +16,7 @@ import pytest
 from evaluate.metrics import covered, ranked
 from evaluate.score import coverage
 from evaluate.score.conformance import check_rules, protocol_hash
+from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.protocols import protocol_named, protocols, protocols_of
 from lake.errors import GoldspanError
@@ -43,7 +44,7 @@ def test_repoevals_protocols_and_their_gold() -> None:
 
 
 def test_parity_tasks_are_scored_by_the_parity_protocol_alone() -> None:
-    assert [protocol.name for protocol in protocols_of("repoeval/prompt-code-chunk")] == ["repoeval@code-chunk-v1"]
+    assert [protocol.name for protocol in protocols_of(REPOEVAL_CODE_CHUNK)] == ["repoeval@code-chunk-v1"]
     assert protocol_named("repoeval@code-chunk-v1").parity_only
 
 

@@ -93,7 +93,7 @@ def test_trec_evals_numbers_of_the_two_files_are_the_lakes_for_every_item(lake: 
         if system == "bare":
             continue
         trec = pytrec_eval.parse_run(exported(lake, tmp_path, run_id, "trec"))
-        for protocol in protocols_of(task):
+        for protocol in protocols_of(TASKS[task]):
             with lake.locked(makes=()):
                 ours = explored(lake, TASKS[task], protocol, requested, [run_id])
             if ours.is_empty():

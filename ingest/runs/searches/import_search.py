@@ -127,7 +127,7 @@ def import_search(
     check_benchmark(lake, wanted.benchmark)
     check_system(lake, wanted.benchmark, wanted.system)
     chunker = known_chunker(lake, wanted.chunker)
-    task = task_named(wanted.benchmark, wanted.task, "ranking")
+    task = task_named(lake, wanted.benchmark, wanted.task, "ranking")
     parts = item_parts(lake, wanted.benchmark, task)
     if search.where:
         with_items(lake, [wanted.benchmark], search.where)

@@ -17,7 +17,7 @@ from ingest.benchmarks import benchmarks
 from ingest.benchmarks.config_faults import Fault, faults_of_keys, refused, shown
 from ingest.runs.registry import AUTO, importer_named
 from ingest.sources import strict_yaml
-from lake.catalog.tasks import tasks_of
+from lake.catalog.tasks import TASKS
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.text import listed
 
@@ -161,7 +161,7 @@ def read_submission(path: Path) -> Submission:
         raise GoldspanError(what, where=str(folder), hint=HINT, code=Exit.INVALID)
     system, lines = _system(folder / FILE)
     faults: list[Fault] = []
-    tasks = {task.name.partition("/")[2]: task for task in tasks_of(system.benchmark)}
+    tasks = {task.name.partition("/")[2]: task for task in TASKS.values() if task.benchmark == system.benchmark}
     names = [task.name for task in tasks.values()]
     if system.task and system.task not in names:
         faults.append(Fault(("task",), f"{shown(system.task)} is no task", did_you_mean(system.task, names)))
