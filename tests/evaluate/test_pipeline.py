@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 
 import evaluate.retrievers
+import evaluate.selection
 from evaluate.retrievers import retrievers
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
@@ -174,15 +175,25 @@ def test_a_label_gives_runs_names_of_their_own(one_chunker: Path, source: Path, 
     assert not set(_runs(one_chunker)["run_id"]) & set(_runs(labelled)["run_id"])
 
 
-def test_one_more_subset_keeps_the_rankings_of_the_other(one_chunker: Path, source: Path) -> None:
+def test_one_more_subset_keeps_the_rankings_of_the_other(
+    one_chunker: Path, source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:3]))
-    lake = one_chunker
-    before = stored(lake, "hits", "run_items", "scores")
-    _ready(lake, source, subsets=["function-4k"])
-    _evaluate(lake)
-    after = stored(lake, "hits", "run_items", "scores")
+    lake, one = one_chunker, source.parent / "one"
+    shutil.copytree(lake, one)
+    monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", 1)
+    before = stored(one, "hits", "run_items", "scores")
+    for each, at_once in ((one, 1), (lake, 2_000)):
+        monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", at_once)
+        _ready(each, source, subsets=["function-4k"])
+        _evaluate(each)
+        assert set(_runs(each)["n_items"]) == {8}
+    after = stored(one, "hits", "run_items", "scores")
     assert before.items() <= after.items()
-    assert set(_runs(lake)["n_items"]) == {8}
+    # Parts so small share one, whose rankings are the same.
+    assert {part.name for part in Lake(lake).parts("hits")} == {"function-2k+1"}
+    key = ["run_id", "item_id", "part", "rank"]
+    assert Lake(one).read("hits").sort(key).equals(Lake(lake).read("hits").sort(key))
 
 
 def test_one_more_chunker_adds_its_runs_and_touches_no_other(one_chunker: Path, source: Path) -> None:
