@@ -84,8 +84,9 @@ def _interval(values: Floats, counts: Counts) -> Floats:
     largest = np.abs(values).max(axis=0)
     n_steps = 2.0 ** (52 - n.bit_length())
     steps = np.rint(values / np.where(largest > 0, largest, 1) * n_steps)
-    sums: Floats = np.concatenate([weights @ steps for weights in _weights(counts, n)])
-    quantiles: Floats = np.quantile(sums, _QUANTILES, axis=0) / (n * n_steps) * largest
+    # A mean's sums side by side in memory: they are looked through several times faster than a column is.
+    sums: Floats = np.concatenate([(weights @ steps).T for weights in _weights(counts, n)], axis=1)
+    quantiles: Floats = np.quantile(sums, _QUANTILES, axis=1) / (n * n_steps) * largest
     return quantiles
 
 
