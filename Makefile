@@ -21,10 +21,10 @@ $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN)$(foreach name,$(CLOSE),; did
 SHELL_FLAGS := $(if $(filter ingest evaluate report serve clean,$(MAKECMDGOALS)),$(call from,environment,$(FLAGS)))
 $(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS). Give it to make, as in: make ingest LAKE=folder' >&2))
 
-.PHONY: help ingest evaluate report serve chunkers dense dask test check bench lock clean
+.PHONY: help ingest evaluate report serve chunkers dense dask test test-slow check bench lock clean
 
 help:  ## List the verbs
-	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= REPOSITORIES=github CONFIG=FILE.yaml CONFIG_READS=FOLDER ENGINE=local:N|dask://HOST:PORT
 	@$(BIN)/python -m ingest $(GO_ON)
@@ -40,8 +40,13 @@ serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000
 
 chunkers: .venv/.chunkers  ## Install the chunkers of other libraries: CHUNKERS=libraries
 
-test: .venv/.dev  ## Run the tests
-	@$(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
+PYTEST = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
+
+test: .venv/.dev  ## Run the tests that take no browser and no other data: some minutes
+	@$(PYTEST) -m "not slow"
+
+test-slow: .venv/.dev  ## Run the others: in a browser, against others' code, on real data, by killing and damaging
+	@$(PYTEST) -m slow
 
 check: .venv/.dev  ## Lint, format, types, import contracts
 	@$(BIN)/ruff check . && $(BIN)/ruff format --check . && $(BIN)/mypy && $(BIN)/lint-imports

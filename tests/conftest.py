@@ -13,6 +13,9 @@ from tests.tiny import CHUNKERS, ROOT, build, command
 
 SHARED = ROOT / "../shared/data"
 
+SLOW = ("browser", "resilience", "newcomer", "parity")
+"""Folders of tests that start a browser, many processes, or the code of others."""
+
 # No example fails for the machine being slow; examples of one test may share its temporary folder.
 UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("goldspan", deadline=None, suppress_health_check=UNHURRIED)
@@ -59,10 +62,12 @@ def lake_folder(_made_once: Path, tmp_path: Path) -> Path:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark what reads the real data; in CI, where that is not there, such tests are not picked, and counted."""
+    """Mark what reads the real data, and what is slow; where that data is not there, CI picks no test of it."""
     for item in items:
         if "shared" in getattr(item, "fixturenames", ()):
             item.add_marker("shared")
+        if item.get_closest_marker("shared") or item.path.relative_to(ROOT / "tests").parts[0] in SLOW:
+            item.add_marker("slow")
     if _in_ci() and not SHARED.is_dir():
         unread = [item for item in items if item.get_closest_marker("shared")]
         config.hook.pytest_deselected(items=unread)

@@ -45,7 +45,8 @@ def _pytest(folder: Path, text: str, *arguments: str, **settings: str) -> subpro
     for name in ("tests/conftest.py", "tests/tiny.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
     for name in ("lake", "ingest"):
-        (folder / name).symlink_to(ROOT / name)
+        if not (folder / name).exists():
+            (folder / name).symlink_to(ROOT / name)
     (folder / "tests/test_it.py").write_text(text)
     environment = {name: value for name, value in os.environ.items() if name != "CI"} | settings
     return subprocess.run(
@@ -86,6 +87,13 @@ def test_elsewhere_they_are_skipped_with_the_reason(tmp_path: Path) -> None:
     done = _pytest(tmp_path, REAL)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "../shared/data, the real benchmark data, is not there" in done.stdout
+
+
+def test_what_is_slow_is_picked_by_its_folder_and_by_the_data_that_it_reads(tmp_path: Path) -> None:
+    (tmp_path / "tests/browser").mkdir(parents=True)
+    (tmp_path / "tests/browser/test_page.py").write_text("def test_page() -> None:\n    pass\n")
+    assert "1 passed, 2 deselected, 1 xfailed" in _pytest(tmp_path, REAL, "-m", "not slow").stdout
+    assert "1 passed, 1 skipped, 2 deselected" in _pytest(tmp_path, REAL, "-m", "slow").stdout
 
 
 def test_no_test_of_examples_has_a_deadline() -> None:
