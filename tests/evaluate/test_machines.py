@@ -137,7 +137,7 @@ def test_workers_of_several_threads_are_refused(address: str, client: Client, mo
 
 
 def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
-    settings = ("--nthreads", "1", "--local-directory", str(tmp_path), "--death-timeout", "1")
+    settings = ("--nthreads", "1", "--local-directory", str(tmp_path))
     with scheduler(tmp_path) as alone, started("worker", alone, *settings):
         with distributed.Client(f"tcp://{alone}", set_as_default=False) as found:
             pid = found.run_on_scheduler(os.getpid)
@@ -151,7 +151,7 @@ def test_a_scheduler_that_ends_is_a_sentence(tmp_path: Path) -> None:
 def test_without_a_scheduler_without_workers_and_without_the_extra_it_says_what_to_do(
     source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(machines, "PATIENCE", 2)
+    monkeypatch.setattr(machines, "PATIENCE", 5)
 
     def refused(address: str) -> str:
         said = command("ingest", "--source", source, "--lake", tmp_path / "lake", "--engine", f"dask://{address}")
