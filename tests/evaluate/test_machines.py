@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed: make dask")
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def started(*words: str) -> Iterator[None]:
