@@ -209,6 +209,19 @@ def test_a_name_that_cannot_be_is_refused_before_anything_is_written(tmp_path: P
     assert not (tmp_path / "lake/items").exists()
 
 
+def test_what_reads_it_again_is_its_declaration(tmp_path: Path) -> None:
+    lake, config = ("--lake", tmp_path / "lake"), declared(tmp_path / "data")
+    done("ingest", "--config", config, "--chunkers", "whole-file", *lake)
+    said = command("ingest", NAME, *lake)
+    assert said.code == Exit.USAGE
+    assert f"{NAME} is own data, which its declaration reads" in said.err
+    assert f"--config FILE.yaml, with name: {NAME}" in said.err
+    other = lay_out(tmp_path / "ours", OURS.replace("name: repoeval", "name: my-code\nlike: repoeval"))
+    done("ingest", "--config", other, "--chunkers", "fixed-nws-300", *lake)
+    said = command("evaluate", NAME, "--systems", "*+bm25-okapi", *lake)
+    assert "fixed-nws-300 CONFIG=FILE.yaml" in said.err
+
+
 def test_a_name_keeps_its_manner_and_label(tmp_path: Path) -> None:
     lake = ("--chunkers", "whole-file", "--lake", tmp_path / "lake")
     done("ingest", "--config", declared(tmp_path / "data"), *lake)

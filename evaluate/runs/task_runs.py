@@ -92,7 +92,8 @@ class Work:
         pool_ids = pl.concat([asked.pool_ids for asked in self.asked])
         for part in self.lake.parts("chunkers"):
             if not is_complete(self.lake, part.name, pool_ids):
-                note = f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}"
+                config = " CONFIG=FILE.yaml" if self.task.kind != self.task.benchmark else ""
+                note = f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}{config}"
             elif not has_chunks(self.lake, part.name, pool_ids):
                 note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}"
             else:

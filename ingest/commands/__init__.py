@@ -28,7 +28,7 @@ from ingest.runs.submissions.importing import import_submissions
 from ingest.sources.git_address import GITHUB, checked_base
 from ingest.stored_parts import check_replaced
 from lake import unchanged
-from lake.benchmarks import known_tasks
+from lake.benchmarks import known_tasks, own_kinds
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -97,6 +97,9 @@ def read(
     if own is not None:
         declared = {own.benchmark.name: own.benchmark}
     for name in asked:
+        if name not in declared and name in own_kinds(Lake(lake)):
+            message, hint = f"{name} is own data, which its declaration reads", f"--config FILE.yaml, with name: {name}"
+            raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.USAGE)
         lookup(name, "benchmark", declared)
     known = {subset: name for name in asked or declared for subset in declared[name].subsets}
     wanted = split_names(subsets)
@@ -220,7 +223,7 @@ def list_(
     format: FormatOption = "",  # noqa: A002  # the flag's own name
 ) -> None:
     """What there is: benchmarks, subsets, chunkers, formats of imports, tasks (of the lake)."""
-    declared = known_benchmarks().values()
+    declared, tasks = known_benchmarks().values(), known_tasks(Lake(lake)) if what == "tasks" else {}
     by_name_only = "experimental: read only by name"
     listings: dict[str, list[dict[str, object]]] = {
         "benchmarks": [{key: one[key] for key in (one if format else _IN_A_TABLE)} for one in map(described, declared)],
@@ -240,7 +243,7 @@ def list_(
             }
             for one in importers().values()
         ],
-        "tasks": [{"name": task.name, "meaning": task.meaning} for task in known_tasks(Lake(lake)).values()],
+        "tasks": [{"name": task.name, "meaning": task.meaning} for task in tasks.values()],
     }
     print_listing(lookup(what, "listing", listings), format)
 
