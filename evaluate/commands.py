@@ -18,7 +18,6 @@ from evaluate.retrievers import retrievers
 from evaluate.selection import Selection
 from evaluate.systems import imported_systems
 from evaluate.texts.query_forms import QUERY_FORMS
-from lake import unchanged
 from lake.benchmarks import check_benchmark, known_protocols, known_tasks
 from lake.console import (
     DEFAULT_LAKE,
@@ -39,8 +38,8 @@ from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.outcome import Outcome
 from lake.printed_table import print_tables
-from lake.selection import files_of, parse_items, with_items
-from lake.store import EVERY, Lake
+from lake.selection import parse_items, with_items
+from lake.store import Lake
 from lake.text import counted, escaped, listed
 
 app = typer.Typer(cls=default_to("run"), add_completion=False, pretty_exceptions_enable=False)
@@ -97,7 +96,6 @@ def run_systems(
             for name in [name for name in every if name not in asked]:
                 console.say(f"{name} is left as it is: no item of it is selected")
         check_metrics(store, asked, requested)
-        unchanged.note_read([*([vectors] if vectors else []), *files_of(items)])
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
         for name in asked:
@@ -118,12 +116,10 @@ def run_systems(
         boards = [board(store, *one, requested) for one in shown(store, asked)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")
         made, lines = outcome.tally.made, list[str]()
-        if (made or patterns) and not (requested or json or quiet):
+        # What is asked for is printed each time.
+        is_asked = bool(patterns or selection.where or selection.limit)
+        if (made or is_asked) and not (requested or json or quiet):
             lines = [escaped(line) for name in asked for line in summary(store, name, patterns, made)]
-        if not requested:
-            # What is asked for is printed each time.
-            again = lines if patterns or selection.where or selection.limit else ()
-            unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=EVERY, printed=again)
     if not json and not quiet:
         print_tables(filter(None, boards))
         print(*lines, sep="\n", end="\n" * bool(lines))

@@ -9,7 +9,6 @@ from lake.damage import ASIDE
 from lake.store import Lake, Part
 from lake.tables import TABLES
 from lake.text import counted, listed
-from lake.unchanged import FOLDER as STAMPS
 
 CACHE = "cache"
 """The folder of a lake that holds downloads and clones."""
@@ -17,7 +16,7 @@ CACHE = "cache"
 
 def delete_all(lake: Lake) -> None:
     """Delete a lake, and nothing that lies beside it in its folder."""
-    for name in (*TABLES, STAMPS, ASIDE, CACHE):
+    for name in (*TABLES, ASIDE, CACHE):
         shutil.rmtree(lake.root / name, ignore_errors=True)
 
 
@@ -32,8 +31,7 @@ def clean(lake: Lake) -> Iterator[str]:
     for part in [part for name in TABLES for part in lake.parts(name)]:
         if not _is_of(part, **kept):
             lake.remove(part)
-    for name in (STAMPS, ASIDE):
-        shutil.rmtree(lake.root / name, ignore_errors=True)
+    shutil.rmtree(lake.root / ASIDE, ignore_errors=True)
     if runs.height:
         yield f"{counted(runs.height, 'imported run')}: {listed(runs['system'].unique().sort().to_list())}"
     if any(lake.parts("vectors")):

@@ -39,7 +39,6 @@ from lake.hints import typed
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json
-from lake.unchanged import DEFAULT_LAKE as DEFAULT_LAKE
 
 _DECLARED = Path(__file__).resolve().parents[1] / "pyproject.toml"
 
@@ -51,6 +50,8 @@ def setting(name: str, text: str, *flags: str, **limits: float | bool) -> object
     """An option that may be given as GOLDSPAN_<name> in the environment as well, and what its help says."""
     return typer.Option(*flags, envvar=f"GOLDSPAN_{name}", help=text, **limits)  # type: ignore[arg-type]  # whichever a kind of value has
 
+
+DEFAULT_LAKE = Path("lake/data")
 
 LakeOption = Annotated[Path, setting("LAKE", "Where the Parquet lies.", "--lake", show_default=True)]
 JsonOption = Annotated[bool, setting("JSON", "Print the last block as one JSON object.", "--json")]

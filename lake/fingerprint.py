@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -59,30 +58,3 @@ def _plain(value: object) -> object:
 def state_of(status: os.stat_result) -> State:
     """A file's state."""
     return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
-
-
-def states_below(root: Path) -> dict[str, State]:
-    """The states of all files below a folder, or of a file, links followed; where one may not be read, a short one."""
-    try:
-        return dict(_states(str(root), frozenset())) if root.is_dir() else {str(root): state_of(root.stat())}
-    except FileNotFoundError:
-        return {}
-
-
-def _states(folder: str, above: frozenset[tuple[int, int]]) -> Iterator[tuple[str, State]]:
-    try:
-        with os.scandir(folder) as listing:
-            entries = sorted(listing, key=lambda entry: entry.name)
-    except OSError as error:
-        yield folder, (error.errno or 0,)
-        return
-    for entry in entries:
-        try:
-            status = entry.stat()
-            here = (status.st_dev, status.st_ino)
-            if not entry.is_dir():
-                yield entry.path, state_of(status)
-            elif here not in above:
-                yield from _states(entry.path, above | {here})
-        except OSError as error:
-            yield entry.path, (error.errno or 0,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from lake.errors import Exit
 from lake.hints import typed
@@ -69,11 +69,6 @@ class Outcome:
     def facts(self) -> dict[str, object]:
         """The same as one object, without the sentences."""
         return {"written": self.written, **{name: getattr(self, name) for name in _COUNTS}, **self.tally.counts()}
-
-    def unchanged(self) -> Outcome:
-        """What the stage does if it is asked the same again."""
-        made, current, removed = self.tally.made, self.tally.current, self.tally.removed
-        return replace(self, news=[], tally=PartCounts(current=made | (current - removed)))
 
     def lines(self, stage: str, seconds: str) -> list[str]:
         """The last block."""

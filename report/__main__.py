@@ -1,14 +1,12 @@
-"""`python -m report`: the lake as a site, and as files for other tools. Says at once where nothing has changed."""
+"""`python -m report`: the lake as a site, and as files for other tools."""
 
 from __future__ import annotations
 
 from lake.hints import check_libraries
-from lake.unchanged import say_again
 
 if __name__ == "__main__":
     check_libraries("report")
-    say_again("report")
-    # Imported when needed: it takes longer than all that is to be done where nothing has changed.
+    # Imported when the libraries are known to be there.
     from lake.console import run
     from report.commands import app
 

@@ -8,7 +8,6 @@ from urllib.parse import urlsplit
 
 import typer
 
-from lake import unchanged
 from lake.benchmarks import protocols_called
 from lake.console import (
     DEFAULT_LAKE,
@@ -27,7 +26,6 @@ from lake.errors import Exit, GoldspanError, lookup, refusal_of
 from lake.outcome import Outcome
 from lake.parts import PartCounts
 from lake.store import Lake
-from lake.tables import TABLES
 from lake.text import counted, listed
 from lake.wholeness import check_whole
 from report.build import build, publishers
@@ -60,8 +58,6 @@ def build_(
     """Build the site from the lake; `python -m report` alone does this."""
     console, store = Console(quiet=quiet, json=json), Lake(lake)
     earlier = [since / MANIFEST if since.is_dir() else since] if since else []
-    # Whoever writes to the lake meanwhile is noticed: these are its states before anything is read.
-    unchanged.note_read([*earlier, *(lake / name for name in TABLES)])
     with store.naming_damage():
         check_whole(lake)
         earlier_site = next(map(_published, earlier), None)
@@ -74,7 +70,6 @@ def build_(
     files = set(built.files)
     outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
     outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(n_bytes)}; open {site / 'index.html'}")
-    unchanged.keep(store, outcome, as_json=json, quiet=quiet, written=[site])
     raise typer.Exit(console.finish("report", outcome))
 
 

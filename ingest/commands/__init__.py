@@ -11,14 +11,14 @@ import typer
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
 from ingest.clean import clean, delete_all
-from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources, read_beside
+from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources
 from ingest.commands.runs import FileFormatOption, TimeoutOption, commands, outcome_of
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.contents.chunks import remove_undeclared
 from ingest.json_command import PATIENCE
 from ingest.pipeline import ingest as ingest_benchmark
-from ingest.runs.bundled_runs import import_recorded, imported_runs
+from ingest.runs.bundled_runs import import_recorded
 from ingest.runs.explain import shown_trajectories
 from ingest.runs.find_trajectories import found_in
 from ingest.runs.input_file import InputFile
@@ -27,7 +27,6 @@ from ingest.runs.submissions.declaration import FOLDER
 from ingest.runs.submissions.importing import import_submissions
 from ingest.sources.git_address import GITHUB, checked_base
 from ingest.stored_parts import check_replaced
-from lake import unchanged
 from lake.benchmarks import known_tasks, own_kinds
 from lake.console import (
     DEFAULT_LAKE,
@@ -115,9 +114,6 @@ def read(
                 console.say(f"{one.name} cuts by running: {one.declaration.given}")
         done = [Outcome(news=remove_undeclared(store))]
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
-        beside = read_beside(source, own, clones=bool(base))
-        programs = [file for one in resolved if (cuts := one.declaration.command) for file in cuts.files]
-        unchanged.note_read(None if beside is None else [*beside, *programs, submissions])
         sources = own_source or open_sources(source, asked, declared, store, console, told)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
@@ -143,8 +139,6 @@ def read(
         import_submissions(store, submissions, done[-1], console.say)
         declare_formats(store)
         outcome = outcome_of(done, store)
-        runs = imported_runs(store)
-        unchanged.keep(store, outcome, as_json=json, quiet=quiet, tables=["ingest"], shared=["runs"], runs=runs)
     raise typer.Exit(console.finish("ingest", outcome))
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from ingest.benchmarks.config import Configured, read_config
 from ingest.benchmarks.declaration import HUB, Benchmark
 from ingest.clean import CACHE
-from ingest.sources.datasets import ConfiguredSource
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import GITHUB
 from ingest.sources.tree import Progress, Source
@@ -72,21 +71,6 @@ def configured(
         what = f"--config {config} is of {found.benchmark.name}, and {listed(others)} is asked for"
         raise GoldspanError(what, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
     return found
-
-
-def read_beside(spec: str, own: Configured | None, *, clones: bool) -> list[Path] | None:
-    """The files and folders that ingesting reads; None where it reads what is not on this machine, or may ask for it.
-
-    The sample is cut from installed packages and lies beside the code.
-    """
-    if clones or (own is None and spec == "hub"):
-        return None
-    if own is None:
-        return [] if spec == "sample" else [Path(spec)]
-    data = own.source
-    places = list(data.places.values()) if isinstance(data, ConfiguredSource) else [None]
-    files = [place for place in places if isinstance(place, Path)]
-    return [Path(data.name), *files] if len(files) == len(places) else None
 
 
 def open_sources(

@@ -10,20 +10,17 @@ import json
 import os
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
-# Python puts this file's own folder first, which holds modules of this package under short names.
-sys.path[0] = str(Path(__file__).parents[3])
-from lake.located import located  # noqa: E402  # found only now
 
-# From here on modules are those of the working directory, whatever their names.
-sys.path[0] = str(Path.cwd())
-for _name in ("lake", "lake.located"):
-    del sys.modules[_name]
+def main(what: str, located: Callable[[BaseException, Path | None], str]) -> None:
+    """Answer every line of standard input; what the function prints goes to standard error.
 
-
-def main(what: str) -> None:
-    """Answer every line of standard input; what the function prints goes to standard error."""
+    Args:
+        what: `module:function`.
+        located: :func:`lake.located.located`.
+    """
     module, _, name = what.partition(":")
     try:
         function = getattr(importlib.import_module(module), name)
@@ -42,4 +39,11 @@ def main(what: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    # Python puts this file's own folder first, which holds modules of this package under short names.
+    sys.path[0] = str(Path(__file__).parents[3])
+    located = importlib.import_module("lake.located").located
+    # From here on modules are those of the working directory, whatever their names.
+    sys.path[0] = str(Path.cwd())
+    for name in ("lake", "lake.located"):
+        del sys.modules[name]
+    main(sys.argv[1], located)

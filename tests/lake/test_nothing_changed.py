@@ -1,0 +1,105 @@
+"""Where nothing has changed a stage makes nothing; whatever changes is made again, and no more."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lake.store import Lake
+from report.folder import SiteFolder
+from tests.tiny import Said, build, command, stored
+
+CHUNKER = "window-4-2"
+
+
+class Stages:
+    """A source, a lake and a site, over which the three stages run."""
+
+    def __init__(self, home: Path) -> None:
+        self.home, self.lake = home, home / "lake"
+
+    def run(self, stage: str, *more: str) -> Said:
+        """What a stage printed."""
+        given: dict[str, list[object]] = {
+            "ingest": ["repoeval", "--source", self.home / "source", "--chunkers", CHUNKER],
+            "evaluate": ["--systems", "*+jaccard-regex"],
+            "report": ["--site", self.home / "site"],
+        }
+        said = command(stage, *given[stage], "--lake", self.lake, *more)
+        assert said.code == 0, said.err
+        return said
+
+    def makes(self, stage: str, *more: str) -> bool:
+        """Whether a stage makes something."""
+        return " made" in self.run(stage, *more).err
+
+
+@pytest.fixture(scope="module")
+def _done(tmp_path_factory: pytest.TempPathFactory) -> Stages:
+    stages = Stages(tmp_path_factory.mktemp("unchanged") / "home")
+    build(stages.home / "source")
+    for stage in ("ingest", "evaluate", "report"):
+        stages.run(stage)
+    return stages
+
+
+@pytest.fixture
+def stages(_done: Stages) -> Stages:
+    """All three stages were run once, and are all current."""
+    for stage in ("ingest", "evaluate", "report"):
+        _done.run(stage)
+    return _done
+
+
+def test_where_nothing_changed_nothing_is_made(stages: Stages) -> None:
+    before = stored(stages.lake)
+    for stage in ("ingest", "evaluate", "report"):
+        said = stages.run(stage)
+        assert " made" not in said.err
+        assert re.search(r" current in \d+\.\d s → ", said.err)
+    assert stored(stages.lake) == before
+
+
+def test_what_was_asked_for_is_printed_again(stages: Stages) -> None:
+    first = stages.run("evaluate")
+    assert f"{CHUNKER}+jaccard-regex" in first.out
+    assert stages.run("evaluate").out == first.out
+
+
+def test_a_part_that_is_damaged_removed_or_foreign_is_noticed(stages: Stages) -> None:
+    part = Lake(stages.lake).parts("scores")[0].path
+    whole = part.read_bytes()
+    part.write_bytes(whole[:100] + bytes([whole[100] ^ 1]) + whole[101:])
+    assert "its bytes are not those that were written" in stages.run("evaluate").err
+    assert part.read_bytes() == whole
+    part.unlink()
+    assert "1 made" in stages.run("evaluate").err
+    shutil.copy(part, part.with_name("part-foreign.parquet"))
+    assert "it is a copy of" in stages.run("evaluate").err
+    assert not stages.makes("evaluate")
+
+
+def test_another_byte_in_the_source_is_noticed(stages: Stages) -> None:
+    file = next((stages.home / "source").rglob("zoo_animals/*.py"))
+    text = file.read_bytes()
+    file.write_bytes(text.replace(b"a", b"b", 1))
+    assert stages.makes("ingest")
+    assert not stages.makes("ingest")
+    file.write_bytes(text)
+    assert stages.makes("ingest")
+
+
+def test_a_changed_page_of_the_site_is_noticed(stages: Stages) -> None:
+    page = stages.home / "site" / "index.html"
+    whole = page.read_bytes()
+    page.write_bytes(whole + b" ")
+    assert stages.makes("report")
+    assert page.read_bytes() == whole
+
+
+def test_a_damaged_manifest_is_none(stages: Stages) -> None:
+    (stages.home / "site/manifest.json").write_text("[" * 100_000)
+    assert SiteFolder(stages.home / "site").manifest() is None
