@@ -13,6 +13,8 @@ from hypothesis import settings
 
 from tests.tiny import ROOT
 
+pytestmark = pytest.mark.slow
+
 TESTS = """
 import pytest
 from hypothesis import settings

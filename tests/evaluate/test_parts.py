@@ -26,6 +26,8 @@ from lake.engine import MANY_JOBS, Engine, parse_engine
 from lake.store import Lake
 from tests.tiny import ROOT, command, leftovers, stored
 
+pytestmark = pytest.mark.slow
+
 NAMES = ("python_cff", "java_cff")
 MADE = ("hits", "run_items", "runs", "scores", "aggregates", "relevance")
 

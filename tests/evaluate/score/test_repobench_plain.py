@@ -10,6 +10,8 @@ import pytest
 from tests.evaluate.conftest import CHUNKERS, Mined
 from tests.evaluate.score.repobench_plain import Chunk, Row, accuracies, by_score, jaccard, overlap, rechunked, scores
 
+pytestmark = pytest.mark.slow
+
 RETRIEVERS = ("bm25-okapi", "jaccard-regex", "edit-regex")
 
 

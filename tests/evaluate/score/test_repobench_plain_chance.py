@@ -12,6 +12,8 @@ import pytest
 from tests.evaluate.conftest import Mined
 from tests.evaluate.score.repobench_plain import jaccard, rechunked
 
+pytestmark = pytest.mark.slow
+
 SHUFFLES = 10_000
 SYSTEM = "whole-file+random"
 OFFICIAL = ("repobench-r/official", SYSTEM, "repobench-r@official-v1")

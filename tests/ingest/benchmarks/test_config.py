@@ -43,8 +43,8 @@ def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_pat
 
 
 def test_the_readmes_declaration_works(tmp_path: Path) -> None:
-    readme = (ROOT / "README.md").read_text()
-    lay_out(tmp_path, readme.split("```yaml\n")[1].split("```")[0])
+    blocks = [block.split("```")[0] for block in (ROOT / "README.md").read_text().split("```yaml\n")[1:]]
+    lay_out(tmp_path, next(block for block in blocks if "like: repoeval" in block))
     rows = [renamed(row, number) for number, row in enumerate(TASKS)]
     names = {"q": ("q",), "answer": ("answer", "text"), "at": ("meta", "where"), "number": ("meta", "no")}
     put(tmp_path / "tasks.jsonl", jsonl([{name: _at(row, keys) for name, keys in names.items()} for row in rows]))

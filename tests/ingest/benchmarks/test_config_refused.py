@@ -12,6 +12,8 @@ from lake.store import Lake
 from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed
 from tests.tiny import command, repoeval
 
+pytestmark = pytest.mark.slow
+
 
 def _refused(folder: Path, text: str | bytes, *said: str, code: Exit = Exit.INVALID) -> str:
     """A declaration costs nothing but its own message, which names the file and says all of this."""

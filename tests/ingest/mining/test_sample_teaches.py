@@ -9,6 +9,8 @@ import pytest
 
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 A_CHUNK = 1500
 CHUNKERS = f"fixed-nws-{A_CHUNK},whole-file"
 RETRIEVERS = ("bm25-okapi", "jaccard-regex")

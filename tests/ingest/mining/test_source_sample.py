@@ -27,6 +27,8 @@ from lake.errors import Exit, GoldspanError
 from lake.text import regex_tokens, split_lines
 from tests.tiny import command, stored
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[3]
 
 RECORDED = (

@@ -26,6 +26,8 @@ from tests.ingest.runs.formats.test_import_formats import ROWS, WRITERS, zstd
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, imported, lake, once, one, refused, trec, tsv
 from tests.tiny import command, put, stored
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["lake", "once"]
 
 NOISE = random.Random(7).randbytes(5000)

@@ -13,6 +13,8 @@ from lake.errors import Exit
 from lake.store import Lake
 from tests.tiny import CATS, REPOSITORIES, TASKS, Row, Said, build, command, jsonl, put, task, task_file
 
+pytestmark = pytest.mark.slow
+
 Reject = tuple[str, str, str]
 
 
