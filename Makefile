@@ -42,10 +42,10 @@ chunkers: .venv/.chunkers  ## Install the chunkers of other libraries: CHUNKERS=
 
 PYTEST = $(BIN)/python -m pytest -q -n auto --maxprocesses 4 --dist loadfile
 
-test: .venv/.dev  ## Run the tests that take no browser and no other data: some minutes
+test: .venv/.dev  ## Run the tests that are done in minutes
 	@$(PYTEST) -m "not slow"
 
-test-slow: .venv/.dev  ## Run the others: in a browser, against others' code, on real data, by killing and damaging
+test-slow: .venv/.dev  ## Run the others: whole stages, a browser, others' code, real data, killing and damaging
 	@$(PYTEST) -m slow
 
 check: .venv/.dev  ## Lint, format, types, import contracts

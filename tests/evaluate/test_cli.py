@@ -12,6 +12,8 @@ import pytest
 from lake.errors import Exit
 from tests.tiny import command, stored
 
+pytestmark = pytest.mark.slow
+
 KEYS = ["written", "expected", "scored", "missing", "failed", "rejected", "made", "current", "removed", "seconds"]
 
 

@@ -10,6 +10,8 @@ from lake.engine import THREADS, Engine, parse_engine
 from lake.errors import Exit, GoldspanError
 from tests.tiny import CHUNKERS, command
 
+pytestmark = pytest.mark.slow
+
 
 def stored(lake: Path) -> dict[str, bytes]:
     """Every part but `costs`, which say how long things took."""

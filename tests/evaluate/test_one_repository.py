@@ -9,6 +9,8 @@ import pytest
 from lake.errors import Exit
 from tests.tiny import build, command, put, task
 
+pytestmark = pytest.mark.slow
+
 N_ITEMS, N_WINS, N_LOSSES = 200, 11, 187
 NAMES = ("odd.py", "even.py")
 CHUNKERS = "whole-file,window-4-2"

@@ -39,6 +39,8 @@ from tests.tiny import (
     task_file,
 )
 
+pytestmark = pytest.mark.slow
+
 MADE = ("hits", "run_items", "runs", "scores", "aggregates")
 BASELINES = {"oracle", "own-file", "random"}
 ONE = ("--systems", "window-4-2+bm25-okapi")

@@ -13,6 +13,8 @@ import pytest
 from tests.evaluate.sealing import sealed
 from tests.tiny import ROOT, put
 
+pytestmark = pytest.mark.slow
+
 RECORDED = ROOT / "tests" / "evaluate" / "sealed.json"
 MEND = (
     "A sealed number moved. Restore the rule; or, where it was wrong, give the protocol another name and record it: "

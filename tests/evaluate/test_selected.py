@@ -15,6 +15,8 @@ from lake.store import Lake
 from tests.ingest import boats
 from tests.tiny import build, command
 
+pytestmark = pytest.mark.slow
+
 SYSTEMS = ("--systems", "whole-file+tfidf")
 
 

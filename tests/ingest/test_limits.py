@@ -30,6 +30,8 @@ from lake.limits import MIB, TooLargeJsonError, parsed_json
 from lake.parquet import UnreadableParquetError, read_batches, read_parquet
 from lake.rejects import Rejects, excerpt_of
 
+pytestmark = pytest.mark.slow
+
 
 @contextmanager
 def room(n_bytes: int) -> Iterator[None]:

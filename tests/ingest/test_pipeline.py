@@ -24,6 +24,8 @@ from tests.tiny import (
     task_file,
 )
 
+pytestmark = pytest.mark.slow
+
 SUBSETS = ("function-2k", "function-4k")
 
 

@@ -27,6 +27,8 @@ from tests.report.small_lake import (
     write_scores,
 )
 
+pytestmark = pytest.mark.slow
+
 
 def files(site: Path) -> dict[str, bytes]:
     return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}

@@ -16,6 +16,8 @@ from tests.report.small_lake import run_id
 from tests.report.test_build import MEASURED
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 CHECKOUT = Path(__file__).parents[2]
 
 

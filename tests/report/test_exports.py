@@ -25,6 +25,8 @@ from tests.report.html import Element
 from tests.report.small_lake import CHUNKING, HOSTILE, HOSTILE_SHOWN, SYSTEMS, run_id, write, write_lake, write_scores
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 RUN = run_id("fixed-nws-1500+bm25-okapi")
 
 

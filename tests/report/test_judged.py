@@ -24,6 +24,8 @@ from tests.evaluate.score.test_repobench_blank import FOUR
 from tests.ingest.benchmarks.test_beir import lay_out
 from tests.tiny import Said, build, command, put
 
+pytestmark = pytest.mark.slow
+
 NAMES = {
     "precision@5": "P_5", "precision@10": "P_10", "recall@5": "recall_5", "recall@10": "recall_10", "ndcg@5":
     "ndcg_cut_5", "ndcg@10": "ndcg_cut_10", "success@1": "success_1", "success@5": "success_5", "map": "map",

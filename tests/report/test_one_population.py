@@ -19,6 +19,8 @@ from report.leaderboard.verdicts import board_verdict, sentence
 from tests.report.html import Element, parse, table
 from tests.tiny import build, command
 
+pytestmark = pytest.mark.slow
+
 BOARDS = {
     "repoeval@chunking-v1": ("line_f1", 8_000, "macro", ("subset", "function-2k")),
     "repoeval@target-v1": ("line_f1", 8_000, "macro", ("subset", "function-2k")),

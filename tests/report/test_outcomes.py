@@ -22,6 +22,8 @@ from report.outcomes import files_of, numbers, outcomes_of
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 Column = Mapping[str, str]
 
 

@@ -12,6 +12,8 @@ import pytest
 from lake.errors import Exit
 from tests.tiny import CATS, DOGS, Said, build, command, task
 
+pytestmark = pytest.mark.slow
+
 A, B = "whole-file+bm25-okapi", "whole-file+own-file"
 BEST, WORST = "whole-file+own-file", "whole-file+random"
 OF_THE_FAMILY = {"p_adjusted", "verdict", "exploratory"}

@@ -14,6 +14,8 @@ from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.tiny import command, stored
 
+pytestmark = pytest.mark.slow
+
 A, B = "whole-file+bm25-okapi", "whole-file+own-file"
 
 

@@ -12,6 +12,8 @@ from lake.catalog.protocols import protocols
 from lake.store import Lake
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 MEASURE = ["run_id", "protocol", "granularity", "metric", "k"]
 
 

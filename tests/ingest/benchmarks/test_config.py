@@ -17,6 +17,8 @@ from lake.store import Lake
 from tests.ingest.own_tasks import OURS, ingest_own, lay_out, printed, renamed
 from tests.tiny import ROOT, TASKS, command, jsonl, put, repoeval, stored
 
+pytestmark = pytest.mark.slow
+
 PLAIN = """\
 name: repoeval
 label: ours

@@ -24,6 +24,8 @@ from lake.tables import table
 from lake.text import line_starts, n_nws_per_line, split_lines
 from tests.tiny import build, command, put
 
+pytestmark = pytest.mark.slow
+
 
 def blobs(*texts: str, language: str = "python") -> pl.DataFrame:
     rows = [

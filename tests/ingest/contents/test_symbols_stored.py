@@ -21,6 +21,8 @@ from lake.outcome import Outcome
 from lake.store import Lake
 from tests.changed_code import changed
 
+pytestmark = pytest.mark.slow
+
 BENCHMARK = replace(discover(ingest.benchmarks, Benchmark)["repoeval"], name="pets")
 
 FILES = {

@@ -19,6 +19,8 @@ from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, P
 from lake.store import Lake
 from tests.bench._context_lake import write
 
+pytestmark = pytest.mark.slow
+
 N_ITEMS, N_STEPS = 12, 5
 PROTOCOLS = (CONTEXTS, PUBLISHED)
 RUNS = [Run(f"contextbench.issue--agent-{number:02}--00000000") for number in range(3)]

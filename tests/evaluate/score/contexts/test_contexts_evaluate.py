@@ -22,6 +22,8 @@ from lake.tables import table
 from tests.evaluate.score.ledger_in_lake import checked
 from tests.tiny import command
 
+pytestmark = pytest.mark.slow
+
 DOCS, OFFICIAL = "contextbench@docs-v1", "contextbench@official-v1"
 SCORED = ("scores", "step_scores", "aggregates")
 

@@ -15,6 +15,8 @@ from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, UnsafePi
 from lake.store import Lake
 from tests.tiny import Said, command
 
+pytestmark = pytest.mark.slow
+
 Raw = dict[str, object]
 
 

@@ -265,6 +265,7 @@ def rankings(draw: st.DrawFn) -> Ranked:
     return rows or [(FIRST, "rockets/orbit.py", 1, 1.0)]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(rows=rankings())
 def test_a_ranking_is_the_same_in_every_format(lake: Lake, rows: Ranked) -> None:

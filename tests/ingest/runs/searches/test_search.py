@@ -17,6 +17,8 @@ from lake.store import Lake
 from tests.ingest.runs.test_import import FIRST, ITEMS, LAST, hits, lake, once
 from tests.tiny import Said, command, leftovers, put, stored
 
+pytestmark = pytest.mark.slow
+
 __all__ = ["lake", "once"]
 
 ROCKETS, ZOO = "repoeval/function_level/acme_rockets", "repoeval/function_level/zoo_animals"
