@@ -96,7 +96,7 @@ class Verdict:
             return self.nothing
         interval = by = ""
         if self.low is not None and self.high is not None:
-            low, high = (self.low, self.high) if abs(self.low) <= abs(self.high) else (-self.high, -self.low)
+            low, high = (self.low, self.high) if self.delta >= 0 else (-self.high, -self.low)
             interval = f" ({self.low:z.{digits}f} to {self.high:z.{digits}f})"
             by = f" ({low:z.{digits}f} to {high:z.{digits}f})"
         text = SENTENCES[self.kind].format(

@@ -153,7 +153,7 @@
       return system + " against " + reference + ": " + signed(row.delta, board.digits) + ", nothing tested.";
     }
     const between = (low, high) => (low === null || low === undefined ? "" : " (" + number(low, board.digits) + " to " + number(high, board.digits) + ")");
-    const up = row.low === null || Math.abs(row.low) <= Math.abs(row.high);
+    const up = row.low === null || row.delta >= 0;
     const words = {
       system: system, reference: reference,
       least: (row.exploratory ? "by a test of this pair alone " : "") + number(row.smallest_detectable, board.digits),

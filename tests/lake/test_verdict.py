@@ -54,3 +54,16 @@ def test_no_sentence_has_a_negative_zero(kind: str, ends: tuple[float, float]) -
     sentence = verdict.sentence(str)
     assert "-0.000" not in sentence
     assert "0.000" in sentence
+
+
+@pytest.mark.parametrize(
+    ("delta", "low", "high", "by"),
+    [
+        (-0.975, -0.975, -0.975, "by 0.975 (0.975 to 0.975)"),
+        (-0.2, -0.3, -0.1, "by 0.200 (0.100 to 0.300)"),
+        (0.2, 0.1, 0.3, "by 0.200 (0.100 to 0.300)"),
+    ],
+)
+def test_the_interval_is_that_of_what_is_said(delta: float, low: float, high: float, by: str) -> None:
+    verdict = Verdict(run_id="a", reference="b", kind=WORSE if delta < 0 else BETTER, delta=delta, low=low, high=high)
+    assert by in verdict.sentence(str)
