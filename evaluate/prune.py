@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from evaluate.runs.task_runs import Work
-from evaluate.selection import Selection, asked_of, item_parts, part_name
+from evaluate.selection import Selection, asked_of, part_groups, part_name
 from lake.catalog.task import Task
 from lake.outcome import Outcome
 from lake.store import Lake, Part
@@ -25,7 +25,7 @@ def remove_other_parts(work: Work) -> None:
             for part in _parts(work.lake, work.task, run.run_id):
                 if part.name not in names and (is_ours or TABLES[part.table].made_by == "evaluate"):
                     work.lake.remove(part)
-    groups = {part_name(stored) for stored in item_parts(work.lake, work.task.benchmark)}
+    groups = {part_name(stored) for stored in part_groups(work.lake, work.task.benchmark)}
     for part in work.lake.parts("relevance", benchmark=work.task.benchmark):
         if part.name not in groups:
             work.lake.remove(part)

@@ -160,7 +160,7 @@ def edition(lake: Lake, benchmark: str) -> Edition:
     return Edition(*lake.scan_parts([part], "benchmarks").select("label", "limit").collect().row(0))
 
 
-def item_parts(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
+def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
     """The names of the parts of a benchmark's items, those together that are ranked and scored together.
 
     Raises:
@@ -193,12 +193,12 @@ def asked_of(lake: Lake, task: Task, selection: Selection, stored: Sequence[str]
         lake: Where from.
         task: Who asks.
         selection: Which items.
-        stored: The parts of the items, where it is some of :func:`item_parts`; those left without items are none.
+        stored: The parts of the items, where it is some of :func:`part_groups`; those left without items are none.
 
     Raises:
         GoldspanError: The lake holds no items of the benchmark, or no gold of them.
     """
-    groups = item_parts(lake, task.benchmark) if stored is None else [stored]
+    groups = part_groups(lake, task.benchmark) if stored is None else [stored]
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
     short = [column for column in table("items").columns if column not in LONG_TEXTS]
     for names in groups:
