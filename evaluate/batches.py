@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TypeVar
 
 import polars as pl
 
 from evaluate.selection import ItemPart
 from evaluate.systems import Run
+from lake.store import Lake, Part
+
+T = TypeVar("T")
 
 ROWS_AT_ONCE = 3_000_000
 """About how many rows of hits or scores are read together: what memory must hold."""
@@ -21,15 +25,30 @@ def rows_of(asked: ItemPart, name: str, runs: Sequence[Run], **folders: str) -> 
 
 def batches(runs: Sequence[Run], name: str, asked: Sequence[ItemPart], **folders: str) -> Iterator[list[Run]]:
     """Runs in batches, of so many that memory holds what a table has of theirs on some parts of the items."""
-    counts = [rows_of(part, name, runs, **folders).group_by("run_id").len() for part in asked]
-    sizes = dict(pl.concat(counts).group_by("run_id").agg(pl.col("len").sum()).collect().iter_rows()) if runs else {}
-    batch, n_rows = list[Run](), 0
-    for run in runs:
-        n = sizes.get(run.run_id, 0)
+    if runs:
+        parts = [part for one in asked for run in runs for part in one.parts_of(name, run_id=run.run_id, **folders)]
+        yield from _batches({run.run_id: run for run in runs}, asked[0].lake, name, parts)
+
+
+def part_batches(lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[Part]]:
+    """Parts of runs in batches, those of a run together, of so many rows as memory holds."""
+    of_run: dict[str, list[Part]] = {}
+    for part in parts:
+        of_run.setdefault(part.folders["run_id"], []).append(part)
+    for some in _batches(of_run, lake, name, parts):
+        yield [part for of in some for part in of]
+
+
+def _batches(by_run: Mapping[str, T], lake: Lake, name: str, parts: Sequence[Part]) -> Iterator[list[T]]:
+    counts = lake.scan_parts(list(parts), name).group_by("run_id").len()
+    sizes = dict(counts.collect().iter_rows())
+    batch, n_rows = list[T](), 0
+    for run_id, one in by_run.items():
+        n = sizes.get(run_id, 0)
         if batch and n_rows + n > ROWS_AT_ONCE:
             yield batch
             batch, n_rows = [], 0
-        batch.append(run)
+        batch.append(one)
         n_rows += n
     if batch:
         yield batch

@@ -15,7 +15,9 @@ from lake.catalog.task import Task
 from lake.fingerprint import canonical_json, fingerprint
 from lake.make import put
 from lake.store import Lake
-from lake.tables import declared_row, table
+from lake.tables import declared_rows, table
+
+Row = dict[str, object]
 
 _MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
@@ -34,23 +36,28 @@ def declare(lake: Lake, known: Iterable[Retriever]) -> None:
         "retrievers": (_row("retrievers", one, one.parameters, revision="") for one in known),
     }
     for name, declared in rows.items():
-        put(lake, name, "all", pl.concat(list(declared)))
+        frame = declared_rows(name, declared)
+        put(
+            lake,
+            name,
+            "all",
+            frame.with_columns(fingerprint=pl.Series([fingerprint([row]) for row in frame.to_dicts()])),
+        )
 
 
-def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> pl.DataFrame:
+def _row(name: str, declared: object, parameters: Mapping[str, object], **others: object) -> Row:
     """A row of what a declaration has under the names of a table's columns, and of what else is said of it."""
     columns = {one: getattr(declared, one) for one in table(name).columns if hasattr(declared, one)}
     columns |= {one: list(value) for one, value in columns.items() if isinstance(value, tuple)} | others
-    row = declared_row(name, **{**columns, "parameters": canonical_json(parameters)})
-    return row.with_columns(fingerprint=pl.lit(fingerprint(row.to_dicts())))
+    return {**columns, "parameters": canonical_json(parameters)}
 
 
-def _task(task: Task) -> pl.DataFrame:
+def _task(task: Task) -> Row:
     parameters = {"depth": task.depth, "subsets": task.subsets, "imported_only": task.imported_only}
     return _row("tasks", task, parameters, query=task.query_meaning, pool=task.pool_meaning)
 
 
-def _protocol(protocol: Protocol) -> pl.DataFrame:
+def _protocol(protocol: Protocol) -> Row:
     primary, context = protocol.primary, protocol.context
     headline = protocol.headline or ("all", "all")
     parameters = {
@@ -73,6 +80,6 @@ def _protocol(protocol: Protocol) -> pl.DataFrame:
     )
 
 
-def _metric(metric: Metric) -> pl.DataFrame:
+def _metric(metric: Metric) -> Row:
     parameters = {"granularity": metric.granularity, "ks": metric.ks}
     return _row("metrics", metric, parameters, micro=_MICRO[metric.micro], of_steps=metric.is_of_steps)

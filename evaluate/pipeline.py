@@ -11,9 +11,7 @@ from evaluate.declared import declare
 from evaluate.naming import retriever_named
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_other_parts, remove_stale
-from evaluate.rank.content_tokens import remove_stale_tokens
-from evaluate.runs.comparing import compare_task
-from evaluate.runs.ledgers import keep_ledgers
+from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.runs.task_runs import Work
 from evaluate.selection import Selection, asked_of, edition
 from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers
@@ -96,7 +94,6 @@ def evaluate(
         selection = Selection(selection.where, held.limit)
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
-    remove_stale_tokens(lake)
     cut_by = [part.name for part in lake.parts("chunkers")]
     check_patterns(patterns, cut_by, list(known), imported_systems(lake))
     check_at_hand(patterns, known)
@@ -131,10 +128,8 @@ def evaluate(
         work.conclude(said)
         result.news += remove_stale(work)
         work.score()
-        if work.has_items:
-            for items, mine in work.by_items:
-                keep_ledgers(items, mine)
-        compare_task(lake, work.task)
+        if work.whole:
+            compare_task(work.whole, systems_of(lake, work.task))
     if not any(work.has_items for work in works):
         limits = selection.said()
         none = f"no scorable item of {benchmark}"

@@ -13,7 +13,7 @@ from lake.store import Lake, Part
 from lake.tables import TABLES
 from lake.text import counted
 
-OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "ledger", "ledger_means", "runs")
+OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates", "runs")
 """The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
 
 

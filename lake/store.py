@@ -105,7 +105,7 @@ class Lake:
             GoldspanError: The frame does not fit the declaration, or the disk does not take it.
         """
         declared = table(name)
-        return self._put(declared, declared.checked(frame).sort(declared.key), part, fingerprint, folders)
+        return self._put(declared, _ordered(declared, frame, folders), part, fingerprint, folders)
 
     def write_by_run(
         self, fingerprints: Mapping[str, str], frames: Sequence[tuple[str, pl.DataFrame, str, Mapping[str, str]]]
@@ -122,24 +122,20 @@ class Lake:
         split = []
         for name, frame, part, folders in frames:
             declared = table(name)
-            ordered = declared.checked(frame).sort(declared.key)
-            of_run = ordered.partition_by("run_id", maintain_order=True, as_dict=True)
-            if others := [str(run_id) for (run_id,) in of_run if run_id not in fingerprints]:
+            ordered = _ordered(declared, frame, folders)
+            of_run = {rows["run_id"][0]: rows for rows in ordered.partition_by("run_id", maintain_order=True)}
+            if others := [str(run_id) for run_id in of_run if run_id not in fingerprints]:
                 message = f"{name}: rows of runs that are not to be written"
                 raise GoldspanError(message, examples=others, code=Exit.INVALID)
             split.append((declared, of_run, ordered.clear(), part, folders))
         for run_id, made_from in fingerprints.items():
             # All of a run before the next: who is stopped in between has done what is there.
             for declared, of_run, nothing, part, folders in split:
-                self._put(declared, of_run.get((run_id,), nothing), part, made_from, {**folders, "run_id": run_id})
+                self._put(declared, of_run.get(run_id, nothing), part, made_from, {**folders, "run_id": run_id})
 
     def _put(
         self, declared: Table, rows: pl.DataFrame, part: str, fingerprint: str, folders: Mapping[str, str]
     ) -> Part:
-        for folder, value in folders.items():
-            if folder in declared.columns and not (rows[folder] == value).all():
-                message = f"{declared.name}: rows of another {folder} in the part of {value!r}"
-                raise GoldspanError(message, code=Exit.INVALID)
         path = path_of(self.root, declared, part, folders)
         written = part_at(declared, path)
         beside = path.with_name(f".{path.name}.{os.getpid()}{TEMPORARY}")
@@ -267,6 +263,16 @@ class Lake:
             hint=f"Nothing half-written is left. {free / 1e6:,.0f} MB are free there; mend it and run the same again, "
             "or put the lake elsewhere with LAKE=…",
         )
+
+
+def _ordered(declared: Table, frame: pl.DataFrame, folders: Mapping[str, str]) -> pl.DataFrame:
+    """A frame checked and sorted by key."""
+    ordered = declared.checked(frame).sort(declared.key)
+    for folder, value in folders.items():
+        if folder in declared.columns and ordered.height and {ordered[folder].min(), ordered[folder].max()} != {value}:
+            message = f"{declared.name}: rows of another {folder} in the part of {value!r}"
+            raise GoldspanError(message, code=Exit.INVALID)
+    return ordered
 
 
 def _scan(paths: list[Path], hive: dict[str, pl.String] | None = None) -> pl.LazyFrame:

@@ -121,7 +121,9 @@ def _values(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.DataFrame:
     scores = stored.filter(**board.primary.where)
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
     most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
-    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select("item_id", "n_gold", "found", why=most)
+    ledger = lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
+    ledger = ledger.filter(pl.col("run_id") == run_id, pl.col("n_gold") > 0)
+    ledger = ledger.select("item_id", "n_gold", "found", why=most)
     return (
         outcomes.items.lazy()
         .join(scores.select("item_id", "value", *_SUMS), on="item_id", how="left", maintain_order="left")

@@ -67,7 +67,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     after = of_others(home / "lake")
     assert {path: data for path, data in after.items() if path in before} == before
     # What is new is contents that nobody had, and what is made of them.
-    of_contents = {"blobs", "chunks", "chunk_status", "rejects", "symbols", "symbol_status", "tokens", "vocabularies"}
+    of_contents = {"blobs", "chunks", "chunk_status", "rejects", "symbols", "symbol_status"}
     assert {path.split("/")[0] for path in after.keys() - before.keys()} <= of_contents
     done("report", "--site", home / "site", *lake)
     return home

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import cache
 
 import polars as pl
 
@@ -29,10 +30,15 @@ def hits_within(k: int) -> pl.Expr:
 
 def ideal_dcg(k: int) -> pl.Expr:
     """The gain of the best possible list: every relevant one first, as many as there are and as k takes."""
+    return pl.lit(_ideal(k)).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
+
+
+@cache
+def _ideal(k: int) -> pl.Series:
+    """The gain of so many relevant results, from none to k, one after the other."""
     gains = steps(discount(pl.int_range(1, k + 1)))
     # Summed in steps as a list's own gain is: a perfect list is then 1 to the last bit.
-    ideal = pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
-    return pl.lit(ideal).gather(pl.min_horizontal("n_relevant", pl.lit(k)))
+    return pl.select(from_steps(pl.concat([pl.lit(0, pl.Int128), gains.cum_sum()]))).to_series()
 
 
 @metric("precision", ks=(5, 10), micro="equals macro")

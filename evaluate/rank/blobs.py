@@ -26,15 +26,16 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
         for part, held in parts_holding(lake, sha256)
     ]
     empty = pl.LazyFrame(schema={name: table("blobs").columns[name] for name in names})
-    return pl.concat(found or [empty]).collect().sort("sha256")
+    return pl.concat(found or [empty]).sort("sha256").collect()
 
 
 def parts_holding(lake: Lake, sha256: pl.Series) -> list[tuple[Part, pl.Series]]:
     """The parts of `blobs` that hold some contents, each with those that are to be read from it."""
     parts = lake.parts("blobs")
     place = _places(lake.root, tuple(part.fingerprint for part in parts))
-    held = place.join(sha256.unique().to_frame("sha256"), on="sha256", how="semi").sort("part", "sha256")
-    return [(parts[number], held["sha256"]) for (number,), held in held.group_by("part", maintain_order=True)]
+    asked = sha256.to_frame("sha256").lazy()
+    held = place.lazy().join(asked, on="sha256", how="semi").sort("part", "sha256").collect()
+    return [(parts[of["part"][0]], of["sha256"]) for of in held.partition_by("part", maintain_order=True)]
 
 
 @lru_cache(maxsize=1)

@@ -88,15 +88,22 @@ class _Counts(NamedTuple):
 
 def _of_chunks(tokens: Tokens, sha256: pl.Series, spans: pl.DataFrame) -> _Counts:
     """The tokens of those chunks that lie in some contents."""
-    contents = pl.DataFrame({"sha256": sha256}).join(
-        spans.select("sha256", "n_file_lines").unique(), on="sha256", maintain_order="left"
+    contents = (
+        pl.LazyFrame({"sha256": sha256})
+        .join(spans.lazy().select("sha256", "n_file_lines").unique(), on="sha256", maintain_order="left")
+        # The contents' lines, end to end.
+        .with_columns(first=pl.col("n_file_lines").cum_sum() - pl.col("n_file_lines"))
+        .collect()
     )
-    # The contents' lines, end to end.
-    contents = contents.with_columns(first=pl.col("n_file_lines").cum_sum() - pl.col("n_file_lines"))
-    here = spans.join(contents, on="sha256", maintain_order="left_right")
-    n_lines, n_held = int(contents["n_file_lines"].sum()), (here["line_end"] - here["line_start"]).to_numpy()
+    here = (
+        spans.lazy()
+        .join(contents.lazy(), on="sha256", maintain_order="left_right")
+        .with_columns(n_held=pl.col("line_end") - pl.col("line_start"), begin=pl.col("first") + pl.col("line_start"))
+        .collect()
+    )
+    n_lines, n_held = int(contents["n_file_lines"].sum()), here["n_held"].to_numpy()
     ends = np.cumsum(n_held)
-    held = np.arange(n_held.sum()) + np.repeat((here["first"] + here["line_start"]).to_numpy() - ends + n_held, n_held)
+    held = np.arange(n_held.sum()) + np.repeat(here["begin"].to_numpy() - ends + n_held, n_held)
     lines = csr_array((np.ones(len(held), np.int32), held, np.append(0, ends)), shape=(len(here), n_lines))
     said = contents["first"].to_numpy()[np.repeat(tokens.text, tokens.n)] + tokens.line
     times = csr_array(

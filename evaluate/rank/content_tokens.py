@@ -1,13 +1,17 @@
-"""Tokens of contents: each is cut once per tokenizer, and stored with the lines on which each of its tokens stands.
+"""Tokens of contents: each is cut once per tokenizer, with the lines on which each of its tokens stands.
 
-The bag of a chunk is then counted from whole numbers: its lines say which of its content's tokens it has.
+The bag of a chunk is then counted from whole numbers: its lines say which of its content's tokens it has. What was cut
+last stays in memory for the next chunker, retriever and part of the items.
 """
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +19,6 @@ import polars as pl
 from scipy.sparse import csr_array
 
 from evaluate.texts.tokens import Tokenizer
-from lake.make import product_of
 from lake.store import Lake, Part
 from lake.text import regex_tokens, words
 
@@ -23,6 +26,9 @@ Small = npt.NDArray[np.int32]
 
 BYTES_AT_ONCE = 8_000_000
 """About how many bytes of text are cut at a time: what memory must hold."""
+
+BYTES_KEPT = 256_000_000
+"""So many bytes of tokens stay in memory, beside those that are asked for."""
 
 
 @dataclass(frozen=True)
@@ -76,65 +82,54 @@ class Tokens:
 
 
 def tokens_of(lake: Lake, part: Part, sha256: pl.Series, how: LineTokenizer) -> Tokens:
-    """The tokens of some contents of a part of `blobs`, text i being the i-th; what is not stored is cut first.
+    """The tokens of some contents of a part of `blobs`, text i being the i-th.
 
     Args:
-        lake: Where from and where to.
+        lake: Where from.
         part: The part.
         sha256: The contents, each once, sorted.
         how: The tokenizer.
     """
-    product = product_of(
-        lake,
-        "vocabularies",
-        "tokens",
-        part=part.name,
-        inputs=[part],
-        parameters=how.name,
-        code=[cut_tokens, how.tokens],
-        tokenizer=how.name,
-    )
-    product.make(lambda: _rows(lake.scan_parts([part], "blobs").select("sha256", "text").collect(), how))
-    asked = product.scan("tokens").filter(pl.col("sha256").is_in(sha256.implode())).collect()
-    length = asked["tokens"].list.len().to_numpy()
-    return Tokens(
-        product.scan("vocabularies").select("token").collect().to_series(),
-        np.repeat(np.arange(len(asked), dtype=np.int32), length),
-        *(_flat(asked[name]) for name in ("tokens", "n", "lines")),
-    )
+    key = (part.path, part.fingerprint, how.name)
+    if key not in _kept:
+        contents = lake.scan_parts([part], "blobs").select("sha256", "text").collect()
+        _keep(key, _Cut(contents["sha256"], cut_tokens(contents["text"], how)))
+    _kept.move_to_end(key)
+    return _kept[key].of(sha256)
 
 
-def _rows(contents: pl.DataFrame, how: LineTokenizer) -> list[pl.DataFrame]:
-    """The tokens of some contents as rows of `vocabularies` and of `tokens`."""
-    found = cut_tokens(contents["text"], how)
-    of_text = np.bincount(found.text, minlength=len(contents))
-    lines = np.bincount(found.text, found.n, minlength=len(contents)).astype(np.int64)
-    tokens = contents.select(
-        "sha256",
-        tokens=_lists(found.token, of_text),
-        n=_lists(found.n, of_text),
-        lines=_lists(found.line, lines),
-    )
-    return [pl.DataFrame({"token": found.vocabulary}), tokens]
+class _Cut(NamedTuple):
+    """The contents of a part, sorted, and their tokens."""
+
+    sha256: pl.Series
+    tokens: Tokens
+
+    @property
+    def n_bytes(self) -> int:
+        arrays = [self.tokens.text, self.tokens.token, self.tokens.n, self.tokens.line]
+        return sum(array.nbytes for array in arrays) + int(self.tokens.vocabulary.estimated_size())
+
+    def of(self, sha256: pl.Series) -> Tokens:
+        """Those of some of the contents."""
+        if len(sha256) == len(self.sha256):
+            return self.tokens
+        place = np.full(len(self.sha256), -1, np.int32)
+        place[self.sha256.search_sorted(sha256).to_numpy()] = np.arange(len(sha256), dtype=np.int32)
+        whole, text = self.tokens, place[self.tokens.text]
+        is_held = text >= 0
+        line = whole.line[np.repeat(is_held, whole.n)]
+        return Tokens(whole.vocabulary, text[is_held], whole.token[is_held], whole.n[is_held], line)
 
 
-def _lists(flat: Small, length: npt.NDArray[np.int64]) -> pl.Series:
-    row = pl.Series("row", np.repeat(np.arange(len(length)), length)).set_sorted()
-    lists = pl.DataFrame([row, pl.Series("flat", flat, pl.UInt32)]).group_by("row", maintain_order=True).agg("flat")
-    every = pl.DataFrame({"row": np.arange(len(length))}).join(lists, on="row", how="left", maintain_order="left")
-    return every["flat"].fill_null([])
+_Key = tuple[Path, str, str]
+_kept = OrderedDict[_Key, _Cut]()
 
 
-def _flat(lists: pl.Series) -> Small:
-    return lists.explode(empty_as_null=False).to_numpy().astype(np.int32)
-
-
-def remove_stale_tokens(lake: Lake) -> None:
-    """Take away the tokens of contents that are gone."""
-    names = {part.name for part in lake.parts("blobs")}
-    for part in [*lake.parts("tokens"), *lake.parts("vocabularies")]:
-        if part.name not in names:
-            lake.remove(part)
+def _keep(key: _Key, cut: _Cut) -> None:
+    """Keep what was cut, and of what was cut before as much as memory is to hold."""
+    _kept[key] = cut
+    while len(_kept) > 1 and sum(one.n_bytes for one in _kept.values()) > BYTES_KEPT:
+        _kept.popitem(last=False)
 
 
 def united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[Small]]:

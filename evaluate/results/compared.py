@@ -11,7 +11,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of, parse_metric
 from evaluate.results.published import Published
-from evaluate.statistics.comparisons import compare_runs
+from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
 from evaluate.statistics.headline import average_of
 from evaluate.statistics.means import in_slice
 from evaluate.statistics.pooling import pooled_whole
@@ -124,7 +124,8 @@ def compared(
         place = {**key, "slice": where[0], "slice_value": where[1], "in_family": False}
         kinds = {name: kind for name, kind in table("aggregates").columns.items() if name in place}
         rows = [{"run_id": side, "is_expected": one, **place} for side, one in zip("ab", expected, strict=True)]
-        found = compare_runs(protocol, pl.DataFrame(rows, schema_overrides=kinds), items, {"a": a, "b": b})
+        places = pl.DataFrame(rows, schema_overrides=kinds)
+        found = compare_runs(protocol, places, ScoreMatrix(protocol, places, items, [a, b]))
     if found.is_empty():
         return
     row = found.row(0, named=True)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 import polars as pl
 
+from evaluate.batches import part_batches
 from evaluate.retrievers import BASELINE, retrievers
+from evaluate.runs.ledgers import keep_ledgers
+from evaluate.selection import ItemPart
 from evaluate.statistics.characters import characters_of
-from evaluate.statistics.comparisons import compare_runs, with_places
+from evaluate.statistics.comparisons import SLICE, ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.effects import effects_of
+from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS
 from lake.make import product_of
-from lake.store import Lake
+from lake.store import Lake, Part
 
 
 def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
@@ -45,11 +51,16 @@ def _can_be_tested() -> pl.Expr:
     return (pl.col("n_repos") > 1) | (pl.col("n") >= FEWEST_ITEMS)
 
 
-def compare_task(lake: Lake, task: Task) -> None:
-    """Write the task's parts of what systems are compared by, as far as they are not current, under the lake's lock."""
-    systems = systems_of(lake, task)
-    for protocol in protocols_of(task):
-        _compare(lake, task, protocol, systems)
+def compare_task(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
+    """Write the parts of what a task's systems are compared by, as far as they are not current, under the lake's lock.
+
+    Args:
+        asked: The parts of the items, all of them.
+        systems: The runs, as :func:`systems_of` gives them.
+    """
+    keep_ledgers(asked, systems)
+    for protocol in protocols_of(asked[0].task):
+        _compare(asked[0].lake, asked[0].task, protocol, systems)
 
 
 def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) -> None:
@@ -59,18 +70,21 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         [part for part in lake.parts(name, **folders) if part.folders["run_id"] in mine]
         for name in ("aggregates", "scores")
     )
+    name = task.name.replace("/", ".")
+    ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
     systems = systems.filter(pl.col("run_id").is_in([part.folders["run_id"] for part in aggregated]))
     product = product_of(
         lake,
         "characters",
         "effects",
+        "ledger_means",
         "comparisons",
         "ranks",
-        part=task.name.replace("/", "."),
-        inputs=[*aggregated, *scored, *items],
+        part=name,
+        inputs=[*aggregated, *scored, *ledgers, *items],
         parameters=systems.rows(),
-        code=[characters_of, effects_of, compare_runs, rank_runs],
+        code=[characters_of, effects_of, ledger_means, compare_runs, rank_runs],
         **folders,
     )
     if not aggregated:
@@ -78,15 +92,23 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         return
 
     def make() -> list[pl.DataFrame]:
-        rows = with_places(protocol, lake.scan_parts(aggregated, "aggregates").drop("benchmark").collect(), systems)
+        every, asked = lake.scan_parts(aggregated, "aggregates").drop("benchmark"), lake.scan_parts(items, "items")
+        rows = with_places(protocol, every.collect(), systems)
         wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), _can_be_tested())
-        scores = {
-            run_id: lake.scan_parts([part for part in scored if part.folders["run_id"] == run_id], "scores")
-            for run_id in wanted["run_id"].unique().sort()
-        }
-        comparisons = compare_runs(protocol, wanted, lake.scan_parts(items, "items"), scores)
-        read = characters_of(protocol, rows, lake.scan_parts(items, "items"), lake)
-        effects = effects_of(protocol, rows, lake.scan_parts(items, "items"), scores)
-        return [read, effects.with_columns(task=pl.lit(task.name)), comparisons, rank_runs(protocol, rows, comparisons)]
+        scores = ScoreMatrix(protocol, wanted, asked, _read(lake, "scores", scored, wanted))
+        comparisons = compare_runs(protocol, wanted, scores)
+        hits = lake.parts("hits", benchmark=task.benchmark)
+        read = characters_of(protocol, rows, asked, _read(lake, "hits", hits, rows.filter("is_primary", "is_headline")))
+        effects = effects_of(protocol, wanted, scores).with_columns(task=pl.lit(task.name))
+        ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
+        means = ledger_means(ledger, asked, every.select("run_id", *SLICE).unique().collect())
+        return [read, effects, means.collect(), comparisons, rank_runs(protocol, rows, comparisons)]
 
     product.make(make)
+
+
+def _read(lake: Lake, name: str, parts: Sequence[Part], rows: pl.DataFrame) -> Iterator[pl.LazyFrame]:
+    """What some parts of a table hold of the runs that have a row, so much in a frame as memory holds."""
+    runs = {*rows["run_id"]}
+    for batch in part_batches(lake, name, [part for part in parts if part.folders["run_id"] in runs]):
+        yield lake.scan_parts(batch, name)

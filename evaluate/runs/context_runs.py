@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -20,6 +20,9 @@ from lake.catalog.protocol import Protocol
 from lake.make import Product, product_of, write_by_run
 from lake.naming import GOLD_RUN
 from lake.tables import table
+
+_OF_CHANCE, _OF_STEPS = ("scores",), ("step_scores", "scores")
+"""What an expectation has, and what everything else has."""
 
 ITEMS_AT_ONCE = 200
 """So many items are scored together: the lines of all files that runs name for them are in memory."""
@@ -41,8 +44,7 @@ def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: S
             todo = _to_do(part, protocol, others)
             for batch in batches(list(todo), "hits", [part]):
                 scored = _scored(part, protocol, batch)
-                for run in batch:
-                    _write(todo[run], protocol, *(rows.filter(run_id=run.run_id) for rows in scored))
+                _write({run: todo[run] for run in batch}, protocol, scored.scores, scored.steps)
         aggregate_runs(asked, protocol, runs)
 
 
@@ -97,10 +99,8 @@ def _expect_part(asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[
     todo = {protocol: products for protocol in protocols if (products := _to_do(asked, protocol, runs))}
     chunkers = {run.run_id: run.chunker or "" for run in runs if any(run in products for products in todo.values())}
     found = expected_contexts(asked, list(todo), chunkers)
-    no_steps = pl.DataFrame(schema=table("step_scores").columns)
     for protocol, products in todo.items():
-        for run, product in products.items():
-            _write(product, protocol, found[protocol.name].filter(run_id=run.run_id), no_steps)
+        _write(products, protocol, found[protocol.name])
 
 
 def _scored_by(protocol: Protocol, runs: Sequence[Run]) -> list[Run]:
@@ -119,8 +119,7 @@ def _to_do(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> dict[Run
         answered, edits = (asked.parts_of(name, run_id=run.run_id) for name in ("run_items", "edits"))
         product = product_of(
             lake,
-            "step_scores",
-            "scores",
+            *(_OF_CHANCE if run.is_chance else _OF_STEPS),
             part=asked.part,
             inputs=[*answered, *edits, asked, *gold_edits, *(symbols[name] for name in sorted(symbols))],
             parameters=protocol_hash(protocol),
@@ -149,10 +148,9 @@ def _scored(asked: ItemPart, protocol: Protocol, batch: Sequence[Run]) -> Scored
     return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
 
 
-def _write(product: Product, protocol: Protocol, scores: pl.DataFrame, steps: pl.DataFrame) -> None:
-    """Store a run's scores on a part, step by step and in all."""
+def _write(products: Mapping[Run, Product], protocol: Protocol, scores: pl.DataFrame, *steps: pl.DataFrame) -> None:
+    """Store runs' scores on a part, step by step where they have steps, and in all."""
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit(protocol_hash(protocol))}
-    frames = {"step_scores": steps, "scores": scores}
-    product.write(
-        *(frames[slot.table].with_columns(**sealed).select(*table(slot.table).columns) for slot in product.slots)
-    )
+    tables = zip(_OF_STEPS if steps else _OF_CHANCE, (*steps, scores), strict=True)
+    rows = [rows.lazy().with_columns(**sealed).select(*table(name).columns) for name, rows in tables]
+    write_by_run({run.run_id: product for run, product in products.items()}, *pl.collect_all(rows))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,30 +12,39 @@ from evaluate.batches import batches, rows_of
 from evaluate.score.contexts.material import load_files
 from evaluate.score.ledger import is_kept, ledger_of_candidates, ledger_of_lines
 from evaluate.selection import ItemPart
-from evaluate.statistics.ledger_means import ledger_means
 from evaluate.systems import Run
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
-from lake.make import Product, product_of, write_by_run
+from lake.make import product_of
 from lake.relevance import RELEVANCE
 from lake.searched import files_of
 from lake.store import Part
 from lake.tables import table
 
 
-def keep_ledgers(asked: Sequence[ItemPart], runs: Sequence[Run]) -> None:
-    """Make the ledgers of some runs, scored and aggregated, and their means, under every protocol that has such."""
-    for protocol in protocols_of(asked[0].task):
-        if not is_kept(protocol):
-            continue
+def keep_ledgers(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
+    """Make the ledgers of a task's scored runs under every protocol that has such; a chunker's runs share a part.
+
+    Args:
+        asked: The parts of the items, all of them.
+        systems: run_id, chunker and is_expected of every run.
+    """
+    lake, task = asked[0].lake, asked[0].task
+    by_chunker: dict[str | None, list[Run]] = {}
+    for run_id, chunker, is_chance in systems.select("run_id", "chunker", "is_expected").iter_rows():
+        by_chunker.setdefault(chunker, []).append(Run(run_id, chunker=chunker, is_chance=is_chance))
+    for protocol in filter(is_kept, protocols_of(task)):
+        kept = set[str]()
         for part in asked:
             searched = _Searched(part, protocol)
-            for chunker in sorted({run.chunker or "" for run in runs}):
-                _keep(searched, [run for run in runs if (run.chunker or "") == chunker])
-        _keep_means(asked, protocol, runs)
+            for runs in by_chunker.values():
+                kept.update(_keep(searched, runs))
+        for stored in lake.parts("ledger", benchmark=task.benchmark, protocol=protocol.name):
+            if stored.name.startswith(f"{task.name.replace('/', '.')}--") and stored.name not in kept:
+                lake.remove(stored)
 
 
-_CODE = (ledger_of_lines, ledger_means, load_files, files_of)
+_CODE = (ledger_of_lines, load_files, files_of)
 
 
 @dataclass
@@ -75,25 +84,43 @@ def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
     return rows.filter(pl.col("sha256").is_in(files["sha256"].unique().implode()))
 
 
-def _keep(searched: _Searched, runs: Sequence[Run]) -> None:
-    """The ledgers of runs over the chunks of one chunker, some at a time."""
+def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
+    """The name of the part that holds the ledgers of runs over the chunks of one chunker, if any is scored."""
     asked, protocol, lake = searched.asked, searched.protocol, searched.asked.lake
-    todo: dict[Run, Product] = {}
+    folders, read, scored = {"benchmark": asked.benchmark, "protocol": protocol.name}, list[Part](), list[Run]()
     for run in runs:
-        of_run = {"benchmark": asked.benchmark, "run_id": run.run_id}
-        scores = lake.part("scores", asked.part, protocol=protocol.name, **of_run)
-        ranked = [part for name in ("hits", "run_items") for part in asked.parts_of(name, run_id=run.run_id)]
-        cut = lake.part("chunkers", run.chunker) if run.chunker else None
-        read = [scores, *ranked, cut, asked]
-        ledger = product_of(lake, "ledger", part=asked.part, inputs=read, code=_CODE, protocol=protocol.name, **of_run)
-        if scores is not None and not ledger.is_current:
-            todo[run] = ledger
-    if not todo:
+        if scores := lake.part("scores", asked.part, run_id=run.run_id, **folders):
+            read += [
+                scores,
+                *(part for name in ("hits", "run_items") for part in asked.parts_of(name, run_id=run.run_id)),
+            ]
+            scored.append(run)
+    if not scored:
         return
+    chunker = scored[0].chunker
+    cut = lake.part("chunkers", chunker) if chunker else None
+    name = f"{asked.task.name.replace('/', '.')}--{chunker or 'uncut'}--{asked.part}"
+    inputs = [*read, cut, asked]
+    ledger = product_of(
+        lake,
+        "ledger",
+        part=name,
+        inputs=inputs,
+        parameters=[run.run_id for run in scored if run.is_chance],
+        code=_CODE,
+        **folders,
+    )
+    ledger.make(lambda: pl.concat(list(_ledgers(searched, scored))))
+    yield name
+
+
+def _ledgers(searched: _Searched, runs: Sequence[Run]) -> Iterator[pl.DataFrame]:
+    """Rows of the table, of some runs at a time."""
+    asked, protocol = searched.asked, searched.protocol
     by_lines = RELEVANCE[protocol.relevance].by_lines
     lines = {"files": searched.files.select("item_id", "path", "n_lines").lazy()} if by_lines else {}
     lines |= {"chunks": searched.chunks(runs[0].chunker).lazy()} if by_lines else {}
-    for batch in batches(list(todo), "hits", [asked]):
+    for batch in batches(runs, "hits", [asked]):
         given = {
             "scores": rows_of(asked, "scores", batch, protocol=protocol.name),
             "hits": rows_of(asked, "hits", batch),
@@ -105,22 +132,4 @@ def _keep(searched: _Searched, runs: Sequence[Run]) -> None:
             found = ledger_of_lines(protocol, **given, **lines, chance=chance)
         else:
             found = ledger_of_candidates(protocol, **given)
-        frame = found.with_columns(protocol=pl.lit(protocol.name)).select(*table("ledger").columns).collect()
-        write_by_run({run.run_id: todo[run] for run in batch}, frame)
-
-
-def _keep_means(asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
-    lake, todo, ledgers, pooled = asked[0].lake, dict[str, Product](), list[Part](), list[Part]()
-    for run in runs:
-        folders = {"benchmark": asked[0].benchmark, "run_id": run.run_id, "protocol": protocol.name}
-        parts = [part for one in asked if (part := lake.part("ledger", one.part, **folders)) is not None]
-        means = lake.part("aggregates", "all", **folders)
-        product = product_of(lake, "ledger_means", part="all", inputs=[*parts, means], code=_CODE, **folders)
-        if parts and means is not None and not product.is_current:
-            todo[run.run_id] = product
-            ledgers += parts
-            pooled.append(means)
-    if todo:
-        slices = lake.scan_parts(pooled, "aggregates").select("run_id", "slice", "slice_value").unique().collect()
-        items = pl.concat([one.described for one in asked]).lazy()
-        write_by_run(todo, ledger_means(lake.scan_parts(ledgers, "ledger").drop("benchmark"), items, slices).collect())
+        yield found.with_columns(protocol=pl.lit(protocol.name)).select(*table("ledger").columns).collect()

@@ -57,24 +57,31 @@ def draw(pool: pl.LazyFrame, axis: LineAxis | None, cut_offs: Sequence[CutOff]) 
     """
     budgets, lines, results = ([k for cut, k in cut_offs if cut == kind] for kind in ("budget", "lines", "results"))
     n_results = max(results, default=0)
-    chunks = pool.select(_CHUNK).sort("pool_id", "path", "chunk_no").collect()
+    # The files end to end, so that all of a file is over where the next begins.
+    begin = (pl.col("path").rank("dense").over("pool_id").cast(pl.Int64) * (1 + pl.col("line_end").max())).alias(
+        "begin"
+    )
+    sorted_chunks = pool.select(_CHUNK).sort("pool_id", "path", "chunk_no")
+    chunks = sorted_chunks.with_columns(begin).collect()
+    starts, ends = ((chunks["begin"].to_numpy() + chunks[side].to_numpy()) for side in ("line_start", "line_end"))
     n_nws = np.zeros(chunks.height, np.int64) if axis is None else _n_nws(chunks, axis)
     n_of = (chunks["line_end"] - chunks["line_start"]).to_numpy()
     most, most_lines = np.inf if 0 in budgets else max(budgets, default=-1), max(lines, default=-1)
-    heads = [chunks.clear().with_columns(order=pl.lit(0, pl.Int64), rank=pl.lit(0, pl.Int64))]
+    heads = [np.zeros((3, 0), np.int64)]
     first = 0
-    for (pool_id,), of_pool in chunks.group_by("pool_id", maintain_order=True):
-        n = of_pool.height
+    for pool_id, n in chunks["pool_id"].rle().struct.unnest().select("value", "len").iter_rows():
         # Seeded by the pool's name alone, so that equal pools always have equal orders.
         generator = np.random.default_rng(int(sha256_of(str(pool_id).encode())[:16], 16))
         orders = generator.permuted(np.tile(np.arange(n), (N_ORDERS, 1)), axis=1)
         # A line lies in so many chunks at most: what the chunks before this one cost, over that, is spent on new lines.
-        at_once = _most_at_once(of_pool)
+        at_once = _most_at_once(starts[first : first + n], ends[first : first + n])
         costs = [(one[first : first + n], most * at_once) for one, most in ((n_nws, most), (n_of, most_lines))]
         order, place = np.nonzero(_heads(orders, n_results, costs))
-        heads.append(of_pool[orders[order, place]].with_columns(order=pl.Series(order), rank=pl.Series(place + 1)))
+        heads.append(np.stack([first + orders[order, place], order, place + 1]))
         first += n
-    return pl.concat(heads)
+    row, order, rank = np.concatenate(heads, axis=1)
+    heads_of = chunks.drop("begin").select(pl.all().gather(row))
+    return heads_of.with_columns(order=pl.Series(order), rank=pl.Series(rank))
 
 
 _ASKED = ["item_id", "order"]
@@ -114,11 +121,9 @@ def _n_nws(chunks: pl.DataFrame, axis: LineAxis) -> npt.NDArray[np.int64]:
     return n_nws
 
 
-def _most_at_once(chunks: pl.DataFrame) -> int:
-    """In how many of a pool's chunks a line lies at most."""
-    # The files end to end, so that all of a file is over where the next begins.
-    first = chunks["path"].rank("dense").cast(pl.Int64).to_numpy() * (1 + chunks["line_end"].to_numpy().max())
-    starts, ends = (np.sort(first + chunks[side].to_numpy()) for side in ("line_start", "line_end"))
+def _most_at_once(starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> int:
+    """In how many of a pool's chunks a line lies at most, of whose files one begins behind the other."""
+    starts, ends = np.sort(starts), np.sort(ends)
     begun, over = np.arange(1, len(starts) + 1), np.searchsorted(ends, starts, side="right")
     return max(1, int((begun - over).max(initial=0)))
 

@@ -51,20 +51,19 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
         .agg("value", "count", n=pl.col("count").sum())
         .filter(pl.col("n") > 1)
     )
-    frames = [pl.DataFrame(schema={**means.select(of).schema, "item_low": pl.Float64, "item_high": pl.Float64})]
-    for (n,), alike in means.group_by(["n"], maintain_order=True):
-        ends = np.cumsum(alike["value"].list.len().to_numpy())[:-1]
-        columns = list(
-            zip(*(np.split(alike[name].explode().to_numpy(), ends) for name in ("value", "count")), strict=True)
-        )
-        if isinstance(n, int) and n > _MANY:
-            found = [_interval(*_grouped(value, count)) for value, count in columns]
+    ends = np.cumsum(means["value"].list.len().to_numpy())[:-1]
+    values_of, counts_of = (np.split(means[name].explode().to_numpy(), ends) for name in ("value", "count"))
+    n_of, found = means["n"].to_numpy(), np.zeros((2, means.height))
+    for n in np.unique(n_of).tolist():
+        rows = np.flatnonzero(n_of == n)
+        if n > _MANY:
+            several = [_interval(*_grouped(values_of[row], counts_of[row])) for row in rows]
         else:
-            items = [np.repeat(value, count) for value, count in columns]
-            found = [_interval(np.stack(items, axis=1), np.ones(len(items[0]), np.int64))]
-        low, high = np.concatenate(found, axis=1)
-        frames.append(alike.select(of).with_columns(item_low=low, item_high=high))
-    return pl.concat(frames)
+            items = [np.repeat(values_of[row], counts_of[row]) for row in rows]
+            several = [_interval(np.stack(items, axis=1), np.ones(n, np.int64))]
+        found[:, rows] = np.concatenate(several, axis=1)
+    low, high = found
+    return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
 
 
 def _grouped(values: Floats, counts: Counts) -> tuple[Floats, Counts]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
@@ -9,51 +11,50 @@ from evaluate.score.contexts.gathering import RANKED_BUDGET
 from evaluate.statistics.means import in_slice
 from lake.catalog.protocol import Protocol
 from lake.naming import FINAL, LINES, RANKING
-from lake.store import Lake
 from lake.tables import table
 
 _SLICE = ["slice", "slice_value"]
 
 
-def characters_of(protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, lake: Lake) -> pl.DataFrame:
+def characters_of(
+    protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, hits: Iterable[pl.LazyFrame]
+) -> pl.DataFrame:
     """Rows of table `characters`, of every run that has the primary metric in the slice that is shown first.
 
     Args:
         protocol: Under which they were scored.
         rows: Their aggregates, as `with_places` gives them.
         items: Rows of table `items`.
-        lake: Where their hits are.
+        hits: Rows of table `hits`, all of a run in one frame.
     """
-    shown = rows.filter("is_primary", "is_headline").select("run_id", *_SLICE, "n_items").sort("run_id")
+    shown = rows.filter("is_primary", "is_headline").select("run_id", *_SLICE, "n_items")
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})
     declared = table("characters")
-    found: list[dict[str, object]] = []
-    for run_id, slice_, value, n_items in shown.iter_rows():
-        hits = lake.scan("hits", benchmark=protocol.benchmark, run_id=run_id)
-        of_slice = hits.join(in_slice(items.filter("scorable"), slice_, value), on="item_id", how="semi")
-        read = _read(protocol, of_slice, ks)
-        if read.is_empty():  # Completions, or nothing at all.
-            continue
-        mean = {name: read[name].sum() / n_items for name in read.columns}
-        of_run = {"protocol": protocol.name, "slice": slice_, "slice_value": value, "run_id": run_id}
-        of_run |= {"returned": mean["returned"], "n_items": n_items}
-        found += [{**of_run, "k": k, "read": mean[str(k)]} for k in ks]
-    return pl.DataFrame(found, schema=declared.columns).sort(declared.key)
+    if shown.is_empty():
+        return pl.DataFrame(schema=declared.columns)
+    of_slice = in_slice(items.filter("scorable"), *shown.select(_SLICE).row(0))
+    # A run of completions, or of nothing at all, has no row.
+    read = pl.concat([_read(protocol, some.join(of_slice, on="item_id", how="semi"), ks) for some in hits])
+    means = read.join(shown, on="run_id").with_columns(pl.exclude("run_id", *_SLICE, "n_items") / pl.col("n_items"))
+    every = means.unpivot(
+        [str(k) for k in ks], index=["run_id", *_SLICE, "n_items", "returned"], variable_name="k", value_name="read"
+    )
+    every = every.with_columns(pl.col("k").cast(pl.Int64), protocol=pl.lit(protocol.name))
+    return every.select(*(pl.col(name).cast(kind) for name, kind in declared.columns.items())).sort(declared.key)
 
 
 def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame:
-    """Of each item of a run: the characters down to each cut-off, and `returned`, all of them."""
+    """Of each run: the characters of all its items down to each cut-off, and `returned`, all of them."""
     is_budget = metric_named(protocol.primary.metric).cut == "budget"
     new, part = pl.col("n_new_nws").fill_null(0), pl.col("part")
     found = (
         hits.filter(part.is_in([RANKING, LINES, FINAL]))
-        .group_by("item_id", "part")
+        .group_by("run_id", "item_id", "part")
         .agg(new.sum().alias("returned"), *(new.filter(pl.col("rank") <= k).sum().alias(f"first {k}") for k in ks))
-        .collect()
     )
     # The order that is best for lines is read in place of the ranking, where a run has both.
-    if (found["part"] == LINES).any():
-        found = found.filter(part != (RANKING if is_budget else LINES))
+    has_lines = (part == LINES).any().over("run_id")
+    found = found.filter(~has_lines | (part != (RANKING if is_budget else LINES)))
     whole = pl.col("returned")
     if protocol.context is not None:
         whole = pl.when(part == FINAL).then(whole).otherwise(whole.clip(upper_bound=RANKED_BUDGET))
@@ -63,4 +64,5 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
             return whole
         return pl.col("returned").clip(upper_bound=k) if is_budget else pl.col(f"first {k}")
 
-    return found.select("returned", *(down_to(k).alias(str(k)) for k in ks))
+    sums = [pl.col("returned").sum(), *(down_to(k).sum().alias(str(k)) for k in ks)]
+    return found.group_by("run_id").agg(sums).collect()

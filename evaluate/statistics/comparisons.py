@@ -8,17 +8,18 @@ the headline slice. Only these have an adjusted p; every other row is explorator
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy.special import stdtrit
 
 from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import smallest_detectable
 from evaluate.statistics.headline import average_of, headline_slice
-from evaluate.statistics.means import in_slice
+from evaluate.statistics.means import in_slice_of
 from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
 from evaluate.statistics.pooling import of_nothing
 from lake.catalog.protocol import Protocol
@@ -57,9 +58,7 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
     ).with_columns(in_family=pl.col("is_primary") & pl.col("is_headline") & pl.col("is_ranked"))
 
 
-def compare_runs(
-    protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Mapping[str, pl.LazyFrame]
-) -> pl.DataFrame:
+def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
     """Every pair of runs that have the same metric over the same slice: rows of table `comparisons`.
 
     The first of a pair is the one whose id sorts first, and the numbers are of the second against it.
@@ -67,48 +66,50 @@ def compare_runs(
     Args:
         protocol: Under which they were scored.
         rows: Which, as :func:`with_places` gives them.
-        items: Rows of table `items`.
-        scores: Run → its rows of table `scores`.
+        scores: Their scores.
     """
     groups = rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
     groups = groups.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
     groups, declared = groups.with_columns(group=pl.int_range(pl.len())), table("comparisons")
     if groups.is_empty():
         return pl.DataFrame(schema=declared.columns)
-    grid = ScoreMatrix(protocol, rows, items, scores)
     # All that polars does is done once: the groups are many and small.
-    found = pl.concat([_pairs(protocol, group, grid) for group in groups.iter_rows(named=True)])
+    pairs = [columns for group in groups.iter_rows(named=True) for columns in _pairs(protocol, group, scores)]
+    found = pl.DataFrame({name: np.concatenate([columns[name] for columns in pairs]) for name in pairs[0]})
     counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
     return (
-        found.filter(pl.col("n_items") > 0)
-        .join(groups.drop("run_id", *_FLAGS), on="group")
+        found.lazy()
+        .filter(pl.col("n_items") > 0)
+        .join(groups.lazy().drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
         .with_columns(verdict=verdict_of(), smallest_detectable=_of_enough("smallest_detectable"))
         .select(*declared.columns)
         .sort(declared.key)
+        .collect()
     )
 
 
-def _pairs(protocol: Protocol, group: Mapping[str, object], grid: ScoreMatrix) -> pl.DataFrame:
-    """The pairs of one metric in one slice."""
+Columns = dict[str, npt.NDArray[np.generic]]
+
+
+def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix) -> Iterator[Columns]:
+    """The pairs of one metric in one slice, those of each unit by themselves."""
     metric = metric_named(str(group["metric"]))
-    values, average = grid.values(group), average_of(protocol, metric)
+    values, average = scores.values(group), average_of(protocol, metric)
     first, second = all_pairs(len(np.array(group["run_id"])))
     whole = differences(values, first, second, average)
     few = (whole.n_repos < FEWEST_REPOS) | protocol.over_items
-    frames = []
     if few.any():
         over_items = differences(values, first[few], second[few], average, over_items=True)
-        frames.append(_rows(group, metric, over_items, first[few], second[few], ITEM))
+        yield _rows(group, metric, over_items, first[few], second[few], ITEM)
     if not few.all():
         over_repos = differences(values, first[~few], second[~few], average) if few.any() else whole
-        frames.append(_rows(group, metric, over_repos, first[~few], second[~few], REPOSITORY))
-    return pl.concat(frames)
+        yield _rows(group, metric, over_repos, first[~few], second[~few], REPOSITORY)
 
 
 def _rows(
     group: Mapping[str, object], metric: Metric, found: Differences, first: Integers, second: Integers, unit: str
-) -> pl.DataFrame:
+) -> Columns:
     """The pairs of one metric in one slice that have the same unit."""
     run_ids = np.array(group["run_id"])
     in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
@@ -119,25 +120,23 @@ def _rows(
     about["smallest_detectable"] = np.where(family, smallest_detectable(found, family), about["smallest_detectable"])
     sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
     wins, losses = (found.losses, found.wins) if sign < 0 else (found.wins, found.losses)
-    return pl.DataFrame(
-        {
-            "group": np.full(len(first), group["group"]),
-            "run_a": run_ids[first],
-            "run_b": run_ids[second],
-            "sign": np.full(len(first), sign),
-            **about,
-            "p": p,
-            "p_adjusted": adjusted,
-            "wins": wins,
-            "ties": found.n_items - wins - losses,
-            "losses": losses,
-            "exploratory": ~family,
-            "is_expected": expected[first] | expected[second],
-            "n_items": found.n_items,
-            "n_repos": found.n_repos,
-            "unit": np.full(len(first), unit),
-        }
-    )
+    return {
+        "group": np.full(len(first), group["group"]),
+        "run_a": run_ids[first],
+        "run_b": run_ids[second],
+        "sign": np.full(len(first), sign),
+        **about,
+        "p": p,
+        "p_adjusted": adjusted,
+        "wins": wins,
+        "ties": found.n_items - wins - losses,
+        "losses": losses,
+        "exploratory": ~family,
+        "is_expected": expected[first] | expected[second],
+        "n_items": found.n_items,
+        "n_repos": found.n_repos,
+        "unit": np.full(len(first), unit),
+    }
 
 
 _FLAGS = ("in_family", "is_expected")
@@ -190,58 +189,75 @@ def verdict_of() -> pl.Expr:
 
 
 class ScoreMatrix:
-    """The scores that some comparisons need, as matrices; items are numbered by repository, then by id."""
+    """The scores that some comparisons need, as matrices; items are numbered by repository, then by id.
+
+    Args:
+        protocol: Under which they were scored.
+        rows: run_id and what of it is compared: granularity, metric, k, slice, slice_value.
+        items: Rows of table `items`.
+        scores: Rows of table `scores` of these runs, so many in a frame as memory holds.
+    """
 
     def __init__(
-        self, protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Mapping[str, pl.LazyFrame]
+        self, protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Iterable[pl.LazyFrame]
     ) -> None:
         self._of_nothing = of_nothing(protocol)
-        self._run = {run_id: number for number, run_id in enumerate(sorted(scores))}
+        runs = rows.select("run_id").unique().sort("run_id").with_row_index("run")
+        self._run = {run_id: number for number, run_id in runs.iter_rows()}
         numbered = items.sort("repo", "item_id").with_row_index("item").collect()
         self._repo = numbered["repo"].rank("dense").to_numpy().astype(np.int64) - 1
         self._repo_names = numbered["repo"].unique().sort().to_list()
-        wanted = rows.select(*MEASURE, *SLICE).unique()
+        wanted = rows.select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE)
         # Which items each slice holds.
-        self._items = {
-            key: in_slice(numbered.lazy(), *key).select("item").collect()["item"].to_numpy()
-            for key in wanted.select(SLICE).unique().iter_rows()
+        values: dict[str, dict[str, Integers]] = {}
+        for name in sorted({*wanted["slice"]}):
+            held = in_slice_of(numbered.lazy(), name).collect()["slice_value"]
+            groups = held.to_frame().with_row_index("item").group_by("slice_value").agg("item")
+            values[name] = {value: np.array(of, np.int64) for value, of in groups.iter_rows()}
+        nothing = np.zeros(0, np.int64)
+        self._items: dict[tuple[object, ...], Integers] = {
+            (name, value): values[name].get(value, nothing) for *_, name, value in wanted.iter_rows()
         }
-        measures = wanted.select(MEASURE).unique().sort(MEASURE).with_row_index("measure")
-        slices: dict[tuple[object, ...], list[tuple[str, str]]] = {}
-        for row in wanted.iter_rows(named=True):
-            slices.setdefault(tuple(row[name] for name in MEASURE), []).append((row["slice"], row["slice_value"]))
+        measures: dict[tuple[object, ...], list[tuple[str, str]]] = {}
+        for *key, name, value in wanted.iter_rows():
+            measures.setdefault(tuple(key), []).append((name, value))
         # Of each measure the place of every item that any of its slices holds, and matrices of runs by such places.
         self._numbers: dict[int, tuple[Integers, dict[str, Floats]]] = {}
-        for *key, number in measures.select(*MEASURE, "measure").iter_rows():
-            held = np.unique(np.concatenate([self._items[one] for one in slices[tuple(key)]]))
+        self._measure = {key: number for number, key in enumerate(measures)}
+        for measure, number in self._measure.items():
+            compared = np.unique(np.concatenate([self._items[one] for one in measures[measure]]))
             place = np.full(len(self._repo), -1)
-            place[held] = np.arange(len(held))
-            metric = metric_named(key[1])
+            place[compared] = np.arange(len(compared))
+            metric = metric_named(str(measure[1]))
             sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
-            shape = (len(scores), len(held))
+            shape = (len(runs), len(compared))
             arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
             self._numbers[number] = (place, arrays)
-        self._measure = {tuple(key): number for number, *key in measures.iter_rows()}
-        for run_id, frame in scores.items():
-            self._fill(run_id, frame, measures, numbered.select("item", "item_id"))
+        numbers = [dict(zip(MEASURE, key, strict=True), measure=number) for key, number in self._measure.items()]
+        kinds = {name: wanted.schema[name] for name in MEASURE}
+        keys = (pl.DataFrame(numbers, schema={**kinds, "measure": pl.Int64}), runs, numbered.select("item", "item_id"))
+        for frame in scores:
+            self._fill(frame, *keys)
 
-    def _fill(self, run_id: str, scores: pl.LazyFrame, measures: pl.DataFrame, items: pl.DataFrame) -> None:
+    def _fill(self, scores: pl.LazyFrame, measures: pl.DataFrame, runs: pl.DataFrame, items: pl.DataFrame) -> None:
         rows = (
             scores.filter(pl.col("value").is_not_null())
             .join(measures.lazy(), on=MEASURE)
+            .join(runs.lazy(), on="run_id")
             .join(items.lazy(), on="item_id")
-            .select("measure", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
+            .select("measure", "run", "item", "value", pl.col("numerator", "denominator").fill_null(0.0))
             .sort("measure")
             .collect()
         )
         columns = {name: rows[name].to_numpy() for name in rows.columns}
-        numbers = columns["measure"].astype(np.int64)
+        numbers = columns["measure"]
         for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
             places, arrays = self._numbers[int(numbers[begin])]
             place = places[columns["item"][begin:end]]
             is_compared = place >= 0
+            run = columns["run"][begin:end][is_compared]
             for name, array in arrays.items():
-                array[self._run[run_id], place[is_compared]] = columns[name][begin:end][is_compared]
+                array[run, place[is_compared]] = columns[name][begin:end][is_compared]
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric in its slice."""

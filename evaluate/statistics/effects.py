@@ -21,7 +21,7 @@ thousand where nothing has an effect.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from itertools import combinations
 
 import numpy as np
@@ -41,20 +41,17 @@ _FEWEST = 3
 """So many units are needed for one to be left out and two to remain."""
 
 
-def effects_of(
-    protocol: Protocol, rows: pl.DataFrame, items: pl.LazyFrame, scores: Mapping[str, pl.LazyFrame]
-) -> pl.DataFrame:
+def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
     """Rows of table `effects`, without `task`: of the ranked runs' primary metric in the slice that is shown first.
 
     Args:
         protocol: Under which they were scored.
         rows: Their aggregates, as `with_places` gives them, with chunker and retriever.
-        items: Rows of table `items`.
-        scores: Run → its rows of table `scores`; without those whose items are too few to say anything of.
+        scores: Their scores.
     """
     nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
     is_known = pl.col("chunker").is_not_null() & pl.col("retriever").is_not_null()
-    family = rows.filter("in_family", is_known, pl.col("run_id").is_in(list(scores)))
+    family = rows.filter("in_family", is_known)
     known = family.sort("run_id", descending=True).select("run_id", "chunker", "retriever").iter_rows()
     run_of = {(chunker, retriever): run_id for run_id, chunker, retriever in known}
     chunkers, retrievers = largest_grid(run_of)
@@ -62,10 +59,9 @@ def effects_of(
         return nothing
     run_ids = [run_of[chunker, retriever] for chunker in chunkers for retriever in retrievers]
     shown = family.filter(pl.col("run_id").is_in(run_ids))
-    matrix = ScoreMatrix(protocol, shown, items, {run_id: scores[run_id] for run_id in run_ids})
     where = shown.select(*MEASURE, *SLICE).row(0, named=True)
     average = average_of(protocol, metric_named(protocol.primary.metric))
-    values = matrix.values({**where, "run_id": run_ids})
+    values = scores.values({**where, "run_id": run_ids})
     means, share, counts, held = _by_unit(values, values.repo, average)
     if not len(share):
         return nothing
@@ -78,7 +74,7 @@ def effects_of(
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
     found = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
-    for place, repo in enumerate(repo for repo, is_held in zip(matrix.repos(where), held, strict=True) if is_held):
+    for place, repo in enumerate(repo for repo, is_held in zip(scores.repos(where), held, strict=True) if is_held):
         of_one = {"repo": repo, "n_items": int(counts[place]), "n_repos": 1}
         found += [{**of_one, **row} for row in _effects(means[:, :, [place]], np.ones(1), levels)]
     left_out = sorted(f"{one}+{other}" for one, other in run_of if one not in chunkers or other not in retrievers)

@@ -139,14 +139,14 @@ def aggregate(
     cells, distinct = pl.collect_all([sums, values])
     held = _sliced(kinds.drop("item_id"), slices, strata)
     means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures), over_items=over_items)
-    drawn = [_counted(distinct, of) for of in _resampled(held, opens_with)]
+    drawn = _counted(distinct, _resampled(held, opens_with))
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
     nothing = pl.col("metric").replace_strict(of_nothing or {}, default=0.0, return_dtype=pl.Float64)
     micro = pl.when(pl.col("micro").is_nan()).then(nothing).otherwise("micro").alias("micro")
     whole = (
         means.lazy()
-        .join(item_intervals(pl.concat(drawn), _OF).lazy(), on=_OF, how="left")
+        .join(item_intervals(drawn, _OF).lazy(), on=_OF, how="left")
         .join(measures, on="measure")
         .with_columns(*later, micro)
     )
@@ -201,15 +201,13 @@ def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame, *, ove
     return means.collect()
 
 
-def _resampled(held: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> list[pl.DataFrame]:
+def _resampled(held: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.DataFrame:
     """What is resampled: resampling costs more than all other means together."""
-    frames = [of for of, is_resampled in held if is_resampled]
+    every = pl.concat([of for of, is_resampled in held if is_resampled])
     first, whole = (
         (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, _WHOLE)
     )
-    if all(of.filter(first).is_empty() for of in frames):
-        return frames
-    return [of.filter(first | whole) for of in frames]
+    return every.filter(~first.any() | first | whole)
 
 
 def _counted(distinct: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
@@ -267,7 +265,7 @@ def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str])
         of = kinds.filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds
         value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
         held = of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null())
-        if held["slice_value"].n_unique() == held.select("slice_value", *strata).n_unique():
+        if len({*held["slice_value"]}) == len({*zip(held["slice_value"], *(held[one] for one in strata), strict=True)}):
             frames.append((held.select("kind", "repo", "slice", "slice_value"), slice_.is_resampled))
     return frames
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -59,7 +59,7 @@ class Table:
         wrong = [f"{name} is {found[name]}, not {kind}" for name, kind in self.columns.items() if found[name] != kind]
         if wrong:
             raise GoldspanError(f"{self.name}: wrong types", examples=wrong, code=Exit.INVALID)
-        ordered = frame.select(list(self.columns))
+        ordered = frame if frame.columns == list(self.columns) else frame.select(list(self.columns))
         _, failure = self.schema.filter(ordered)
         if len(failure):
             rows = failure.invalid().select(self.key).head(3).rows(named=True)
@@ -92,9 +92,6 @@ TABLES: Mapping[str, Table] = {
         # By rules as well, as chunks are by chunker.
         Table("symbols", ingested.Symbols, ("rules",)),
         Table("symbol_status", ingested.SymbolStatus),
-        # By tokenizer as well, so that those of one alone are read; parts are called as those of `blobs`.
-        Table("vocabularies", evaluated.Vocabularies, ("tokenizer",), "evaluate"),
-        Table("tokens", evaluated.Tokens, ("tokenizer",), "evaluate"),
         Table("vectors", evaluated.Vectors, (), "evaluate"),
         Table("runs", of_runs.Runs, ("benchmark", "run_id"), "runs"),
         Table("submissions", of_runs.Submissions),
@@ -107,8 +104,8 @@ TABLES: Mapping[str, Table] = {
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("step_scores", evaluated.StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("aggregates", evaluated.Aggregates, ("benchmark", "protocol", "run_id"), "evaluate"),
-        Table("ledger", evaluated.Ledger, ("benchmark", "protocol", "run_id"), "evaluate"),
-        Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("ledger", evaluated.Ledger, ("benchmark", "protocol"), "evaluate"),
+        Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol"), "evaluate"),
         Table("characters", evaluated.Characters, ("benchmark", "protocol"), "evaluate"),
         Table("effects", evaluated.Effects, ("benchmark", "protocol"), "evaluate"),
         Table("comparisons", evaluated.Comparisons, ("benchmark", "protocol"), "evaluate"),
@@ -135,8 +132,13 @@ def declared_row(name: str, /, **columns: object) -> pl.DataFrame:
         name: The table.
         columns: `name`, `title`, `meaning` and what else is known.
     """
+    return declared_rows(name, [columns])
+
+
+def declared_rows(name: str, rows: Iterable[Mapping[str, object]]) -> pl.DataFrame:
+    """Rows of a table of declarations, as :func:`declared_row` gives one."""
     schema = table(name).columns
     empty: dict[object, object] = {pl.String: "", pl.List: []}
-    row: dict[str, object] = {column: empty.get(kind.base_type()) for column, kind in schema.items()}
-    row |= {"display_name": columns["name"], "version": 1, "parameters": "{}", **columns}
-    return pl.DataFrame([row], schema=schema)
+    blank: dict[str, object] = {column: empty.get(kind.base_type()) for column, kind in schema.items()}
+    blank |= {"version": 1, "parameters": "{}"}
+    return pl.DataFrame([{**blank, "display_name": row["name"], **row} for row in rows], schema=schema)

@@ -9,21 +9,6 @@ from lake.catalog.unit import ITEM, REPOSITORY
 from lake.tables.columns import integers, keys, numbers
 
 
-class Vocabularies(dy.Schema):
-    """Every token of the contents of a part, in the order of spelling: its row is its number in the part's `tokens`."""
-
-    token = dy.String(primary_key=True)
-
-
-class Tokens(dy.Schema):
-    """How a tokenizer cuts a content: its different tokens ascending, how often it has each, and the lines of all."""
-
-    sha256 = dy.String(primary_key=True)
-    tokens = dy.List(dy.UInt32())
-    n = dy.List(dy.UInt32())
-    lines = dy.List(dy.UInt32())
-
-
 class Vectors(dy.Schema):
     """Vectors by the key of the text that each stands for, and how many tokens of it the model did not see."""
 

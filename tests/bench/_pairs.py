@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from evaluate.statistics.comparisons import compare_runs, with_places
+from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, with_places
 from evaluate.statistics.pairs import Floats, Integers, Values, all_pairs, differences, flip_tests
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocols import protocol_named
@@ -27,8 +27,9 @@ def compared(folder: str) -> dict[str, object]:
     systems = aggregates.select("run_id").unique().with_columns(**{name: pl.lit(of) for name, of in flags.items()})
     rows = with_places(protocol, aggregates, systems)
     several = rows.filter(pl.col("is_primary") | pl.col("is_headline"), pl.col("n_repos") > 1)
-    scores = {f"system{number}": pl.scan_parquet(path) for number, path in found.items()}
-    pairs = compare_runs(protocol, several, pl.scan_parquet(Path(folder, "items.parquet")), scores)
+    items = pl.scan_parquet(Path(folder, "items.parquet"))
+    scores = ScoreMatrix(protocol, several, items, [pl.scan_parquet(found[number]) for number in sorted(found)])
+    pairs = compare_runs(protocol, several, scores)
     return {"pairs": pairs.height, "ranks": rank_runs(protocol, rows, pairs).height}
 
 

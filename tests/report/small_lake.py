@@ -295,7 +295,12 @@ def write(
     fingerprint: str = "f",
     **folders: str,
 ) -> None:
-    """Write rows; columns that are not given are null, or empty in a declared thing's."""
+    """Write rows; columns that are not given are null, or empty in a declared thing's.
+
+    Of a table that has no folder for runs the part is named by the run, where one is given.
+    """
+    if "run_id" in folders and "run_id" not in table(name).folders:
+        part = folders.pop("run_id")
     columns = table(name).columns
     if "display_name" in columns:
         frame = pl.concat(declared_row(name, **each) for each in rows)

@@ -148,7 +148,7 @@ def check(lake: Lake) -> None:
             expected = found.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]
             np.testing.assert_array_equal(mine, expected.to_numpy())
             values.append(mine)
-            ledger = lake.scan("ledger", protocol=board.protocol.name, run_id=row.run.run_id).collect()
+            ledger = lake.scan("ledger", protocol=board.protocol.name).filter(run_id=row.run.run_id).collect()
             whys = dict(zip(found.items["item_id"], whole(str(run["why"]), n), strict=True))
             columns = {"n_gold": said["gold"]} | {name: run[name] for name in ("found", "returned") if name in run}
             by_item = {

@@ -49,7 +49,7 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     system = (tmp_path / f"site/systems/{PART}.html").read_text(encoding="utf-8")
     assert "Where the gold went <small>4 items," in system
     assert "Where the gold went <small>5 items," not in system
-    ledger = Lake(lake_folder).read("ledger_means", run_id=beside.run_b).filter(slice="all")
+    ledger = Lake(lake_folder).read("ledger_means").filter(run_id=beside.run_b, slice="all")
     assert ledger["n"].unique().to_list() == [4]
     bold = {row.all("th")[0].text.split()[0] for row in page.all("tr") if row.all("b")}
     assert PART not in bold

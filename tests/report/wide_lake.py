@@ -161,7 +161,7 @@ def _write_scores(
     unfound = (rank > 2).cast(pl.Float64)
     nothing = dict.fromkeys(("seen", "unreachable", "no_answer", "other_lines", "not_returned"), 0.0)
     ledger = items.select("item_id", found=1.0 - unfound, past_budget=unfound)
-    _write(lake, "ledger", ledger, **folders, **nothing, n_gold=1.0)
+    _write(lake, "ledger", ledger, run_id, **folders, **nothing, n_gold=1.0)
     _write_ledger_means(lake, ledger, items, folders)
     primary = protocol.primary
     of_it = (pl.col("metric") == primary.metric) & (pl.col("k") == primary.k)
@@ -202,7 +202,7 @@ def _write_ledger_means(lake: Lake, ledger: pl.DataFrame, items: pl.DataFrame, f
         sums = part.group_by(key).agg(pl.col("found", "past_budget").mean(), n=pl.len().cast(pl.Int64))
         long = sums.unpivot(["found", "past_budget"], index=[*key, "n"], variable_name="class", value_name="macro")
         frames.append(long.with_columns(micro="macro", n_items="n", n_gold=pl.col("n").cast(pl.Float64)))
-    _write(lake, "ledger_means", pl.concat(frames), **folders)
+    _write(lake, "ledger_means", pl.concat(frames), folders["run_id"], **folders)
 
 
 def _write_comparisons(lake: Lake, protocol: Protocol, means: pl.DataFrame) -> None:
@@ -240,10 +240,10 @@ def _literals(columns: Mapping[str, Column]) -> dict[str, pl.Expr]:
     return {name: one if isinstance(one, pl.Expr) else pl.lit(one) for name, one in columns.items()}
 
 
-def _write(lake: Lake, name: str, frame: pl.DataFrame, **columns: Column) -> None:
+def _write(lake: Lake, name: str, frame: pl.DataFrame, *parts: str, **columns: Column) -> None:
     """Rows of a table; what is given beside them is the same in every row or a folder's, what is not given null."""
     schema, folders = table(name).columns, {one: str(columns[one]) for one in table(name).folders}
     own = {column: one for column, one in columns.items() if column in schema and column not in frame.columns}
     absent = {column: None for column in schema if column not in frame.columns and column not in own}
     full = frame.with_columns(**_literals({**own, **absent})).select(list(schema)).cast(pl.Schema(schema))
-    lake.write(name, full, part="all", fingerprint="f", **folders)
+    lake.write(name, full, part="".join(parts) or "all", fingerprint="f", **folders)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.rank.chunk_texts import ChunkTexts
-from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, remove_stale_tokens
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, LineTokenizer, Tokens, _kept, cut_tokens, tokens_of
 from evaluate.texts.tokens import Refined, Tokenizer, by_spelling
 from lake.fingerprint import sha256_of
 from lake.store import Lake
@@ -24,6 +24,7 @@ from tests.tiny import CATS, ENGINE, ORBIT
 STRANGE = (
     "aA_9 .(\t\r\n\n\v\f\x00\x1c\x1f\x7f\x85\xa0éİß\u03a3\u03c3٣²½ªǅ\u0301\u2028\u3000\ufeff漢𐐀\U00010570\U0001f600"
 )
+WORDS = LINE_TOKENIZERS[words]
 TEXTS = st.lists(st.one_of(st.text(STRANGE, max_size=30), st.text(max_size=10)), min_size=1, max_size=5)
 
 
@@ -132,21 +133,31 @@ def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
         assert some.counts.has_canonical_format
 
 
-def test_contents_are_cut_once_and_again_when_they_change(lake: Lake, tmp_path: Path) -> None:
+def test_contents_are_cut_once_and_again_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spans = pl.DataFrame([_span(content, 0, 9) for content in range(len(CONTENTS))])
-    again = Lake(tmp_path)
+    again, n_cut = Lake(tmp_path), list[int]()
     _write(again, "one", CONTENTS)
+
+    def counting(texts: pl.Series, how: LineTokenizer) -> Tokens:
+        n_cut.append(len(texts))
+        return cut_tokens(texts, how)
+
+    monkeypatch.setattr("evaluate.rank.content_tokens.cut_tokens", counting)
     ChunkTexts(again, spans).counted(words)
-    made = set(again.tally.made)
     texts = ChunkTexts(again, spans)
     texts.counted(Refined(words, lambda word: [word[:1]]))
-    assert again.tally.made == made
+    assert n_cut == [len(CONTENTS)]
     assert "text" not in vars(texts), "no text is read"
     _write(again, "one", [*CONTENTS, "more"])
-    again.tally.made.clear()
     texts = ChunkTexts(again, pl.concat([spans, pl.DataFrame([_span(4, 0, 1)])]))
     assert "x" in texts.counted(words).vocabulary
-    assert {place.partition("/")[0] for place in again.tally.made} == {"vocabularies", "tokens"}
-    again.remove(again.parts("blobs")[0])
-    remove_stale_tokens(again)
-    assert again.parts("tokens") == again.parts("vocabularies") == []
+    assert n_cut == [len(CONTENTS), len(CONTENTS) + 1]
+
+
+def test_memory_holds_the_tokens_that_were_cut_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("evaluate.rank.content_tokens.BYTES_KEPT", 1)
+    again = Lake(tmp_path)
+    for part in ("one", "two"):
+        _write(again, part, [f"{part} text"])
+        tokens_of(again, again.parts("blobs")[-1], pl.Series([sha256_of(f"{part} text".encode())]), WORDS)
+    assert [path.name for path, _, _ in _kept] == ["part-two.parquet"]

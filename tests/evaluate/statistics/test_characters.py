@@ -46,7 +46,7 @@ def _read(tmp_path: Path, protocol: str, hits: dict[str, dict[tuple[str, int], i
         "slice_value": "s",
         "n_items": 3,
     }
-    found = characters_of(protocol_named(protocol), pl.DataFrame([shown]), items, lake)
+    found = characters_of(protocol_named(protocol), pl.DataFrame([shown]), items, [lake.scan("hits")])
     if found.is_empty():
         return {}
     assert set(found["n_items"]) == {3}

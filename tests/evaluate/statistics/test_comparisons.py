@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from evaluate.statistics.comparisons import compare_runs, verdict_of, with_places
+from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, verdict_of, with_places
 from evaluate.statistics.intervals import over_repositories
 from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
@@ -72,7 +72,9 @@ class Made:
         )
         self.rows = with_places(protocol, aggregates, systems)
         several = self.rows.filter((pl.col("n_repos") > 1) | (pl.col("slice") == "all"))
-        self.comparisons = compare_runs(protocol, several, self.items, self.scores)
+        self.comparisons = compare_runs(
+            protocol, several, ScoreMatrix(protocol, several, self.items, self.scores.values())
+        )
         self.ranks = rank_runs(protocol, self.rows, self.comparisons)
         table("comparisons").checked(self.comparisons)
         table("ranks").checked(self.ranks)

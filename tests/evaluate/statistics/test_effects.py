@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from evaluate.statistics.comparisons import ScoreMatrix
 from evaluate.statistics.effects import effects_of, largest_grid
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
@@ -35,12 +36,14 @@ def _effects(cells: Cells, repos: list[str], *, micro: bool = False, of: str = "
         weights = [float(place + 1) for place in range(len(repos))]
         sums = {"numerator": [w * v for w, v in zip(weights, values, strict=True)], "denominator": weights}
         scores[run_id] = pl.LazyFrame({"item_id": names, "value": values, **sums}).with_columns(
-            **{name: pl.lit(one, pl.Int64 if name == "k" else pl.String) for name, one in measure.items()}
+            **{name: pl.lit(one, pl.Int64 if name == "k" else pl.String) for name, one in measure.items()},
+            run_id=pl.lit(run_id),
         )
         # What cannot be scored has no row.
         scores[run_id] = scores[run_id].filter(pl.col("value").is_not_nan())
     items = pl.LazyFrame({"item_id": names, "repo": repos})
-    found = effects_of(protocol, pl.DataFrame(rows), items, scores)
+    places = pl.DataFrame(rows)
+    found = effects_of(protocol, places, ScoreMatrix(protocol, places, items, scores.values()))
     table("effects").checked(found.with_columns(task=pl.lit("t")))
     return found.filter(pl.col("repo") == of) if of != "*" else found
 
