@@ -20,7 +20,8 @@ POOL = {
 def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> pl.LazyFrame:
     """The rows of `files` of some pools, from all its parts or from those that are known to hold them."""
     rows = lake.scan("files") if files is None else lake.scan_parts(files, "files")
-    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
+    asked = pl.Series([sorted({*pool_ids})], dtype=pl.List(pl.String))
+    return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(asked))
 
 
 def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:

@@ -22,7 +22,7 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
     """
     names = ("sha256", *columns)
     found = [
-        lake.scan_parts([part], "blobs").filter(pl.col("sha256").is_in(held.implode())).select(names)
+        lake.scan_parts([part], "blobs").filter(pl.col("sha256").is_in(pl.Series([held]))).select(names)
         for part, held in parts_holding(lake, sha256)
     ]
     empty = pl.LazyFrame(schema={name: table("blobs").columns[name] for name in names})

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from scipy.sparse import coo_array, csr_array
 
-from evaluate.rank.blobs import contents_of, parts_holding
+from evaluate.rank.blobs import contents_of
 from evaluate.rank.content_tokens import LINE_TOKENIZERS, Small, Tokens, cut_tokens, tokens_of, united
 from evaluate.texts.tokens import Counted, Integers, Refined, Texts, Tokenizer
 from lake.store import Lake
@@ -46,8 +46,8 @@ class ChunkTexts(Texts):
             return super()._count(tokens)
         found, spans = list[_Counts](), self._spans.with_row_index("chunk")
         whole, cut = spans.filter(self._are_whole_lines), spans.filter(~self._are_whole_lines)
-        for part, held in parts_holding(self._lake, whole["sha256"]):
-            found.append(_of_chunks(tokens_of(self._lake, part, held, how), held, whole))
+        for held, said in tokens_of(self._lake, whole["sha256"], how):
+            found.append(_of_chunks(said, held, whole))
         if cut.height:
             # What starts or ends within a line may have parts of tokens.
             here = cut_tokens(texts_of(self._lake, cut), how)

@@ -10,7 +10,6 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +17,9 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array
 
+from evaluate.rank.blobs import contents_of
 from evaluate.texts.tokens import Tokenizer
-from lake.store import Lake, Part
+from lake.store import Lake
 from lake.text import regex_tokens, words
 
 Small = npt.NDArray[np.int32]
@@ -81,27 +81,34 @@ class Tokens:
     line: Small
 
 
-def tokens_of(lake: Lake, part: Part, sha256: pl.Series, how: LineTokenizer) -> Tokens:
-    """The tokens of some contents of a part of `blobs`, text i being the i-th.
+def tokens_of(lake: Lake, sha256: pl.Series, how: LineTokenizer) -> list[tuple[pl.Series, Tokens]]:
+    """The tokens of some contents: contents, sorted, and their tokens, text i being that of the i-th; some at a time.
 
     Args:
-        lake: Where from.
-        part: The part.
-        sha256: The contents, each once, sorted.
+        lake: Where the contents are.
+        sha256: The contents, each any number of times.
         how: The tokenizer.
     """
-    key = (part.path, part.fingerprint, how.name)
-    if key not in _kept:
-        contents = lake.scan_parts([part], "blobs").select("sha256", "text").collect()
-        _keep(key, _Cut(contents["sha256"], cut_tokens(contents["text"], how)))
-    _kept.move_to_end(key)
-    return _kept[key].of(sha256)
+    asked, found = set(sha256), list[tuple[pl.Series, Tokens]]()
+    for key, block in list(_kept.items()):
+        held = sorted(asked & block.row.keys()) if key[0] == how.name else []
+        if held:
+            _kept.move_to_end(key)
+            found.append((pl.Series("sha256", held), block.of(held)))
+            asked.difference_update(held)
+    if asked:
+        contents = contents_of(lake, pl.Series("sha256", sorted(asked)), ["text"])
+        row = {content: number for number, content in enumerate(contents["sha256"])}
+        block = _Block(row, cut_tokens(contents["text"], how))
+        _keep((how.name, contents["sha256"][0]), block)
+        found.append((contents["sha256"], block.tokens))
+    return found
 
 
-class _Cut(NamedTuple):
-    """The contents of a part, sorted, and their tokens."""
+class _Block(NamedTuple):
+    """Contents that were cut together: the place of each, and their tokens."""
 
-    sha256: pl.Series
+    row: dict[str, int]
     tokens: Tokens
 
     @property
@@ -109,25 +116,24 @@ class _Cut(NamedTuple):
         arrays = [self.tokens.text, self.tokens.token, self.tokens.n, self.tokens.line]
         return sum(array.nbytes for array in arrays) + int(self.tokens.vocabulary.estimated_size())
 
-    def of(self, sha256: pl.Series) -> Tokens:
-        """Those of some of the contents."""
-        if len(sha256) == len(self.sha256):
+    def of(self, contents: Sequence[str]) -> Tokens:
+        """The tokens of some of the contents, sorted."""
+        if len(contents) == len(self.row):
             return self.tokens
-        place = np.full(len(self.sha256), -1, np.int32)
-        place[self.sha256.search_sorted(sha256).to_numpy()] = np.arange(len(sha256), dtype=np.int32)
+        place = np.full(len(self.row), -1, np.int32)
+        place[[self.row[content] for content in contents]] = np.arange(len(contents), dtype=np.int32)
         whole, text = self.tokens, place[self.tokens.text]
         is_held = text >= 0
         line = whole.line[np.repeat(is_held, whole.n)]
         return Tokens(whole.vocabulary, text[is_held], whole.token[is_held], whole.n[is_held], line)
 
 
-_Key = tuple[Path, str, str]
-_kept = OrderedDict[_Key, _Cut]()
+_kept = OrderedDict[tuple[str, str], _Block]()
 
 
-def _keep(key: _Key, cut: _Cut) -> None:
+def _keep(key: tuple[str, str], block: _Block) -> None:
     """Keep what was cut, and of what was cut before as much as memory is to hold."""
-    _kept[key] = cut
+    _kept[key] = block
     while len(_kept) > 1 and sum(one.n_bytes for one in _kept.values()) > BYTES_KEPT:
         _kept.popitem(last=False)
 
@@ -145,7 +151,8 @@ def united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[Small]]:
 
 def cut_tokens(texts: pl.Series, how: LineTokenizer) -> Tokens:
     """Cut texts into tokens."""
-    block = (texts.str.len_bytes().cast(pl.Int64).cum_sum() // BYTES_AT_ONCE).to_numpy()
+    size = pl.col("text").str.len_bytes().cast(pl.Int64)
+    block = texts.to_frame("text").select(size.cum_sum() // BYTES_AT_ONCE).to_series().to_numpy()
     starts = np.flatnonzero(np.diff(block, prepend=-1))
     blocks = [_cut(texts[start:end], how) for start, end in zip(starts, [*starts[1:], len(texts)], strict=True)]
     vocabulary, places = united([one.vocabulary for one in blocks])
@@ -162,19 +169,22 @@ _NONE = np.zeros(0, np.int32)
 
 
 def _cut(texts: pl.Series, how: LineTokenizer) -> Tokens:
-    frame = pl.DataFrame({"text": texts.rename("text")}).with_row_index("place")
+    frame = pl.LazyFrame({"text": texts.rename("text")}).with_row_index("place")
     is_ascii = pl.col("text").str.len_bytes() == pl.col("text").str.len_chars()
     # A text with other characters is taken line by line: few of its lines have any.
     lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
     lines = lines.with_columns(line=pl.int_range(pl.len()).over("place"))
-    rest = lines.filter(~is_ascii)
+    whole = frame.filter(is_ascii).with_columns(line=pl.lit(0, pl.Int64))
+    plain = pl.concat([whole, lines.filter(is_ascii)]).with_columns(tokens=how.ascii(pl.col("text")))
+    plain = plain.drop("text").with_columns(n=pl.col("tokens").list.len())
+    rest, easy = pl.collect_all([lines.filter(~is_ascii), plain])
     cut = list(map(how.tokens, rest["text"]))
-    easy = pl.concat([frame.filter(is_ascii).with_columns(line=pl.lit(0, pl.Int64)), lines.filter(is_ascii)])
-    easy = easy.with_columns(tokens=how.ascii(pl.col("text")))
     hard = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
     token = easy["tokens"].explode(empty_as_null=False).extend(hard)
-    length = np.array([*easy["tokens"].list.len().to_list(), *map(len, cut)], np.int64)
-    place, first = (pl.concat([easy[name], rest[name]]).to_numpy().astype(np.int32) for name in ("place", "line"))
+    length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
+    place, first = (
+        np.concatenate([easy[name].to_numpy(), rest[name].to_numpy()]).astype(np.int32) for name in ("place", "line")
+    )
     text, line = np.repeat(place, length), np.repeat(first, length)
     is_end = (token == "\n").to_numpy()
     before = np.concatenate([[0], np.cumsum(is_end, dtype=np.int32)])

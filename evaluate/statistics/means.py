@@ -255,19 +255,25 @@ def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str])
     several = [column for column in strata if kinds[column].n_unique() > 1]
     # An item without a value lies in a stratum too.
     kinds = kinds.with_columns(pl.col(several).fill_null("none"))
-    frames = [(kinds.select("kind", "repo", slice="repo", slice_value="repo").clear(), True)]
+    every, resampled = list[pl.LazyFrame](), list[bool]()
     for slice_ in slices:
         name, columns = slice_.name, list(slice_.columns)
         if slice_.splits and kinds[columns[-1]].n_unique() < 2:
             continue
         if slice_.per_stratum and several:
             name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
-        of = kinds.filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds
+        of = kinds.lazy().filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds.lazy()
         value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
-        held = of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null())
-        if len({*held["slice_value"]}) == len({*zip(held["slice_value"], *(held[one] for one in strata), strict=True)}):
-            frames.append((held.select("kind", "repo", "slice", "slice_value"), slice_.is_resampled))
-    return frames
+        every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
+        resampled.append(slice_.is_resampled)
+    columns = ["kind", "repo", "slice", "slice_value"]
+    nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
+    # What holds items of several strata is no slice.
+    return [(nothing, True)] + [
+        (held.select(columns), is_resampled)
+        for held, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
+        if len({*held["slice_value"]}) == len({*zip(held["slice_value"], *(held[one] for one in strata), strict=True)})
+    ]
 
 
 def _micro() -> pl.Expr:

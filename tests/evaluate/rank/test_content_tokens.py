@@ -133,9 +133,10 @@ def test_chunks_are_counted_as_their_texts_whether_they_overlap_or_cut_lines(
         assert some.counts.has_canonical_format
 
 
-def test_contents_are_cut_once_and_again_when_they_change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_content_is_cut_once_whatever_part_holds_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     spans = pl.DataFrame([_span(content, 0, 9) for content in range(len(CONTENTS))])
     again, n_cut = Lake(tmp_path), list[int]()
+    _kept.clear()
     _write(again, "one", CONTENTS)
 
     def counting(texts: pl.Series, how: LineTokenizer) -> Tokens:
@@ -151,7 +152,7 @@ def test_contents_are_cut_once_and_again_when_they_change(tmp_path: Path, monkey
     _write(again, "one", [*CONTENTS, "more"])
     texts = ChunkTexts(again, pl.concat([spans, pl.DataFrame([_span(4, 0, 1)])]))
     assert "x" in texts.counted(words).vocabulary
-    assert n_cut == [len(CONTENTS), len(CONTENTS) + 1]
+    assert n_cut == [len(CONTENTS)]
 
 
 def test_memory_holds_the_tokens_that_were_cut_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -159,5 +160,5 @@ def test_memory_holds_the_tokens_that_were_cut_last(tmp_path: Path, monkeypatch:
     again = Lake(tmp_path)
     for part in ("one", "two"):
         _write(again, part, [f"{part} text"])
-        tokens_of(again, again.parts("blobs")[-1], pl.Series([sha256_of(f"{part} text".encode())]), WORDS)
-    assert [path.name for path, _, _ in _kept] == ["part-two.parquet"]
+        tokens_of(again, pl.Series([sha256_of(f"{part} text".encode())]), WORDS)
+    assert list(_kept) == [("words", sha256_of(b"two text"))]
