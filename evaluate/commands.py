@@ -10,7 +10,7 @@ import typer
 from evaluate.embedding.vectors import give_vectors
 from evaluate.metrics import metrics as known_metrics
 from evaluate.metrics import parse_metric
-from evaluate.pipeline import evaluate as evaluate_benchmark
+from evaluate.pipeline import evaluate
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import commands
 from evaluate.results.summary import summary
@@ -89,7 +89,7 @@ def run_systems(
     if not asked:
         message = "the lake holds no benchmark"
         raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
-    patterns, done = split_names(systems), list[Outcome]()
+    patterns = split_names(systems)
     with console.holding(store, {"runs", "evaluate"}):
         if selection.where:
             every, asked = asked, with_items(store, asked, selection.where)
@@ -98,20 +98,19 @@ def run_systems(
         check_metrics(store, asked, requested)
         if vectors is not None:
             console.say(f"{give_vectors(store, vectors, vectors.stem):,} vectors from {vectors.name}")
-        for name in asked:
-            outcome = evaluate_benchmark(
-                store,
-                name,
-                patterns=patterns,
-                selection=selection,
-                console=console,
-                engine=workers,
-                tasks=wanted,
-            )
+        done = evaluate(
+            store,
+            asked,
+            patterns=patterns,
+            selection=selection,
+            console=console,
+            engine=workers,
+            tasks=wanted,
+        )
+        for outcome in done:
             if outcome.missing:
                 n_items = counted(outcome.missing, "item")
                 outcome.notes.append(f"not scorable in this lake: {n_items}; `why_not` in items says why")
-            done.append(outcome)
         # Still under the lock: what is worked out for a table alone may need what the lake does not hold yet.
         boards = [board(store, *one, requested) for one in shown(store, asked)] if requested else []
         outcome = Outcome.of_lake(store, done, "item rankings", "make report")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
@@ -11,9 +12,10 @@ from evaluate.declared import declare
 from evaluate.naming import retriever_named
 from evaluate.partition import Partition, PoolCache
 from evaluate.prune import remove_other_parts, remove_stale
+from evaluate.retrievers import Retriever
 from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.runs.task_runs import Work
-from evaluate.selection import Selection, asked_of, edition
+from evaluate.selection import ItemPart, Selection, asked_of, edition
 from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
@@ -31,10 +33,18 @@ MANY_RANKINGS = 5_000
 
 
 class Job(NamedTuple):
-    """Some parts of the items under one chunker, for every task that asks them: what is handed out."""
+    """Some parts of a benchmark's items under one chunker, for every task that asks them: what is handed out."""
 
+    benchmark: str
     stored: tuple[str, ...]
     chunker: str
+
+
+class Pooling(NamedTuple):
+    """A task whose scores are pooled over all parts and compared, once these are there."""
+
+    benchmark: str
+    task: str
 
 
 @dataclass(frozen=True)
@@ -48,7 +58,6 @@ class Runner:
         patterns: Which systems are run.
         retrievers: The names of those that may run.
         chunkers: Task → chunker that has cut all its files → what its chunks were made from.
-        cache: What the last job read.
     """
 
     lake: Path
@@ -57,46 +66,134 @@ class Runner:
     patterns: tuple[str, ...]
     retrievers: tuple[str, ...]
     chunkers: Mapping[Task, Mapping[str, str]]
-    cache: PoolCache = field(default_factory=PoolCache)
 
-    def run(self, job: Job) -> PartCounts:
-        """Rank and score the job's systems, as far as they are not done; how many parts that made."""
-        lake, known = Lake(self.lake), {name: retriever_named(name) for name in self.retrievers}
-        for task, chunkers in self.chunkers.items():
+    def run(self, job: Job) -> tuple[PartCounts, Outcome]:
+        """Rank and score the job's systems, as far as they are not done; which parts that made."""
+        lake, cache = Lake(self.lake), PoolCache()
+        for task in [task for task, chunkers in self.chunkers.items() if job.chunker in chunkers]:
             for asked in asked_of(lake, task, self.selection, job.stored):
-                of_task = (self.selection, self.patterns, self.label, Outcome(), known, chunkers)
-                work = Work(lake, task, [asked], [asked], *of_task)
-                Partition(asked, self.cache).run([run for run in work.plan if run.chunker == job.chunker])
-        return lake.tally
+                plan = self._work(lake, task, [asked], [asked]).plan
+                Partition(asked, cache).run([run for run in plan if run.chunker == job.chunker])
+        return lake.tally, Outcome()
+
+    def pool(self, job: Pooling) -> tuple[PartCounts, Outcome]:
+        """Pool and compare a task's scores; which parts that made, and what is to be said of it."""
+        lake = Lake(self.lake)
+        (task,) = (task for task in self.chunkers if task.name == job.task)
+        whole = list(asked_of(lake, task, Selection((), edition(lake, task.benchmark).limit)))
+        asked = whole if self.selection.is_whole else list(asked_of(lake, task, self.selection))
+        work = self._work(lake, task, asked, whole)
+        pool(work)
+        return lake.tally, work.result
+
+    def _work(self, lake: Lake, task: Task, asked: Sequence[ItemPart], whole: Sequence[ItemPart]) -> Work:
+        known = {name: retriever_named(name) for name in self.retrievers}
+        of_task = (self.selection, self.patterns, self.label, Outcome(), known, self.chunkers[task])
+        return Work(lake, task, asked, whole, *of_task)
+
+
+def pool(work: Work) -> None:
+    """Score what was made elsewhere, pool the scores of all runs, and compare these."""
+    work.score()
+    if work.whole:
+        compare_task(work.whole, systems_of(work.lake, work.task))
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """What is to be done of a benchmark: its tasks' runs over the asked items."""
+
+    name: str
+    works: Sequence[Work]
+    runner: Runner
+    result: Outcome
+    parameters: Mapping[str, Mapping[str, str]]
+
+    @property
+    def n_rankings(self) -> int:
+        """How many rankings of items there are in all."""
+        return sum(len(work.plan) * asked.described.height for work in self.works for asked in work.asked)
+
+    def jobs(self) -> list[Job]:
+        """Every part under every chunker for which something is not done, part by part."""
+        jobs: set[Job] = set()
+        for work in self.works:
+            for asked in work.asked:
+                part = Partition(asked, PoolCache())
+                for run in work.plan:
+                    job = Job(self.name, tuple(asked.stored), run.system.chunker)
+                    if job not in jobs and not part.is_current(run):
+                        jobs.add(job)
+        return sorted(jobs)
 
 
 def evaluate(
     lake: Lake,
-    benchmark: str,
+    benchmarks: Sequence[str],
     *,
     patterns: Sequence[str],
     selection: Selection,
     console: Console,
     engine: Engine = IN_PROCESS,
     tasks: Sequence[str] = (),
-) -> Outcome:
-    """Run the chosen systems on a benchmark's items and score them; the caller holds the lake's lock.
+) -> list[Outcome]:
+    """Run the chosen systems on some benchmarks' items and score them; the caller holds the lake's lock.
 
-    Tasks are those of the benchmark that are named; without any, those that need not be, and those run before.
+    Tasks are those of a benchmark that are named; without any, those that need not be, and those run before.
 
     Raises:
-        GoldspanError: The lake has no items of the benchmark, the selection leaves none, or a pattern means no system.
+        GoldspanError: The lake has no items of a benchmark, the selection leaves none, or a pattern means no system.
     """
+    known = known_retrievers(lake, patterns)
+    declare(lake, known.values())
+    check_patterns(patterns, [part.name for part in lake.parts("chunkers")], list(known), imported_systems(lake))
+    check_at_hand(patterns, known)
+    every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
+    runners = {one.name: one.runner for one in every}
+    jobs = [job for one in every for job in one.jobs()]
+    is_much = sum(one.n_rankings for one in every) >= MANY_RANKINGS
+    with engine.mapping(len(jobs), are_long=is_much) as mapping:
+        for tally, _ in console.track(mapping(partial(_run, runners), jobs), "evaluating", total=len(jobs)):
+            lake.tally.add(tally)
+        works = [work for one in every for work in one.works]
+        for one in every:
+            for work in one.works:
+                work.conclude(one.parameters)
+                one.result.news += remove_stale(work)
+        if mapping.is_here:
+            for work in works:
+                pool(work)
+        else:
+            tasks_of_all = [Pooling(work.task.benchmark, work.task.name) for work in works]
+            done = zip(works, mapping(partial(_run, runners), tasks_of_all), strict=True)
+            for work, (tally, outcome) in console.track(done, "pooling", total=len(works)):
+                lake.tally.add(tally)
+                work.result.add(outcome)
+    for one in every:
+        _check_any(lake, one)
+    return [one.result for one in every]
+
+
+def _run(runners: Mapping[str, Runner], job: Job | Pooling) -> tuple[PartCounts, Outcome]:
+    runner = runners[job.benchmark]
+    return runner.run(job) if isinstance(job, Job) else runner.pool(job)
+
+
+def _prepared(
+    lake: Lake,
+    benchmark: str,
+    patterns: Sequence[str],
+    selection: Selection,
+    known: Mapping[str, Retriever],
+    tasks: Sequence[str],
+    console: Console,
+) -> Benchmark:
+    """What is to be run on a benchmark's items, what is gone removed, what a whole run needs at once made."""
     result = Outcome()
     held = edition(lake, benchmark)
     everything = Selection((), held.limit)
     if selection.limit is None:
         selection = Selection(selection.where, held.limit)
-    known = known_retrievers(lake, patterns)
-    declare(lake, known.values())
-    cut_by = [part.name for part in lake.parts("chunkers")]
-    check_patterns(patterns, cut_by, list(known), imported_systems(lake))
-    check_at_hand(patterns, known)
     works = []
     for task in [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]:
         whole = list(asked_of(lake, task, everything))
@@ -108,34 +205,27 @@ def evaluate(
             result.notes.append(
                 f"not asked by {work.task.name}, as their gold is white space alone: {counted(n_blank, 'item')}"
             )
-    runs = [(work, run) for work in works for run in work.plan]
     for work in works:
         # First, so that nothing of what is gone is counted.
         remove_other_parts(work)
     said: dict[str, Mapping[str, str]] = {}
-    for work, run in [(work, run) for work, run in runs if not work.is_current(run)]:
-        if found := work.prepare(run, console.track):
-            said[run.run_id] = found
-            result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
-    jobs = _jobs(works)
-    chunkers = {work.task: work.chunkers for work in works if work.plan}
-    runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers)
-    n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
-    done = engine.map(runner.run, jobs, are_long=n_rankings >= MANY_RANKINGS)
-    for tally in console.track(done, f"evaluating {benchmark}", total=len(jobs)):
-        lake.tally.add(tally)
     for work in works:
-        work.conclude(said)
-        result.news += remove_stale(work)
-        work.score()
-        if work.whole:
-            compare_task(work.whole, systems_of(lake, work.task))
-    if not any(work.has_items for work in works):
-        limits = selection.said()
-        none = f"no scorable item of {benchmark}"
-        message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
-        raise GoldspanError(message, hint="`python -m ingest list subsets` shows what there is.", code=Exit.MISSING)
-    return result
+        for run in [run for run in work.plan if not work.is_current(run)]:
+            if found := work.prepare(run, console.track):
+                said[run.run_id] = found
+                result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
+    chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
+    runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers)
+    return Benchmark(benchmark, works, runner, result, said)
+
+
+def _check_any(lake: Lake, benchmark: Benchmark) -> None:
+    if any(work.has_items for work in benchmark.works):
+        return
+    limits = benchmark.runner.selection.said()
+    none = f"no scorable item of {benchmark.name}"
+    message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
+    raise GoldspanError(message, hint="`python -m ingest list subsets` shows what there is.", code=Exit.MISSING)
 
 
 def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
@@ -144,16 +234,3 @@ def _is_run(lake: Lake, task: Task, names: Sequence[str]) -> bool:
         return task.name in names or not names
     runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
     return not runs.head(1).collect().is_empty()
-
-
-def _jobs(works: Sequence[Work]) -> list[Job]:
-    """Every part under every chunker for which something is not done, part by part."""
-    jobs: set[Job] = set()
-    for work in works:
-        for asked in work.asked:
-            part = Partition(asked, PoolCache())
-            for run in work.plan:
-                job = Job(tuple(asked.stored), run.system.chunker)
-                if job not in jobs and not part.is_current(run):
-                    jobs.add(job)
-    return sorted(jobs)

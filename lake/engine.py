@@ -61,24 +61,27 @@ class Engine:
     scheduler: str = ""
     lake: Path | None = None
 
-    def map(self, work: Callable[[J], R], jobs: Sequence[J], *, are_long: bool = False) -> Iterator[R]:
+    def map(self, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
         """What the work makes of each job, in their order.
-
-        Args:
-            work: What is done.
-            jobs: With what.
-            are_long: Whether starting processes is worth its seconds though the jobs are few.
 
         Raises:
             WorkerDiedError: A process died of a job, or the scheduler is gone.
         """
+        with self.mapping(len(jobs)) as mapping:
+            yield from mapping(work, jobs)
+
+    @contextmanager
+    def mapping(self, n_jobs: int, *, are_long: bool = False) -> Iterator[Mapping]:
+        """A way to hand out jobs several times over, to the same processes.
+
+        Args:
+            n_jobs: About how many.
+            are_long: Whether starting processes is worth its seconds though the jobs are few.
+        """
         n_cores = os.cpu_count() or 1
-        wanted = self.n_processes or (n_cores if are_long or len(jobs) >= MANY_JOBS else 1)
-        with self.executor(min(wanted, len(jobs)), may_be_this=True) as executor:
-            futures = (executor.submit(work, job) for job in jobs)
-            # In this process a job is done as it is handed in, and its answer is to be seen before the next one's.
-            for future in futures if isinstance(executor, InThisProcess) else list(futures):
-                yield self.answer(future)
+        wanted = self.n_processes or (n_cores if are_long or n_jobs >= MANY_JOBS else 1)
+        with self.executor(min(wanted, n_jobs), may_be_this=True) as executor:
+            yield Mapping(self, executor)
 
     @contextmanager
     def executor(self, n_processes: int | None = None, *, may_be_this: bool = False) -> Iterator[Executor]:
@@ -126,6 +129,30 @@ class Engine:
             message = "workers of the dask scheduler died of a job, most likely for want of memory"
             hint = "What is finished is kept. Run it again with more memory for each: dask worker --memory-limit."
             raise WorkerDiedError(message, hint=hint) from error
+
+
+@dataclass(frozen=True)
+class Mapping:
+    """What hands jobs to an executor and gives their answers in the jobs' order."""
+
+    engine: Engine
+    executor: Executor
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this process that does them."""
+        return isinstance(self.executor, InThisProcess)
+
+    def __call__(self, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
+        """What the work makes of each job.
+
+        Raises:
+            WorkerDiedError: A process died of a job, or the scheduler is gone.
+        """
+        futures = (self.executor.submit(work, job) for job in jobs)
+        # In this process a job is done as it is handed in, and its answer is to be seen before the next one's.
+        for future in futures if self.is_here else list(futures):
+            yield self.engine.answer(future)
 
 
 IN_PROCESS = Engine()

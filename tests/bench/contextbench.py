@@ -25,11 +25,10 @@ INGEST = {
 EVALUATE = {
     "tokens": ["evaluate.rank.chunk_texts:ChunkTexts._count"],
     "ranking": ["evaluate.partition:Partition.run"],
-    "scoring": ["evaluate.runs.context_runs:_score_part"],
+    "scoring": ["evaluate.runs.context_runs:_scored"],
     "random": ["evaluate.runs.context_runs:expected_contexts"],
     "statistics": [
-        "evaluate.runs.context_runs:_aggregate",
-        "evaluate.pipeline:keep_ledgers",
+        "evaluate.runs.context_runs:aggregate_runs",
         "evaluate.pipeline:compare_task",
     ],
 }

@@ -202,7 +202,8 @@ def test_the_engine_goes_by_the_number_of_jobs() -> None:
     assert set(automatic.map(_process, range(MANY_JOBS - 1))) == here
     if (os.cpu_count() or 1) > 1:
         assert not set(automatic.map(_process, range(MANY_JOBS))) & here
-        assert not set(automatic.map(_process, range(2), are_long=True)) & here
+        with automatic.mapping(2, are_long=True) as mapping:
+            assert not set(mapping(_process, range(2))) & here
 
 
 def _process(job: int) -> int:
