@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -47,6 +47,13 @@ class Pooling(NamedTuple):
     task: str
 
 
+class Done(NamedTuple):
+    """Which parts a job made, and what is to be said of it."""
+
+    tally: PartCounts
+    outcome: Outcome
+
+
 @dataclass(frozen=True)
 class Runner:
     """What every job of a benchmark has in common; it goes along to whichever process does one.
@@ -67,24 +74,24 @@ class Runner:
     retrievers: tuple[str, ...]
     chunkers: Mapping[Task, Mapping[str, str]]
 
-    def run(self, job: Job) -> tuple[PartCounts, Outcome]:
-        """Rank and score the job's systems, as far as they are not done; which parts that made."""
+    def run(self, job: Job) -> Done:
+        """Rank and score the job's systems, as far as they are not done."""
         lake, cache = Lake(self.lake), PoolCache()
         for task in [task for task, chunkers in self.chunkers.items() if job.chunker in chunkers]:
             for asked in asked_of(lake, task, self.selection, job.stored):
                 plan = self._work(lake, task, [asked], [asked]).plan
                 Partition(asked, cache).run([run for run in plan if run.chunker == job.chunker])
-        return lake.tally, Outcome()
+        return Done(lake.tally, Outcome())
 
-    def pool(self, job: Pooling) -> tuple[PartCounts, Outcome]:
-        """Pool and compare a task's scores; which parts that made, and what is to be said of it."""
+    def pool(self, job: Pooling) -> Done:
+        """Pool and compare a task's scores."""
         lake = Lake(self.lake)
         (task,) = (task for task in self.chunkers if task.name == job.task)
         whole = list(asked_of(lake, task, Selection((), edition(lake, task.benchmark).limit)))
         asked = whole if self.selection.is_whole else list(asked_of(lake, task, self.selection))
         work = self._work(lake, task, asked, whole)
         pool(work)
-        return lake.tally, work.result
+        return Done(lake.tally, work.result)
 
     def _work(self, lake: Lake, task: Task, asked: Sequence[ItemPart], whole: Sequence[ItemPart]) -> Work:
         known = {name: retriever_named(name) for name in self.retrievers}
@@ -150,31 +157,34 @@ def evaluate(
     check_at_hand(patterns, known)
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     runners = {one.name: one.runner for one in every}
-    jobs = [job for one in every for job in one.jobs()]
-    is_much = sum(one.n_rankings for one in every) >= MANY_RANKINGS
-    with engine.mapping(len(jobs), are_long=is_much) as mapping:
-        for tally, _ in console.track(mapping(partial(_run, runners), jobs), "evaluating", total=len(jobs)):
-            lake.tally.add(tally)
-        works = [work for one in every for work in one.works]
-        for one in every:
+    jobs = {one.name: one.jobs() for one in every}
+    n_jobs, is_much = sum(map(len, jobs.values())), sum(one.n_rankings for one in every) >= MANY_RANKINGS
+    with engine.mapping(n_jobs, are_long=is_much) as mapping:
+        ranked = [(one, mapping(partial(_run, runners), jobs[one.name])) for one in every]
+        pooled = list[tuple[Benchmark, Iterator[Done]]]()
+        for one, done in ranked:
+            for tally, _ in console.track(done, f"evaluating {one.name}", total=len(jobs[one.name])):
+                lake.tally.add(tally)
             for work in one.works:
                 work.conclude(one.parameters)
                 one.result.news += remove_stale(work)
-        if mapping.is_here:
-            for work in works:
-                pool(work)
-        else:
-            tasks_of_all = [Pooling(work.task.benchmark, work.task.name) for work in works]
-            done = zip(works, mapping(partial(_run, runners), tasks_of_all), strict=True)
-            for work, (tally, outcome) in console.track(done, "pooling", total=len(works)):
+            if mapping.is_here:
+                for work in one.works:
+                    pool(work)
+            else:
+                pooled.append(
+                    (one, mapping(partial(_run, runners), [Pooling(one.name, of.task.name) for of in one.works]))
+                )
+        for one, done in pooled:
+            for tally, outcome in console.track(done, f"pooling {one.name}", total=len(one.works)):
                 lake.tally.add(tally)
-                work.result.add(outcome)
+                one.result.add(outcome)
     for one in every:
         _check_any(lake, one)
     return [one.result for one in every]
 
 
-def _run(runners: Mapping[str, Runner], job: Job | Pooling) -> tuple[PartCounts, Outcome]:
+def _run(runners: Mapping[str, Runner], job: Job | Pooling) -> Done:
     runner = runners[job.benchmark]
     return runner.run(job) if isinstance(job, Job) else runner.pool(job)
 

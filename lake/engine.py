@@ -144,15 +144,14 @@ class Mapping:
         return isinstance(self.executor, InThisProcess)
 
     def __call__(self, work: Callable[[J], R], jobs: Sequence[J]) -> Iterator[R]:
-        """What the work makes of each job.
+        """What the work makes of each job; elsewhere it is begun at once, here when its answer is asked for.
 
         Raises:
             WorkerDiedError: A process died of a job, or the scheduler is gone.
         """
         futures = (self.executor.submit(work, job) for job in jobs)
         # In this process a job is done as it is handed in, and its answer is to be seen before the next one's.
-        for future in futures if self.is_here else list(futures):
-            yield self.engine.answer(future)
+        return map(self.engine.answer, futures if self.is_here else list(futures))
 
 
 IN_PROCESS = Engine()
