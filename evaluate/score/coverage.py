@@ -39,7 +39,8 @@ def line_sets(
     lines takes so many of them, blank ones too. A depth takes the first k results whole.
 
     Args:
-        hits: The key, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end.
+        hits: The key, rank, path, line_start, line_end; they may overlap, repeat and run past a file's end. Where
+            `n_new_nws` is among their columns (the characters that each adds to those before), it saves work.
         items: The key, pool_id and the columns of OWN_TEXT, which may be null.
         gold: As :func:`lake.relevance.disjoint` gives it.
         axis: The lines of every file of the pools; a hit elsewhere has no lines, gold elsewhere stays in `n_gold`.
@@ -52,7 +53,10 @@ def line_sets(
     numbered = items.with_row_index("item").with_columns(pl.col("item").cast(pl.Int64))
     known, span = numbered.select(*key, "pool_id", "item"), ("pool_id", "item", "path", "line_start", "line_end")
     spans = [
-        hits.select(*key, "path", "line_start", "line_end", "rank").join(known, on=key).select(*span, "rank"),
+        _within_reach(hits, cut_offs, key)
+        .select(*key, "path", "line_start", "line_end", "rank")
+        .join(known, on=key)
+        .select(*span, "rank"),
         gold_as_spans(gold).join(known, on="item_id").select(*span, in_gold=pl.lit(value=True)),
         own_text(numbered, "item").with_columns(in_own=True),
     ]
@@ -66,6 +70,17 @@ def line_sets(
         .drop("item")
         .with_columns(pl.exclude(key).fill_null(0).cast(pl.Int64))
     )
+
+
+def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[str]) -> pl.LazyFrame:
+    """Those of the hits of which a cut-off can take a line, where their `n_new_nws` says what the ones before cost."""
+    kinds = {cut: [k for kind, k in cut_offs if kind == cut] for cut, _ in cut_offs}
+    budgets = kinds.get("budget", [])
+    if "lines" in kinds or 0 in budgets or "n_new_nws" not in hits.collect_schema():
+        return hits
+    cost = pl.col("n_new_nws").fill_null(0)
+    spent = cost.cum_sum().over(key, order_by="rank") - cost
+    return hits.filter((spent <= max(budgets, default=-1)) | (pl.col("rank") <= max(kinds.get("results", [0]))))
 
 
 def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
