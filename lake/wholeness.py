@@ -15,8 +15,7 @@ from lake.text import counted
 
 _OF_SCORES = (
     ("benchmark", ("items", "gold_spans", "files")),
-    ("run_id", ("runs", "run_items")),
-    ("protocol", ("aggregates",)),
+    ("run_id", ("runs", "run_items", "aggregates")),
 )
 """Folders of `scores`, each with the tables that have a part of what it and those before it name."""
 

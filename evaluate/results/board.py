@@ -91,7 +91,7 @@ def slice_rows(
     is_baseline = pl.col("retriever").is_in(_baselines()).fill_null(value=False)
     runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
     runs = runs.select("run_id", "system", "retriever", "status", is_whole=is_whole, is_baseline=is_baseline)
-    aggregates = lake.scan("aggregates", benchmark=task.benchmark, protocol=protocol.name).drop("benchmark")
+    aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(protocol=protocol.name).drop("benchmark")
     aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
     if aggregates.head(1).collect().is_empty():
         return None

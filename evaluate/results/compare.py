@@ -132,7 +132,8 @@ def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs
     wanted = [one for one in dict.fromkeys(asked or [primary_of(protocol)]) if one in declared or one in beside]
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
     here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
-    aggregates = pl.concat([lake.scan("aggregates", **folders, run_id=one) for one in sorted(here)])
+    aggregates = pl.concat([lake.scan("aggregates", benchmark=task.benchmark, run_id=one) for one in sorted(here)])
+    aggregates = aggregates.filter(protocol=protocol.name)
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
     slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name)
     scores = [one.select(*table("scores").columns) for one in pair.scores]

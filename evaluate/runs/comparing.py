@@ -66,10 +66,10 @@ def compare_task(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
 def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) -> None:
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     mine = set(systems["run_id"])
-    aggregated, scored = (
-        [part for part in lake.parts(name, **folders) if part.folders["run_id"] in mine]
-        for name in ("aggregates", "scores")
-    )
+    scored = [part for part in lake.parts("scores", **folders) if part.folders["run_id"] in mine]
+    mine &= {part.folders["run_id"] for part in scored}
+    every = lake.parts("aggregates", benchmark=task.benchmark)
+    aggregated = [part for part in every if part.folders["run_id"] in mine]
     name = task.name.replace("/", ".")
     ledgers = [part for part in lake.parts("ledger", **folders) if part.name.startswith(f"{name}--")]
     items = lake.parts("items", benchmark=task.benchmark)
@@ -92,8 +92,9 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         return
 
     def make() -> list[pl.DataFrame]:
-        every, asked = lake.scan_parts(aggregated, "aggregates").drop("benchmark"), lake.scan_parts(items, "items")
-        rows = with_places(protocol, every.collect(), systems)
+        asked = lake.scan_parts(items, "items")
+        pooled = lake.scan_parts(aggregated, "aggregates").filter(protocol=protocol.name).drop("benchmark").collect()
+        rows = with_places(protocol, pooled, systems)
         wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), _can_be_tested())
         scores = ScoreMatrix(protocol, wanted, asked, _read(lake, "scores", scored, wanted))
         comparisons = compare_runs(protocol, wanted, scores)
@@ -101,7 +102,7 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         read = characters_of(protocol, rows, asked, _read(lake, "hits", hits, rows.filter("is_primary", "is_headline")))
         effects = effects_of(protocol, wanted, scores).with_columns(task=pl.lit(task.name))
         ledger = lake.scan_parts(ledgers, "ledger").drop("benchmark")
-        means = ledger_means(ledger, asked, every.select("run_id", *SLICE).unique().collect())
+        means = ledger_means(ledger, asked, pooled.select("run_id", *SLICE).unique())
         return [read, effects, means.collect(), comparisons, rank_runs(protocol, rows, comparisons)]
 
     product.make(make)

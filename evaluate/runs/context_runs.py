@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import polars as pl
@@ -17,7 +17,7 @@ from evaluate.selection import ItemPart
 from evaluate.statistics.pooling import pooled, with_share_of_oracle
 from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol
-from lake.make import Product, product_of, write_by_run
+from lake.make import Input, Product, product_of, write_by_run
 from lake.naming import GOLD_RUN
 from lake.tables import table
 
@@ -29,7 +29,7 @@ ITEMS_AT_ONCE = 200
 
 
 def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
-    """Score some runs by rules of contexts on every part of the items and aggregate them, as far as it is not done.
+    """Score some runs by rules of contexts on every part of the items, as far as it is not done.
 
     Args:
         asked: The parts.
@@ -45,7 +45,6 @@ def score_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: S
             for batch in batches(list(todo), "hits", [part]):
                 scored = _scored(part, protocol, batch)
                 _write({run: todo[run] for run in batch}, protocol, scored.scores, scored.steps)
-        aggregate_runs(asked, protocol, runs)
 
 
 def scores_of(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
@@ -56,42 +55,58 @@ def scores_of(asked: ItemPart, protocol: Protocol, runs: Sequence[Run]) -> list[
     return [*(_scored(asked, protocol, batch).scores for batch in batches(listed, "hits", [asked])), expected]
 
 
-def aggregate_runs(asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run]) -> None:
-    """Aggregate what runs score under a protocol, as far as it is not done."""
+def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:
+    """Aggregate what runs score under some protocols, as far as it is not done."""
     if not asked:
         return
     lake, benchmark = asked[0].lake, asked[0].benchmark
-    mine = _scored_by(protocol, runs)
-    oracles = {run.chunker: run.run_id for run in mine if isinstance(run, PlannedRun) and run.protocol}
-    bounds = {
-        run.run_id: oracles[run.chunker]
-        for run in mine
-        if isinstance(run, PlannedRun) and not run.protocol and run.chunker in oracles
-    }
-    products: dict[str, Product] = {}
+    products: dict[Run, Product] = {}
     # The oracles first: what they bound is made from their aggregates.
-    for run in sorted(mine, key=lambda run: run.run_id in bounds):
-        folders = {"benchmark": benchmark, "protocol": protocol.name, "run_id": run.run_id}
-        parts = [part for one in asked if (part := lake.part("scores", one.part, **folders))]
-        inputs = [*parts, products.get(bounds.get(run.run_id, ""))]
-        if parts:
+    for run in sorted(runs, key=lambda run: not run.protocol):
+        folders = {"benchmark": benchmark, "run_id": run.run_id}
+        inputs: list[Input] = [
+            part
+            for protocol in protocols
+            for one in asked
+            if (part := lake.part("scores", one.part, protocol=protocol.name, **folders))
+        ]
+        bounds = [products[one] for one in products if one.protocol and one.chunker == run.chunker]
+        if inputs:
+            inputs += bounds if _is_bounded(run) else []
             code = (pooled, with_share_of_oracle)
-            products[run.run_id] = product_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
-    todo = [run for run in mine if run.run_id in products and not products[run.run_id].is_current]
-    items = pl.concat([one.described for one in asked]).lazy()
-    for batch in batches(sorted(todo, key=lambda run: run.run_id in bounds), "scores", asked, protocol=protocol.name):
+            products[run] = product_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
+    todo = {run: product for run, product in products.items() if not product.is_current}
+    if todo:
+        frames = [rows for protocol in protocols for rows in _aggregated(asked, protocol, list(products), list(todo))]
+        write_by_run({run.run_id: product for run, product in todo.items()}, pl.concat(frames))
+
+
+def _is_bounded(run: Run) -> bool:
+    return isinstance(run, PlannedRun) and not run.protocol
+
+
+def _aggregated(
+    asked: Sequence[ItemPart], protocol: Protocol, runs: Sequence[Run], todo: Sequence[Run]
+) -> Iterator[pl.DataFrame]:
+    """The aggregates of some of the runs under one protocol, the oracles among them before what they bound."""
+    lake = asked[0].lake
+    oracles = {run.chunker: run.run_id for run in _scored_by(protocol, runs) if run.protocol}
+    bounds = {run.run_id: oracles[run.chunker] for run in runs if _is_bounded(run) and run.chunker in oracles}
+    items, known = pl.concat([one.described for one in asked]).lazy(), list[pl.DataFrame]()
+    stored = [
+        part
+        for run_id in sorted(set(oracles.values()) - {run.run_id for run in todo})
+        for part in lake.parts("aggregates", benchmark=asked[0].benchmark, run_id=run_id)
+    ]
+    if stored:
+        columns = table("aggregates").columns
+        known.append(lake.scan_parts(stored, "aggregates").filter(protocol=protocol.name).select(*columns).collect())
+    for batch in batches(_scored_by(protocol, todo), "scores", asked, protocol=protocol.name):
         scores = pl.concat([rows_of(one, "scores", batch, protocol=protocol.name) for one in asked])
         run_items = pl.concat([rows_of(one, "run_items", batch) for one in asked])
         means = pooled(protocol, scores.drop("benchmark"), items, run_items).collect()
-        names = {run.run_id for run in batch}
-        stored = [
-            part
-            for run_id in sorted(set(oracles.values()) - names)
-            for part in lake.parts("aggregates", benchmark=benchmark, protocol=protocol.name, run_id=run_id)
-        ]
-        known = pl.concat([means.lazy(), lake.scan_parts(stored, "aggregates").select(means.columns)])
-        rows = with_share_of_oracle(means.lazy(), known, bounds).collect()
-        write_by_run({run_id: products[run_id] for run_id in sorted(names)}, rows)
+        known.append(means.filter(pl.col("run_id").is_in(list(oracles.values()))))
+        yield with_share_of_oracle(means.lazy(), pl.concat(known).lazy(), bounds).collect()
 
 
 def _expect_part(asked: ItemPart, protocols: Sequence[Protocol], runs: Sequence[Run]) -> None:

@@ -250,12 +250,12 @@ class Work:
             for asked in self.whole:
                 for alike in over.values():
                     Partition(asked, cache).score(alike, protocol)
-            aggregate_runs(self.asked, protocol, self.plan)
-            aggregate_runs(self.whole, protocol, others)
         if self.takes_contexts and self.has_items:
             contexts = [protocol for protocol in self.protocols if protocol.context is not None]
             for items, runs in self.by_items:
                 score_runs(items, contexts, runs)
+        for items, runs in self.by_items:
+            aggregate_runs(items, self.protocols, runs)
         counts = self._count(self.imported)
         if failed := [of_run for of_run in counts.values() if of_run[1]]:
             n, n_failed = sum(of_run[0] for of_run in failed), sum(n for _, n, _ in failed)

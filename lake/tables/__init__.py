@@ -103,7 +103,7 @@ TABLES: Mapping[str, Table] = {
         Table("relevance", evaluated.Relevance, ("benchmark", "chunker"), "evaluate"),
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),
         Table("step_scores", evaluated.StepScores, ("benchmark", "protocol", "run_id"), "evaluate"),
-        Table("aggregates", evaluated.Aggregates, ("benchmark", "protocol", "run_id"), "evaluate"),
+        Table("aggregates", evaluated.Aggregates, ("benchmark", "run_id"), "evaluate"),
         Table("ledger", evaluated.Ledger, ("benchmark", "protocol"), "evaluate"),
         Table("ledger_means", evaluated.LedgerMeans, ("benchmark", "protocol"), "evaluate"),
         Table("characters", evaluated.Characters, ("benchmark", "protocol"), "evaluate"),

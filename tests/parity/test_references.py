@@ -145,7 +145,7 @@ def test_what_is_an_error_there_has_no_value_here_and_means_are_over_the_rest(sh
         values = lake.scan("scores", **folders).filter(pl.col("value").is_not_null()).collect()
         assert {row["instance_id"] for row in official} & set(values["item_id"]) == scored
         run_items = lake.read("run_items", benchmark="contextbench", run_id=run_id)["item_id"]
-        whole = lake.scan("aggregates", **folders).filter(pl.col("slice") == "all").collect()
+        whole = lake.scan("aggregates").filter(**folders, slice="all").collect()
         for granularity in GRANULARITIES:
             finals = [row["final"][granularity] for row in official if "error" not in row]
             micro = sum(one["intersection"] for one in finals) / sum(one["gold_size"] for one in finals)

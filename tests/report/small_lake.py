@@ -9,7 +9,7 @@ import polars as pl
 
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
-from lake.store import Lake
+from lake.store import Lake, Part
 from lake.tables import declared_row, table
 
 REPOS = ("acme/one", "acme/two", "acme/three")
@@ -286,6 +286,12 @@ def declared(lake: Lake, name: str, rows: Sequence[Mapping[str, object]]) -> Non
     write(lake, name, rows)
 
 
+def aggregated(lake: Lake, *run_ids: str) -> list[Part]:
+    """The parts that hold the aggregates of all runs or of some under the protocol that most tests are about."""
+    parts = [part for part in lake.parts("aggregates") if part.name == CHUNKING]
+    return [part for part in parts if not run_ids or part.folders["run_id"] in run_ids]
+
+
 def write(
     lake: Lake,
     name: str,
@@ -297,10 +303,10 @@ def write(
 ) -> None:
     """Write rows; columns that are not given are null, or empty in a declared thing's.
 
-    Of a table that has no folder for runs the part is named by the run, where one is given.
+    Of a table that has no folder for runs or protocols the part is named by the one that is given.
     """
-    if "run_id" in folders and "run_id" not in table(name).folders:
-        part = folders.pop("run_id")
+    for folder in {"run_id", "protocol"} & (folders.keys() - {*table(name).folders}):
+        part = folders.pop(folder)
     columns = table(name).columns
     if "display_name" in columns:
         frame = pl.concat(declared_row(name, **each) for each in rows)

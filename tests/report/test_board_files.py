@@ -16,7 +16,7 @@ from report.leaderboard.board_files import FIELDS, board_files, shortened
 from report.leaderboard.main_table import MainTable
 from report.shown import fixed
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, run_id, write
+from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, aggregated, run_id, write
 
 SYSTEM = "fixed-nws-1500+jaccard"
 OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
@@ -37,7 +37,7 @@ def opening(lake: Lake, folder: Path) -> Element:
 
 def ranked(lake: Lake, width: float, groups: list[int]) -> None:
     """Intervals so wide about each number, and the systems' tie groups in the order of their ranks."""
-    for part in lake.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(lake):
         rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")
         ends = {"low": pl.col("macro") - width / 2, "high": pl.col("macro") + width / 2}
         lake.write("aggregates", rows.with_columns(**ends), part=part.name, fingerprint="wide", **part.folders)
@@ -101,7 +101,7 @@ def test_of_each_baseline_one_is_a_line_and_what_is_far_beyond_is_at_the_edge(sm
         ("fixed-nws-1500", "0.074"),
     ]
     assert all((row.number or 0) <= main.reach for row in main.marks)
-    for part in small.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(small):
         if part.folders["run_id"] == run_id("fixed-nws-1500+own-file"):
             rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
             far = rows.with_columns(pl.col("macro") * 4)

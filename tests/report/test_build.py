@@ -20,6 +20,7 @@ from tests.report.small_lake import (
     CHUNKING,
     SYSTEMS,
     TARGET,
+    aggregated,
     run_id,
     write,
     write_benchmark,
@@ -259,7 +260,7 @@ def bold(page: Element) -> list[str]:
 
 
 def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: Lake, tmp_path: Path) -> None:
-    for part in small.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(small):
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         interval = {"low": pl.col("macro") - 0.01, "high": pl.col("macro") + 0.01}
         known = rows.with_columns(**interval, share_of_oracle=pl.lit(0.75))
@@ -291,7 +292,7 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
 
 
 def test_a_small_n_stands_beside_a_number_and_never_beside_a_dash(small: Lake, tmp_path: Path) -> None:
-    for part in small.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(small):
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         fewer = pl.when(pl.col("metric") == "mrr").then(3).otherwise("n").cast(pl.Int64).alias("n")
         small.write("aggregates", rows.with_columns(fewer), part=part.name, fingerprint="fewer", **part.folders)

@@ -22,7 +22,17 @@ from report.exports.choice import Choice
 from report.exports.wide import _latex_text
 from tests.report.context_lake import write_context
 from tests.report.html import Element
-from tests.report.small_lake import CHUNKING, HOSTILE, HOSTILE_SHOWN, SYSTEMS, run_id, write, write_lake, write_scores
+from tests.report.small_lake import (
+    CHUNKING,
+    HOSTILE,
+    HOSTILE_SHOWN,
+    SYSTEMS,
+    aggregated,
+    run_id,
+    write,
+    write_lake,
+    write_scores,
+)
 from tests.tiny import command
 
 pytestmark = pytest.mark.slow
@@ -304,7 +314,7 @@ def test_latex_compiles_alone_whatever_systems_are_called(hostile: Lake, tmp_pat
 
 def test_the_top_is_systems_with_rank_and_interval_and_baselines_follow_marked(small: Lake, tmp_path: Path) -> None:
     best, second = "window-20-10+bm25-okapi", "fixed-nws-1500+bm25-okapi"
-    for part in small.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(small):
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         ends = {"low": pl.col("macro") - 0.25, "high": pl.col("macro") + 0.25}
         small.write("aggregates", rows.with_columns(**ends), part=part.name, fingerprint="wide", **part.folders)

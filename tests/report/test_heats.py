@@ -11,7 +11,7 @@ from lake.store import Lake
 from report.build import build
 from report.slices import in_numbers_order, title_of
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING
+from tests.report.small_lake import aggregated
 
 CUT = {"level": ("easy", "hard"), "difficulty": ("easy", "hard"), "band": ("10-14", "20+", "5-9")}
 
@@ -19,7 +19,7 @@ CUT = {"level": ("easy", "hard"), "difficulty": ("easy", "hard"), "band": ("10-1
 @pytest.fixture
 def page(small: Lake, tmp_path: Path) -> Element:
     """The small lake's page, its eight items cut by level, by the same under another name, and by band."""
-    for part in small.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(small):
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         whole = rows.filter(pl.col("slice") == "subset")
         cut = [
@@ -55,7 +55,7 @@ def test_a_table_says_over_which_items_it_is(page: Element) -> None:
 
 
 def test_a_table_over_the_items_of_the_one_above_says_so(small: Lake, tmp_path: Path) -> None:
-    for part in small.parts("aggregates", protocol=CHUNKING):
+    for part in aggregated(small):
         rows = small.scan_parts([part], "aggregates").collect().drop("benchmark")
         # 1, 2 and 2 of the five items.
         size = pl.col("slice_value").rank("dense").over("slice").clip(upper_bound=2).cast(pl.Int64)

@@ -10,7 +10,7 @@ import polars as pl
 from report.build import build
 from report.charts.curves import Curve, size_chart
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import CHUNKING, TARGET, run_id, write_lake
+from tests.report.small_lake import TARGET, aggregated, run_id, write_lake
 
 SWEEP = {
     f"{family}-{size}+{retriever}": 0.1 * place + (0.4 if retriever == "oracle" else 0.0)
@@ -24,7 +24,7 @@ def page(folder: Path, systems: Mapping[str, float]) -> Element:
     """The page of a lake in which systems have these values of F1 by lines, under the first protocol."""
     lake = write_lake(folder / "lake", dict.fromkeys(systems, (0.5, 0.5)))
     for system, value in systems.items():
-        (part,) = lake.parts("aggregates", protocol=CHUNKING, run_id=run_id(system))
+        (part,) = aggregated(lake, run_id(system))
         rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")
         head = rows.filter(metric="ndcg", slice="subset")
         lines = [

@@ -21,7 +21,8 @@ FOLDERS = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": "run"}
 def write(lake: Lake, name: str, rows: list[dict[str, object]], **folders: str) -> None:
     columns = table(name).columns
     frame = pl.DataFrame([{**dict.fromkeys(columns), **row} for row in rows], schema=columns)
-    lake.write(name, frame, part="all", fingerprint="made by hand", **folders)
+    of_table = {folder: value for folder, value in folders.items() if folder in table(name).folders}
+    lake.write(name, frame, part="all", fingerprint="made by hand", **of_table)
 
 
 def step(item: str, number: int, n_cumulative_hit: int, n_gold: int = 10) -> dict[str, object]:

@@ -157,7 +157,7 @@ def _write_scores(
     scores = pl.concat(parts)
     _write(lake, "scores", scores, **folders, protocol_hash=protocol.name, denominator=1.0)
     found = _aggregates(scores, items, folders["benchmark"])
-    _write(lake, "aggregates", found, **folders)
+    _write(lake, "aggregates", found, protocol.name, **folders)
     unfound = (rank > 2).cast(pl.Float64)
     nothing = dict.fromkeys(("seen", "unreachable", "no_answer", "other_lines", "not_returned"), 0.0)
     ledger = items.select("item_id", found=1.0 - unfound, past_budget=unfound)

@@ -91,8 +91,10 @@ def test_every_number_is_the_leaderboards_own(lake_folder: Path) -> None:
     found = compare(lake, A, B, [])
     assert {one.protocol: one.average for one in found} == averages
     for one in found:
-        head = lake.read("aggregates", protocol=one.protocol).filter(
-            metric=one.metric, k=one.k, slice="subset", slice_value="function-2k"
+        head = (
+            lake.read("aggregates")
+            .filter(protocol=one.protocol)
+            .filter(metric=one.metric, k=one.k, slice="subset", slice_value="function-2k")
         )
         numbers = {row["run_id"]: (row[one.average], row["n"]) for row in head.iter_rows(named=True)}
         assert [(one.a, one.n_a), (one.b, one.n_b)] == [numbers[runs[name]] for name in (A, B)]

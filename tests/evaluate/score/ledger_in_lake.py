@@ -28,7 +28,7 @@ def checked(lake: Lake, metric: str, k: int, protocol: str) -> pl.DataFrame:
     assert largest(sums["macro"] - 1) < 1e-12
     assert largest(sums["micro"] - 1) < 1e-12
     assert sums["len"].unique().to_list() == [len(CLASSES)]
-    aggregates = lake.read("aggregates", protocol=protocol).filter(metric=metric, k=k)
+    aggregates = lake.read("aggregates").filter(protocol=protocol).filter(metric=metric, k=k)
     where = ["run_id", "slice", "slice_value"]
     found = means.filter(pl.col("class") == "found").join(
         aggregates, on=where, how="full", suffix="_scored", coalesce=True

@@ -63,7 +63,7 @@ def test_blank_candidates_and_blank_gold_count_as_published(tmp_path: Path, retr
     found = evaluated(tmp_path, FOUR)
     system = f"whole-file+{retriever}"
     folders = {"benchmark": "repobench-r", "run_id": found.runs[OFFICIAL, system], "protocol": PUBLISHED}
-    head = found.lake.read("aggregates", **folders).filter(slice="subset", metric="accuracy", k=1)
+    head = found.lake.read("aggregates").filter(**folders).filter(slice="subset", metric="accuracy", k=1)
     assert head.select("macro", "n", "n_items").rows() == [(0.25, 4, 4)]
 
 

@@ -44,7 +44,7 @@ def test_the_published_accuracies_are_those_of_a_plain_reading(mined: Mined, ret
         for k, value in plain.items():
             by_slice[item_id.rpartition("/")[0], k].append(value)
     folders = {"benchmark": "repobench-r", "run_id": mined.runs[task, system], "protocol": "repobench-r@official-v1"}
-    aggregates = mined.lake.read("aggregates", **folders).filter(slice="subset/split/level", metric="accuracy")
+    aggregates = mined.lake.read("aggregates").filter(**folders).filter(slice="subset/split/level", metric="accuracy")
     shown = {
         (value, k): macro for value, k, macro in aggregates.select("slice_value", "k", "macro").drop_nulls().iter_rows()
     }

@@ -91,7 +91,7 @@ def test_what_was_skipped_is_an_error_again_without_the_flag(lake: Lake) -> None
 def test_another_file_under_the_same_name_takes_the_place_of_the_first(lake: Lake) -> None:
     first = imported(lake, one("rockets/orbit.py") + one("a.py", "other"), skip_unknown=True)
     lake.write("aggregates", pl.DataFrame(schema=table("aggregates").columns), part="all", fingerprint="x",
-               benchmark="repoeval", protocol="p", run_id=first.run_id)  # fmt: skip
+               benchmark="repoeval", run_id=first.run_id)  # fmt: skip
     second = imported(lake, ALL)
     assert second.notes == [f"in place of {first.run_id}, imported earlier under the same name"]
     assert lake.read("runs")["run_id"].to_list() == [second.run_id]

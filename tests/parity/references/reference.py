@@ -75,7 +75,7 @@ class Work:
         """The rows of a table that the runs of a system have; under one task alone where it is named."""
         runs = self.lake.scan("runs", benchmark=benchmark).filter(system=system)
         runs = runs.filter(task=task) if task else runs
-        return self.lake.scan(name, benchmark=benchmark, **folders).join(runs, on="run_id", how="semi")
+        return self.lake.scan(name, benchmark=benchmark).filter(**folders).join(runs, on="run_id", how="semi")
 
 
 @dataclass(frozen=True)

@@ -106,7 +106,7 @@ def test_a_run_is_scored_under_its_one_protocol(lake: Lake) -> None:
 
 def test_slices_are_the_whole_and_repositories_where_source_and_language_tell_nothing_apart(lake: Lake) -> None:
     score(lake)
-    aggregates = lake.read("aggregates", benchmark="contextbench", protocol=CONTEXTS.name)
+    aggregates = lake.read("aggregates", benchmark="contextbench").filter(protocol=CONTEXTS.name)
     assert set(aggregates["slice"]) == {"all", "repo"}
     whole = aggregates.filter(pl.col("slice") == "all", pl.col("metric") == "line_f1", pl.col("k") == 0)
     scores = lake.read("scores", benchmark="contextbench", protocol=CONTEXTS.name)
@@ -123,7 +123,7 @@ def test_sources_are_slices_and_never_kept_apart(lake: Lake) -> None:
     source = pl.Series("source", ["Pro", "Multi"] * (N_ITEMS // 2))
     lake.write("items", items.with_columns(source), part=stored.name, fingerprint="two", benchmark="contextbench")
     score(lake)
-    aggregates = lake.read("aggregates", benchmark="contextbench", protocol=PUBLISHED.name)
+    aggregates = lake.read("aggregates", benchmark="contextbench").filter(protocol=PUBLISHED.name)
     assert set(aggregates["slice"]) == {"all", "source", "repo"}
     assert set(aggregates.filter(pl.col("slice") == "source")["slice_value"]) == {"Pro", "Multi"}
 
@@ -133,9 +133,11 @@ def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) 
     run = {"benchmark": "contextbench", "protocol": CONTEXTS.name, "run_id": RUNS[0].run_id}
     steps = lake.scan("step_scores", **run).filter(granularity="line").sort("item_id", "step").collect()
     seen, last = sum(steps["n_pred"]), sum(steps.filter(pl.col("step") == N_STEPS)["n_cumulative"])
-    found = lake.scan("aggregates", **run).filter(metric="line_redundancy", slice="all").collect()
+    found = lake.scan("aggregates").filter(**run).filter(metric="line_redundancy", slice="all").collect()
     assert found["micro"].item() == pytest.approx(1 - last / seen, abs=1e-12)
-    assert lake.scan("aggregates", **run).filter(metric="line_auc", slice="all").collect()["micro"].item() is None
+    assert (
+        lake.scan("aggregates").filter(**run).filter(metric="line_auc", slice="all").collect()["micro"].item() is None
+    )
 
 
 def test_items_are_scored_alike_however_many_at_once(lake: Lake, tmp_path: Path) -> None:

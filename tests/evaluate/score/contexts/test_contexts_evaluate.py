@@ -53,7 +53,7 @@ def _evaluate(lake: Path) -> str:
 def whole(lake: Lake, protocol: str = DOCS) -> pl.DataFrame:
     """Aggregates over all items, with their system."""
     runs = lake.read("runs", benchmark="contextbench").select("run_id", "system")
-    aggregates = lake.read("aggregates", benchmark="contextbench", protocol=protocol).join(runs, on="run_id")
+    aggregates = lake.read("aggregates", benchmark="contextbench").filter(protocol=protocol).join(runs, on="run_id")
     return aggregates.filter(pl.col("slice") == "all")
 
 
@@ -85,7 +85,7 @@ def test_an_agent_that_was_asked_a_part_has_scores_and_a_ledger_of_that_part_alo
     after = lake.read("scores", run_id=run_id)
     assert_frame_equal(after, of_kept, check_row_order=False)
     for name in ("step_scores", "ledger"):
-        assert set(lake.read(name, run_id=run_id)["item_id"]) == set(kept["item_id"])
+        assert set(lake.read(name).filter(run_id=run_id)["item_id"]) == set(kept["item_id"])
     for protocol in (DOCS, OFFICIAL):
         assert set(whole(lake, protocol).filter(run_id=run_id)["n_items"]) == {5}
 
@@ -177,7 +177,7 @@ def test_what_is_worked_out_for_a_table_equals_what_is_stored(lake: Lake) -> Non
     order = ["run_id", "item_id", "metric"]
     assert_frame_equal(found.sort(order), wanted.drop("benchmark", "protocol_hash").sort(order))
     aggregates = aggregated(lake, task, protocol, found)
-    kept = lake.read("aggregates", protocol=DOCS).drop("benchmark", "share_of_oracle")
+    kept = lake.read("aggregates").filter(protocol=DOCS).drop("benchmark", "share_of_oracle")
     kept = kept.join(aggregates.select("metric", "k").unique(), on=["metric", "k"], how="semi")
     key = [*order[:1], "metric", "slice", "slice_value"]
     assert_frame_equal(aggregates.drop("share_of_oracle").sort(key), kept.sort(key))
@@ -221,7 +221,9 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     kept = rows.with_columns(nothing)
     lake.write("scores", kept, part=part.name, fingerprint="", **part.folders)
     means = pooled(protocols()[OFFICIAL], kept.lazy(), lake.scan("items", benchmark="contextbench")).collect()
-    lake.write("aggregates", means, part="all", fingerprint="", **part.folders)
+    of_run = {name: part.folders[name] for name in ("benchmark", "run_id")}
+    others = lake.read("aggregates", **of_run).filter(pl.col("protocol") != OFFICIAL).select(means.columns)
+    lake.write("aggregates", pl.concat([means, others]), part="all", fingerprint="", **of_run)
     for stale in lake.parts("comparisons", protocol=OFFICIAL):
         lake.remove(stale)
     (one,) = [one for one in compare(lake, "sample-hurried", "sample-methodical", []) if one.protocol == OFFICIAL]
