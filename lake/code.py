@@ -14,7 +14,7 @@ import inspect
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -65,6 +65,31 @@ def closure_of(file: Path) -> tuple[Path, ...]:
     return tuple(sorted(seen))
 
 
+def remembered(what: str, of: object, make: Callable[[], str]) -> str:
+    """What a slow function of nothing but code and declarations gives, looked up where it was worked out before.
+
+    Args:
+        what: What it is called.
+        of: All that decides it: digests of code, versions of libraries, declarations.
+        make: Works it out.
+    """
+    key, file = fingerprint(of), _REMEMBERED.with_name(f"{what}.json")
+    known = _known(file)
+    if key not in known:
+        known[key] = make()
+        _keep(file, known)
+    return known[key]
+
+
+@functools.cache
+def _known(file: Path) -> dict[str, str]:
+    with suppress(OSError, ValueError):
+        held = json.loads(file.read_text())
+        if isinstance(held, dict):
+            return {key: value for key, value in held.items() if isinstance(value, str)}
+    return {}
+
+
 def read_source(text: bytes, package: str) -> Source:
     """What counts of a module's source.
 
@@ -101,15 +126,15 @@ def _source(file: Path) -> Source:
     text = file.read_bytes()
     package = ".".join(file.relative_to(ROOT).parent.parts) if file.is_relative_to(ROOT) else ""
     key = sha256_of(text + package.encode())
-    remembered = _remembered()
-    if key not in remembered:
-        remembered[key] = read_source(text, package)
-        _remember(remembered)
-    return remembered[key]
+    sources = _sources()
+    if key not in sources:
+        sources[key] = read_source(text, package)
+        _keep(_REMEMBERED, sources)
+    return sources[key]
 
 
 @functools.cache
-def _remembered() -> dict[str, Source]:
+def _sources() -> dict[str, Source]:
     with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
         return {
             key: Source(digest, tuple(names)) for key, (digest, names) in json.loads(_REMEMBERED.read_text()).items()
@@ -117,13 +142,13 @@ def _remembered() -> dict[str, Source]:
     return {}
 
 
-def _remember(sources: dict[str, Source]) -> None:
-    """Keep what was read for the next run; where the checkout cannot be written to, it is read again."""
-    beside = _REMEMBERED.with_name(f".{_REMEMBERED.name}.{os.getpid()}")
+def _keep(file: Path, known: Mapping[str, object]) -> None:
+    """Keep what was worked out for the next run; where the checkout cannot be written to, it is worked out again."""
+    beside = file.with_name(f".{file.name}.{os.getpid()}")
     with suppress(OSError):
-        _REMEMBERED.parent.mkdir(parents=True, exist_ok=True)
-        beside.write_text(json.dumps(sources))
-        beside.replace(_REMEMBERED)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        beside.write_text(json.dumps(known))
+        beside.replace(file)
 
 
 def _called(file: Path) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -163,33 +164,36 @@ def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) 
     return LineAxis.of(held.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
 
 
-def is_complete(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
-    """Whether some pools and their contents are there, and a chunker has cut every one that has a line."""
-    told, cut = ({part.name for part in lake.parts(name, chunker=chunker)} for name in ("chunk_status", "chunks"))
-    if lake.part("chunkers", chunker) is None or not told <= cut:
-        return False
-    files = lake.scan("files").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
-    if files.select(pl.col("pool_id").n_unique()).collect().item() < pool_ids.n_unique():
-        return False
-    uncut = (
-        files.select("sha256")
-        .unique()
-        .join(lake.scan("blobs").select("sha256", "n_lines"), on="sha256", how="left")
-        .filter(pl.col("n_lines").is_null() | (pl.col("n_lines") > 0))
-        .join(lake.scan("chunk_status", chunker=chunker).select("sha256"), on="sha256", how="anti")
-    )
-    return uncut.head(1).collect().is_empty()
+class CutFiles(NamedTuple):
+    """How far a chunker has cut the files of some pools.
+
+    Attributes:
+        is_complete: Pools and contents are there, and every one that has a line is cut.
+        has_chunks: Some file has a chunk, or none has a line; one that fails on all has none, and nothing to rank.
+    """
+
+    is_complete: bool
+    has_chunks: bool
 
 
-def has_chunks(lake: Lake, chunker: str, pool_ids: pl.Series) -> bool:
-    """Whether any file of some pools has a chunk; one that fails on all of them has none, and nothing to rank."""
-    files = lake.scan("files").filter(pl.col("pool_id").is_in(pool_ids.unique().implode()))
-    cut = lake.scan("chunk_status", chunker=chunker).filter(pl.col("n_chunks") > 0)
-    with_lines = files.join(lake.scan("blobs").filter(pl.col("n_lines") > 0), on="sha256", how="semi")
-    return (
-        with_lines.head(1).collect().is_empty()
-        or not files.join(cut, on="sha256", how="semi").head(1).collect().is_empty()
-    )
+def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, CutFiles]:
+    """How far every chunker of a lake has cut the files of some pools."""
+    files = files_of(lake, pool_ids).select("pool_id", "sha256")
+    n_lines = lake.scan("blobs").select("sha256", "n_lines")
+    of_contents = files.select("sha256").unique().join(n_lines, on="sha256", how="left")
+    held, contents = pl.collect_all([files.select(pl.col("pool_id").n_unique()), of_contents])
+    to_cut = contents.lazy().filter(pl.col("n_lines").is_null() | (pl.col("n_lines") > 0))
+    cut = lake.scan("chunk_status").join(to_cut, on="sha256", how="semi").group_by("chunker")
+    counts = cut.agg(pl.col("sha256").n_unique(), (pl.col("n_chunks") > 0).any()).collect()
+    found = {chunker: (n_cut, is_any) for chunker, n_cut, is_any in counts.iter_rows()}
+    n_to_cut, has_lines = to_cut.select(pl.len(), (pl.col("n_lines") > 0).any()).collect().row(0)
+    is_held = held.item() == pool_ids.n_unique()
+    result = {}
+    for name in [part.name for part in lake.parts("chunkers")]:
+        n_cut, is_any = found.get(name, (0, False))
+        told, stored = ({part.name for part in lake.parts(one, chunker=name)} for one in ("chunk_status", "chunks"))
+        result[name] = CutFiles(is_held and told <= stored and n_cut == n_to_cut, is_any or not has_lines)
+    return result
 
 
 def queries_by_pool(

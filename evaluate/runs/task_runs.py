@@ -16,7 +16,7 @@ from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
 from evaluate.partition import Partition, PoolCache
 from evaluate.rank.pool_contents import RULES
-from evaluate.rank.pools import has_chunks, is_complete, load_pools
+from evaluate.rank.pools import cut_files, load_pools
 from evaluate.retrievers import BASELINE, Material, Retriever, Track
 from evaluate.runs.context_runs import aggregate_runs, score_runs
 from evaluate.selection import ItemPart, Selection
@@ -90,11 +90,12 @@ class Work:
             return self.known_chunkers
         complete = {}
         pool_ids = pl.concat([asked.pool_ids for asked in self.asked])
+        cut = cut_files(self.lake, pool_ids)
         for part in self.lake.parts("chunkers"):
-            if not is_complete(self.lake, part.name, pool_ids):
+            if not cut[part.name].is_complete:
                 config = " CONFIG=FILE.yaml" if self.task.kind != self.task.benchmark else ""
                 note = f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}{config}"
-            elif not has_chunks(self.lake, part.name, pool_ids):
+            elif not cut[part.name].has_chunks:
                 note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}"
             else:
                 complete[part.name] = part.fingerprint

@@ -8,8 +8,10 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
+from functools import partial
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from evaluate.metrics import metrics_of
@@ -18,11 +20,14 @@ from evaluate.score.contexts.scoring import score_contexts
 from evaluate.score.metric_inputs import Basis, Lists
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
+from lake.code import code_digest, remembered
 from lake.errors import GoldspanError, lookup
 from lake.fingerprint import canonical_json, sha256_of
 from lake.lines import LineAxis
 from lake.relevance import RELEVANCE
 from lake.tables import table
+
+_FIXTURES = Path(__file__).with_suffix(".json")
 
 _WORDS = ("title", "meaning", "place")
 """What a protocol says about itself to people; mending a sentence changes no rule."""
@@ -58,12 +63,19 @@ def check_rules(protocol: Protocol) -> None:
 
 @functools.cache
 def protocol_hash(protocol: Protocol) -> str:
+    """The seal as :func:`seal_of` gives it, looked up where this code has worked it out before."""
+    if protocol.rules is not protocol:
+        return protocol_hash(protocol.rules)
+    metrics = [metric.at for metric, _ in metrics_of(protocol)]
+    code = code_digest(seal_of, *metrics), sha256_of(_FIXTURES.read_bytes()), [pl.__version__, np.__version__]
+    return remembered("seals", [code, dataclasses.asdict(protocol)], partial(seal_of, protocol))
+
+
+def seal_of(protocol: Protocol) -> str:
     """The seal: sha256 over the protocol's rules (its title and meaning left out) and over its scores on the fixture.
 
     Scores are taken to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
     """
-    if protocol.rules is not protocol:
-        return protocol_hash(protocol.rules)
     check_rules(protocol)
     rules = {name: value for name, value in dataclasses.asdict(protocol).items() if name not in _WORDS}
     if protocol.context is None:
@@ -111,7 +123,7 @@ def _fixture(kind: str) -> dict[str, pl.DataFrame]:
     gold overlaps, adjoins, is empty or lies elsewhere, whole lines (of 1,000 characters in c.py, a blank one after
     8,000) spend a budget to the last, and similarities lie on either side of a threshold and on it.
     """
-    tables: dict[str, dict[str, list[str]]] = json.loads(Path(__file__).with_suffix(".json").read_text("utf-8"))[kind]
+    tables: dict[str, dict[str, list[str]]] = json.loads(_FIXTURES.read_text("utf-8"))[kind]
     return {
         name: pl.DataFrame(one["rows"], one["columns"], orient="row", infer_schema_length=None)
         for name, one in tables.items()

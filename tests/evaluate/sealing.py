@@ -9,7 +9,7 @@ import json
 
 import polars as pl
 
-from evaluate.score.conformance import protocol_hash
+from evaluate.score.conformance import seal_of
 from lake.catalog.protocols import protocols
 from lake.sampling import stratified
 
@@ -21,7 +21,7 @@ def sealed() -> dict[str, object]:
     """Protocol → hash, and the sample."""
     rows = [(f"item {repo}.{n}", f"repo {repo}") for repo, size in enumerate(SIZES) for n in range(size)]
     items = pl.DataFrame(rows, schema=["item_id", "repo"], orient="row")
-    hashes = {name: protocol_hash(protocol) for name, protocol in protocols().items()}
+    hashes = {name: seal_of(protocol) for name, protocol in protocols().items()}
     return {"protocols": hashes, "sample": stratified(items, 11)["item_id"].to_list()}
 
 

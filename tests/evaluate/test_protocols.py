@@ -15,7 +15,7 @@ import pytest
 
 from evaluate.metrics import covered, ranked
 from evaluate.score import coverage
-from evaluate.score.conformance import check_rules, protocol_hash
+from evaluate.score.conformance import check_rules, protocol_hash, seal_of
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.protocols import protocol_named, protocols, protocols_of
@@ -123,21 +123,19 @@ def _spent_to_the_last_is_too_much(axis: LineAxis, budget: int) -> pl.Expr:
 def test_a_change_to_an_expression_moves_the_seal(
     monkeypatch: pytest.MonkeyPatch, place: ModuleType, part: str, changed: object
 ) -> None:
-    before = protocol_hash(CHUNKING)
-    protocol_hash.cache_clear()
+    before = seal_of(CHUNKING)
     monkeypatch.setattr(place, part, changed)
-    assert protocol_hash(CHUNKING) != before
+    assert seal_of(CHUNKING) != before
 
 
 @pytest.mark.usefixtures("unsealed")
 def test_a_change_that_moves_no_number_keeps_the_seal(monkeypatch: pytest.MonkeyPatch) -> None:
     # nDCG is the same by any base: numerator and ideal change alike.
     binary = dataclasses.replace(CHUNKING, metrics=(("ndcg", (5, 10)),), primary=Primary("ndcg", 10, "chunk", "macro"))
-    before = protocol_hash(binary)
-    protocol_hash.cache_clear()
+    before = seal_of(binary)
     monkeypatch.setattr(ranked, "discount", _discount_by_base_3)
     ranked._ideal.cache_clear()
-    assert protocol_hash(binary) == before
+    assert seal_of(binary) == before
     ranked._ideal.cache_clear()
 
 

@@ -40,7 +40,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    for function in (code.digest_of, code.closure_of, code._source, code._remembered, code._files_of):
+    for function in (code.digest_of, code.closure_of, code._source, code._sources, code._files_of):
         function.cache_clear()
 
 
