@@ -15,7 +15,7 @@ from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.retrievers import Retriever
 from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.runs.task_runs import Work
-from evaluate.selection import ItemPart, Selection, asked_of, edition
+from evaluate.selection import ItemPart, Selection, asked_of, edition, part_groups
 from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
@@ -65,6 +65,7 @@ class Runner:
         patterns: Which systems are run.
         retrievers: The names of those that may run.
         chunkers: Task → chunker that has cut all its files → what its chunks were made from.
+        groups: The parts of the items, those together that are asked together.
     """
 
     lake: Path
@@ -73,12 +74,13 @@ class Runner:
     patterns: tuple[str, ...]
     retrievers: tuple[str, ...]
     chunkers: Mapping[Task, Mapping[str, str]]
+    groups: Sequence[tuple[str, ...]]
 
     def run(self, job: Job) -> Done:
         """Rank and score the job's systems, as far as they are not done."""
         lake, cache = Lake(self.lake), PoolCache()
         for task in [task for task, chunkers in self.chunkers.items() if job.chunker in chunkers]:
-            for asked in asked_of(lake, task, self.selection, job.stored):
+            for asked in asked_of(lake, task, self.selection, [job.stored]):
                 plan = self._work(lake, task, [asked], [asked]).plan
                 Partition(asked, cache).run([run for run in plan if run.chunker == job.chunker])
         return Done(lake.tally, Outcome())
@@ -87,8 +89,8 @@ class Runner:
         """Pool and compare a task's scores."""
         lake = Lake(self.lake)
         (task,) = (task for task in self.chunkers if task.name == job.task)
-        whole = list(asked_of(lake, task, Selection((), edition(lake, task.benchmark).limit)))
-        asked = whole if self.selection.is_whole else list(asked_of(lake, task, self.selection))
+        whole = list(asked_of(lake, task, Selection((), edition(lake, task.benchmark).limit), self.groups))
+        asked = whole if self.selection.is_whole else list(asked_of(lake, task, self.selection, self.groups))
         work = self._work(lake, task, asked, whole)
         pool(work)
         return Done(lake.tally, work.result)
@@ -204,10 +206,10 @@ def _prepared(
     everything = Selection((), held.limit)
     if selection.limit is None:
         selection = Selection(selection.where, held.limit)
-    works = []
+    works, groups = [], part_groups(lake, benchmark)
     for task in [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]:
-        whole = list(asked_of(lake, task, everything))
-        asked = whole if selection == everything else list(asked_of(lake, task, selection))
+        whole = list(asked_of(lake, task, everything, groups))
+        asked = whole if selection == everything else list(asked_of(lake, task, selection, groups))
         works.append(Work(lake, task, asked, whole, selection, patterns, held.label, result, known))
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
@@ -225,7 +227,7 @@ def _prepared(
                 said[run.run_id] = found
                 result.notes.append(f"{run.system.name}, {work.task.name}: {', '.join(map(' '.join, found.items()))}")
     chunkers = {work.task: work.chunkers if work.plan else {} for work in works}
-    runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers)
+    runner = Runner(lake.root.absolute(), held.label, selection, tuple(patterns), tuple(known), chunkers, groups)
     return Benchmark(benchmark, works, runner, result, said)
 
 

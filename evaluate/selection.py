@@ -190,19 +190,23 @@ def part_name(stored: Sequence[str]) -> str:
     return stored[0] if len(stored) == 1 else f"{stored[0]}+{len(stored) - 1}"
 
 
-def asked_of(lake: Lake, task: Task, selection: Selection, stored: Sequence[str] | None = None) -> Iterator[ItemPart]:
+def asked_of(
+    lake: Lake, task: Task, selection: Selection, groups: Sequence[Sequence[str]] | None = None
+) -> Iterator[ItemPart]:
     """A benchmark's items as a task asks them, those together that are ranked and scored together.
 
     Args:
         lake: Where from.
         task: Who asks.
         selection: Which items.
-        stored: The parts of the items, where it is some of :func:`part_groups`; those left without items are none.
+        groups: The parts of the items, those together that are asked together; None for all of them. Those that the
+            selection leaves without items are left out.
 
     Raises:
         GoldspanError: The lake holds no items of the benchmark, or no gold of them.
     """
-    groups = part_groups(lake, task.benchmark) if stored is None else [stored]
+    if groups is None:
+        groups = part_groups(lake, task.benchmark)
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
     short = [column for column in table("items").columns if column not in LONG_TEXTS]
     for names in groups:

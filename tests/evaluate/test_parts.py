@@ -150,7 +150,7 @@ def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
     asked = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
     assert len(asked) == 8
     assert all([part.name for part in one.files or []] == [one.part] for one in asked)
-    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), ["java_cff-test-0003"]))
+    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), [["java_cff-test-0003"]]))
     assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-0003", 5, 5)]
     assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
 

@@ -101,7 +101,7 @@ def test_killed_at_30_moments_spread_over_its_run(home: Path, tmp_path: Path) ->
         lake = tmp_path / f"lake{number}"
         for _ in range(6):
             child = start(home / "source", lake)
-            child.join(drawn.uniform(0.02, 0.6) * seconds)
+            child.join(drawn.uniform(0.02, 0.3) * seconds)
             child.kill()
             child.join()
             n_killed += child.exitcode == KILLED

@@ -12,7 +12,7 @@ import pytest
 import evaluate.batches
 from evaluate.metrics import metrics_of
 from evaluate.runs import context_runs as stage
-from evaluate.runs.context_runs import score_runs
+from evaluate.runs.context_runs import aggregate_runs, score_runs
 from evaluate.selection import ItemPart, Selection, asked_of
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
@@ -41,6 +41,7 @@ def asked(lake: Lake) -> list[ItemPart]:
 def score(lake: Lake, runs: list[Run] = RUNS, code: str = "as it is") -> None:
     with patch("lake.make.code_digest", lambda *_: code):
         score_runs(asked(lake), PROTOCOLS, runs)
+        aggregate_runs(asked(lake), PROTOCOLS, runs)
 
 
 def state(lake: Lake) -> dict[str, int]:
@@ -50,7 +51,9 @@ def state(lake: Lake) -> dict[str, int]:
 
 def test_every_run_and_protocol_has_parts_of_its_own(lake: Lake) -> None:
     score(lake)
-    assert {name: len(lake.parts(name)) for name in SCORED} == dict.fromkeys(SCORED, len(RUNS) * len(PROTOCOLS))
+    n_runs = len(RUNS)
+    n_parts = {"scores": n_runs * len(PROTOCOLS), "step_scores": n_runs * len(PROTOCOLS), "aggregates": n_runs}
+    assert {name: len(lake.parts(name)) for name in SCORED} == n_parts
     for protocol in PROTOCOLS:
         scores = lake.read("scores", benchmark="contextbench", protocol=protocol.name, run_id=RUNS[0].run_id)
         assert scores.height == N_ITEMS * len(metrics_of(protocol))
@@ -72,7 +75,7 @@ def test_a_new_run_is_scored_without_the_others_being_touched(lake: Lake) -> Non
     before = state(lake)
     score(lake)
     assert {path: written for path, written in state(lake).items() if path in before} == before
-    assert len(state(lake)) == len(before) + len(SCORED) * len(PROTOCOLS)
+    assert len(state(lake)) == len(before) + 2 * len(PROTOCOLS) + 1
 
 
 def test_other_symbols_are_scored_anew(lake: Lake) -> None:
@@ -83,7 +86,7 @@ def test_other_symbols_are_scored_anew(lake: Lake) -> None:
     lake.write("symbols", frame.head(1), part=stored.name, fingerprint="fewer", rules="docs")
     score(lake)
     changed = {path for path, written in state(lake).items() if written != before[path]}
-    assert changed == {path for path in before if CONTEXTS.name in path}
+    assert changed == {path for path in before if CONTEXTS.name in path or "aggregates" in path}
 
 
 def test_batches_give_the_scores_that_all_together_give(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,8 +107,8 @@ def test_what_is_scored_now_is_not_said_to_have_been_there(lake: Lake) -> None:
     assert made() == 0
     for name in SCORED:
         shutil.rmtree(lake.root / name)
-    # Under two protocols three built-in runs and two agents: scores, steps and aggregates.
-    assert made() == 2 * (3 + 2) * 3
+    # BM25, chance and two agents under two protocols, each protocol's oracle: scores, steps but of chance, aggregates.
+    assert made() == (2 * 4 + 2) + (2 * 3 + 2) + (4 + 2)
 
 
 def test_agents_are_scored_where_nothing_was_cut(lake: Lake) -> None:
