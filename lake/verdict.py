@@ -7,8 +7,9 @@ sentence is said follows from table `comparisons` alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import polars as pl
 
@@ -114,39 +115,52 @@ class Verdict:
         return f"{text[:-1]} ({'; '.join(notes)})." if notes else text
 
 
-def verdict_on(rows: pl.DataFrame, reference: str, comparisons: pl.LazyFrame) -> Verdict:
+class Line(NamedTuple):
+    """A run of a leaderboard: its retriever is None where nobody knows it; is_whole, its number is over all items."""
+
+    run_id: str
+    system: str
+    retriever: str | None
+    number: float | None
+    is_baseline: bool
+    is_whole: bool
+
+
+def verdict_on(lines: Sequence[Line], reference: str, comparisons: pl.DataFrame | pl.LazyFrame) -> Verdict:
     """The verdict on the first of some runs that is no baseline and searches otherwise than the reference does.
 
     The reference's own retriever over other chunks is passed over, unless there is nothing else.
 
     Args:
-        rows: run_id, system, retriever (null where nobody knows), number, is_baseline, is_whole (its number is over all
-            the items), best first.
+        lines: The runs, best first.
         reference: The system that it is held against; empty where there is none.
         comparisons: Rows of that table, of one measure and slice.
     """
-    systems = rows.filter(~pl.col("is_baseline") & pl.col("is_whole"))
-    if systems.is_empty():
-        return Verdict(NO_SYSTEM if rows["is_baseline"].all() else NONE_WHOLE)
+    systems = [line for line in lines if line.is_whole and not line.is_baseline]
+    if not systems:
+        return Verdict(NO_SYSTEM if all(line.is_baseline for line in lines) else NONE_WHOLE)
     if not reference:
         return Verdict(NOT_RUN)
-    other = rows.filter(pl.col("system") == reference).sort(~pl.col("is_whole"), "run_id").row(0, named=True)
-    others = systems.filter(pl.col("system") != reference)
-    if others.is_empty():
+    other = min((not line.is_whole, line.run_id, line) for line in lines if line.system == reference)[2]
+    others = [line for line in systems if line.system != reference]
+    if not others:
         return Verdict(NO_SYSTEM)
-    unlike = others.filter(pl.col("retriever").ne_missing(other["retriever"]))
-    first = (unlike if unlike.height else others).row(0, named=True)
-    named = (pl.col("run_a") == other["run_id"]) & (pl.col("run_b") == first["run_id"])
-    pair = pl.concat([comparisons, mirrored(comparisons)]).filter(named).collect()
-    between = {"run_id": first["run_id"], "reference": other["run_id"]}
+    first = next((line for line in others if line.retriever != other.retriever), others[0])
+    run_a, run_b = pl.col("run_a"), pl.col("run_b")
+    is_pair = (run_a == other.run_id) & (run_b == first.run_id)
+    is_mirrored = (run_a == first.run_id) & (run_b == other.run_id)
+    pair = comparisons.lazy().filter(is_pair | is_mirrored).collect()
+    if pair.height and pair["run_a"][0] == first.run_id:
+        pair = mirrored(pair.lazy()).collect()
+    between = Verdict(run_id=first.run_id, reference=other.run_id)
     if pair.is_empty() or pair["verdict"][0] is None:
-        return Verdict(kind=TOO_FEW, delta=(first["number"] or 0.0) - (other["number"] or 0.0), **between)
+        return replace(between, kind=TOO_FEW, delta=(first.number or 0.0) - (other.number or 0.0))
     row = pair.row(0, named=True)
-    return Verdict(
+    return replace(
+        between,
         kind=row["verdict"],
-        is_first=first["run_id"] == systems["run_id"][0],
+        is_first=first is systems[0],
         **{name: row[name] for name in ("delta", "low", "high", "smallest_detectable", "exploratory", "unit")},
-        **between,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping
@@ -27,6 +28,7 @@ CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
 _LIBRARIES = ("altair", "jinja2", "markupsafe", "polars", "pygments", "vl-convert-python")
 _ID_LENGTH = 12
+_MOST_HELPERS = 3
 # What a page can show; contents are for the other stages, and costs are measured: two lakes that are alike in all else
 # differ in them.
 _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs"})
@@ -121,39 +123,51 @@ def _write(
 ) -> Manifest:
     """Write every file but the manifest, which is returned whole."""
     # Loaded here, so that a build that is skipped answers at once.
+    from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of
+    from report.charts.converter import Drawing, write_drawing
     from report.downloads import write_downloads
     from report.facts import load
     from report.publisher import Material
     from report.render import render
     from report.sharing import with_picture
 
-    facts, about = load(lake), project()
-    downloads = write_downloads(lake, new, {"goldspan.lake": made_from.lake, "goldspan.version": about.version})
-    say(f"{counted(len(downloads), 'download')} written")
-    shutil.copytree(STATIC, new / "static")
-    material = Material(lake, facts, downloads, about, item_text)
-    numbers = numbers_of(material.every_board)
-    changes = changes_since(since, numbers, downloads) if since else None
-    if changes is not None:
-        _new_file(new, PATH).write_text(json.dumps(changes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-    kinds = publishers()
-    frame = {
-        "navigation": [entry for kind in kinds for entry in kind.entries(facts)],
-        "project": about,
-        "lake_id": made_from.lake[:_ID_LENGTH],
-        "system_paths": facts.system_paths,
-        "build_id": made_from.fingerprint[:_ID_LENGTH],
-        "changes": changes,
-        "url": url,
-    }
-    # A page that concludes nothing says what its kind is for.
-    pages = (replace(page, said=page.said or kind.meaning) for kind in kinds for page in kind.pages(material))
-    for page in map(with_picture, pages):
-        own = {"path": page.path, "title": page.title, "said": page.said, "picture": page.picture}
-        html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
-        for path, content in {page.path: html.encode(), **page.files}.items():
-            _new_file(new, path).write_bytes(content)
+    # Half of the time goes into downloads and pictures, which most pages do not wait for.
+    with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
+        about = project()
+        said = {"goldspan.lake": made_from.lake, "goldspan.version": about.version}
+        material = Material(lake, load(lake), helpers.submit(write_downloads, lake, new, said), about, item_text)
+        shutil.copytree(STATIC, new / "static")
+        numbers = numbers_of(material.every_board)
+        changes = changes_since(since, numbers, material.downloads) if since else None
+        if changes is not None:
+            _new_file(new, PATH).write_text(json.dumps(changes, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+        kinds = publishers()
+        frame = {
+            "navigation": [entry for kind in kinds for entry in kind.entries(material.facts)],
+            "project": about,
+            "lake_id": made_from.lake[:_ID_LENGTH],
+            "system_paths": material.facts.system_paths,
+            "build_id": made_from.fingerprint[:_ID_LENGTH],
+            "changes": changes,
+            "url": url,
+        }
+        # A page that concludes nothing says what its kind is for.
+        pages = (replace(page, said=page.said or kind.meaning) for kind in kinds for page in kind.pages(material))
+        drawn = []
+        for page in map(with_picture, pages):
+            own = {"path": page.path, "title": page.title, "said": page.said, "picture": page.picture}
+            html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
+            for path, content in {page.path: html.encode(), **page.files}.items():
+                to = _new_file(new, path)
+                if isinstance(content, Drawing):
+                    drawn.append(helpers.submit(write_drawing, content, to))
+                else:
+                    to.write_bytes(content)
+        for each in drawn:
+            each.result()
+        downloads = material.downloads
+        say(f"{counted(len(downloads), 'download')} written")
     rows = {stored.path: {"rows": stored.n_rows} for stored in downloads}
     written = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
     files = {

@@ -98,8 +98,9 @@ def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iter
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
+    by_run = _values(lake, outcomes)
     for row, key in zip(outcomes.rows, outcomes.keys, strict=True):
-        values, name = _values(lake, outcomes, row.run.run_id), f"{outcomes.name}/{key}"
+        values, name = by_run[row.run.run_id], f"{outcomes.name}/{key}"
         gold = gold.fill_null(values["n_gold"])
         if row in systems:
             total += values["value"].fill_null(0.0).to_numpy()
@@ -109,29 +110,31 @@ def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iter
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-def _values(lake: Lake, outcomes: Outcomes, run_id: str) -> pl.DataFrame:
-    """Of every item the primary metric's value, numerator and denominator, null where there is none; and why.
+def _values(lake: Lake, outcomes: Outcomes) -> dict[str, pl.DataFrame]:
+    """By run, of every item the primary metric's value, numerator and denominator, null where there is none; and why.
 
     That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none. Where
     lines are counted, n_gold, found and returned are how many are gold, how many of these were found, among how many.
     """
     board = outcomes.board
-    folders = {"benchmark": board.benchmark.name, "protocol": board.protocol.name, "run_id": run_id}
+    folders, key = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}, ("run_id", "item_id")
     stored = lake.scan("scores", **folders)
     scores = stored.filter(**board.primary.where)
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
     most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
-    ledger = lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
-    ledger = ledger.filter(pl.col("run_id") == run_id, pl.col("n_gold") > 0)
-    ledger = ledger.select("item_id", "n_gold", "found", why=most)
-    return (
-        outcomes.items.lazy()
-        .join(scores.select("item_id", "value", *_SUMS), on="item_id", how="left", maintain_order="left")
-        .join(ledger, on="item_id", how="left", maintain_order="left")
-        .join(lines.select("item_id", returned="denominator"), on="item_id", how="left", maintain_order="left")
+    ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select(*key, "n_gold", "found", why=most)
+    run_ids = [row.run.run_id for row in outcomes.rows]
+    values = (
+        pl.LazyFrame({"run_id": run_ids}, {"run_id": pl.String})
+        .join(outcomes.items.lazy(), how="cross", maintain_order="left_right")
+        .join(scores.select(*key, "value", *_SUMS), on=key, how="left", maintain_order="left")
+        .join(ledger, on=key, how="left", maintain_order="left")
+        .join(lines.select(*key, returned="denominator"), on=key, how="left", maintain_order="left")
         .with_columns(pl.col("why").fill_null(0))
         .collect()
     )
+    n_items = outcomes.items.height
+    return {run_id: values.slice(place * n_items, n_items) for place, run_id in enumerate(run_ids)}
 
 
 _SUMS = ("numerator", "denominator")

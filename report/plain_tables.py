@@ -18,8 +18,9 @@ class Table:
         ordered = board.in_order(board.rows, average)
         self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average]
-        # The same numbers in the same order; none where the primary metric has none.
-        self.chart = score_picture(board, average)
+        self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
+        # The same numbers in the same order, of the protocol's own way of averaging alone.
+        self.chart = score_picture(board) if average == board.average else None
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
         self.unranked = board.in_order(board.unranked, average)

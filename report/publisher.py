@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from lake.store import Lake
+from report.charts.converter import Drawing
 from report.downloads import Stored
 from report.facts import Facts
 from report.items.licences import ItemText
@@ -34,7 +36,7 @@ class Page:
     """What it says in a sentence, for those who share its address: a verdict where there is one."""
     picture: str = ""
     """The picture that is shown with it then, a path in the site."""
-    files: Mapping[str, bytes] = field(default_factory=dict)
+    files: Mapping[str, bytes | Drawing] = field(default_factory=dict)
     """Files that belong to it, such as figures and data loaded on demand: path in the site → content."""
 
 
@@ -54,9 +56,15 @@ class Material:
 
     lake: Lake
     facts: Facts
-    downloads: Sequence[Stored]
+    written: Future[list[Stored]]
+    """The downloads, which another process writes meanwhile."""
     project: Project
     item_text: ItemText = ItemText.NONE
+
+    @property
+    def downloads(self) -> Sequence[Stored]:
+        """The files to download."""
+        return self.written.result()
 
     @cached_property
     def boards(self) -> Mapping[str, Sequence[Board]]:

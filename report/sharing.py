@@ -5,7 +5,8 @@ from __future__ import annotations
 import textwrap
 from dataclasses import replace
 
-from report.charts.figures import FOLDER, drawn, png_of
+from report.charts.converter import Drawing
+from report.charts.figures import FOLDER, drawn
 from report.publisher import Page
 from report.shown import visible
 
@@ -21,7 +22,7 @@ def with_picture(page: Page) -> Page:
     return replace(page, picture=path, files={**page.files, path: og_picture(page.title, page.said)})
 
 
-def og_picture(title: str, sentence: str) -> bytes:
+def og_picture(title: str, sentence: str) -> Drawing:
     """A page's title and its sentence as a PNG of 1200 by 630 pixels; a sentence that is too long ends in dots."""
     size, most = (56, 6) if len(sentence) <= 150 else (40, 9)
     per_line = int((WIDTH - 2 * _LEFT) / (size * 0.5))
@@ -35,4 +36,4 @@ def og_picture(title: str, sentence: str) -> bytes:
         size=size,
         lines=[(f"{190 + place * size * 1.2:g}", line) for place, line in enumerate(lines)],
     )
-    return png_of(svg, scale=1)
+    return Drawing(svg, "png", scale=1)

@@ -11,7 +11,19 @@ from typing import Literal
 
 import altair as alt
 
-from report.charts.drawing import CHARACTER, INK, LINE, MUTED, by_kind, cut, marks_of, powers_axis, svg_of, value_axis
+from report.charts.drawing import (
+    CHARACTER,
+    INK,
+    LINE,
+    MUTED,
+    at_pixel,
+    by_kind,
+    cut,
+    marks_of,
+    powers_axis,
+    svg_of,
+    value_axis,
+)
 from report.charts.kinds import KINDS
 from report.shown import score
 
@@ -69,7 +81,7 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
     y = value_axis(title, top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
     lines = marks_of("rows").encode(x=x, y=y, color=colour, detail=alt.Detail("curve:N"))
-    heads = marks_of("ends").encode(x=alt.value(_CURVES + 10), y=y, color=colour)
+    heads = marks_of("ends").encode(x=at_pixel(_CURVES + 10), y=y, color=colour)
     layers = [
         lines.transform_filter("!datum.dashed").mark_line(strokeWidth=2.25, interpolate=way),
         lines.transform_filter("datum.dashed").mark_line(strokeWidth=1.75, strokeDash=[5, 4], interpolate=way),
@@ -152,7 +164,7 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     base = marks_of("rows").encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
     named, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
-    heads = marks_of("ends").encode(x=alt.value(_FRONTIER + 10), y=y, color=shade)
+    heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
     system = alt.Detail("system:N")
     layers = [
         marks_of("line").encode(x=x, y=y).mark_line(

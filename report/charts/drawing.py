@@ -1,4 +1,4 @@
-"""What every picture is drawn with: one look, axes, legend and the way into a page; the one module that calls Vega.
+"""What every picture is drawn with: one look, axes, legend and the way into a page.
 
 Every mark is drawn in `currentColor` or a custom property of the style sheet, so one picture serves light and dark.
 Vega's own accessibility attributes are left out: the page gives the whole picture one name and its numbers as rows.
@@ -10,18 +10,15 @@ import json
 import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 
 import altair as alt
-import vl_convert as vlc
 
+from report.charts.converter import svg_of_chart
 from report.charts.kinds import KINDS
 from report.shown import visible
 
 # Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
 alt.utils.schemapi.DEBUG_MODE = False
-
-VEGA_LITE = "6.4"
 
 INK, PAGE, LINE, MUTED = "currentColor", "var(--page)", "var(--line)", "var(--muted)"
 WIDTH, CHARACTER, FONT = 560, 7.2, 12
@@ -81,7 +78,7 @@ def svg_of(
         "height": size[1],
         "config": {**_CONFIG, "padding": padding},
     }
-    svg = _drawn(json.dumps(spec))
+    svg = svg_of_chart(json.dumps(spec))
     label = visible(name).replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
     # Half of a chart of many systems is digits beyond a tenth of a pixel.
     svg = _PLACES.sub(lambda place: _HUNDREDTHS.sub(r"\1", place[0]), svg)
@@ -92,10 +89,9 @@ def svg_of(
     )
 
 
-@cache
-def _drawn(spec: str) -> str:
-    """The picture that a specification means; one that is on two pages is drawn once."""
-    return vlc.vegalite_to_svg(spec, vl_version=VEGA_LITE)
+def at_pixel(x: float) -> alt.XValue:
+    """A place along x that no number decides."""
+    return alt.XValue(x)  # type: ignore[no-untyped-call]  # Altair's own
 
 
 def cut(text: str, most: int = _MAX_LABEL) -> str:

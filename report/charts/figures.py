@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import vl_convert as vlc
 from markupsafe import Markup
 
+from report.charts.converter import Drawing
 from report.render import markup, render
 from report.shown import visible
 
@@ -30,13 +30,7 @@ _USED = re.compile(r"var\(--([a-z0-9-]+)\)")
 _OPENING = re.compile(r"<svg [^>]*>")
 _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
-_MARGIN, _LINE, _CHARACTER, _SCALE = 14, 16, 6.4, 1.5
-# The one font that the converter brings along has these. A second font, or a second weight of it, would make a PDF that
-# differs from one build to the next: the converter writes fonts in no fixed order.
-_FOREIGN = re.compile(r"[^\n\x20-\u017f\u0386-\u03ce\u0400-\u045f\u2013\u2014\u2018-\u201e\u2020-\u2026\u2212]")
-# Nor are the degrees of transparency that a page of it uses: lines of one length, which may change places.
-_NAMED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
-_WEIGHT = re.compile(r' font-weight="[^"]*"')
+_MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
 
 
 @dataclass(frozen=True)
@@ -65,10 +59,11 @@ class Figure:
         return [(ending.upper(), f"{FOLDER}/{self.name}.{ending}") for ending in FORMATS]
 
     @property
-    def files(self) -> dict[str, bytes]:
+    def files(self) -> dict[str, bytes | Drawing]:
         """What is downloaded: path in the site → content."""
         svg = alone(str(self.picture), self.title, self.population)
-        contents = (svg.encode(), pdf_of(svg), png_of(svg), self.numbers.encode())
+        contents: list[bytes | Drawing]
+        contents = [svg.encode(), Drawing(svg, "pdf"), Drawing(svg, "png"), self.numbers.encode()]
         return {path: content for (_, path), content in zip(self.links, contents, strict=True)}
 
     @property
@@ -79,7 +74,7 @@ class Figure:
         return text.getvalue()
 
 
-def files_of(figures: Iterable[Figure | None]) -> dict[str, bytes]:
+def files_of(figures: Iterable[Figure | None]) -> dict[str, bytes | Drawing]:
     """The files of all figures of a page."""
     return {path: content for figure in figures if figure for path, content in figure.files.items()}
 
@@ -110,22 +105,6 @@ def drawn(template: str, **values: object) -> str:
     """A picture that needs no page, with colours of its own."""
     svg = render(template, {**values, "fonts": FONTS}).replace("currentColor", "var(--ink)")
     return _USED.sub(lambda use: light_colours()[use[1]], svg)
-
-
-@cache
-def pdf_of(svg: str) -> bytes:
-    """A picture that needs no page as PDF."""
-    return _NAMED.sub(lambda names: b"".join(sorted(names[0].splitlines(keepends=True))), vlc.svg_to_pdf(_plain(svg)))
-
-
-@cache
-def png_of(svg: str, scale: float = _SCALE) -> bytes:
-    """A picture that needs no page as PNG."""
-    return vlc.svg_to_png(_plain(svg), scale=scale)
-
-
-def _plain(svg: str) -> str:
-    return _FOREIGN.sub("?", _WEIGHT.sub("", svg))
 
 
 @cache

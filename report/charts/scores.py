@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 import altair as alt
 
-from report.charts.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, by_kind, cut, marks_of, svg_of
+from report.charts.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, at_pixel, by_kind, cut, marks_of, svg_of
 from report.shown import score
 
 _ROW, _GAP = 21, 6
@@ -84,9 +84,9 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
         known.mark_rule(strokeWidth=2.5, opacity=0.55).encode(color=colour),
         dots.mark_point(filled=True, size=64, opacity=1).encode(color=colour, shape=shape),
         # Behind the interval, which would strike it through.
-        base.mark_text(align="left", dx=10, color=INK).encode(x="end:Q", y=y, text=alt.Text("shown:N")),
-        base.mark_text(align="right", color=MUTED).encode(x=alt.value(_LABEL_END), y=y, text=alt.Text("label:N")),
-        heads.mark_text(align="left", color=INK, fontWeight="bold").encode(x=alt.value(left), text=alt.Text("group:N")),
+        base.mark_text(align="left", dx=10, color=INK).encode(x=alt.X("end:Q"), y=y, text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=MUTED).encode(x=at_pixel(_LABEL_END), y=y, text=alt.Text("label:N")),
+        heads.mark_text(align="left", color=INK, fontWeight="bold").encode(x=at_pixel(left), text=alt.Text("group:N")),
     ]
     return svg_of(layers, {"rows": rows, "groups": groups}, (WIDTH, height), name)
 
@@ -108,11 +108,11 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
     colour, shape = by_kind([point.kind for point in points], has_legend=False)
     dot = {"x": alt.X("value:Q", scale=scale, axis=None), "color": colour, "shape": shape}
     layers = [
-        base.mark_rule(color=LINE).encode(x=alt.value(0), x2=alt.value(_FOREST)),
+        base.mark_rule(color=LINE).encode(x=at_pixel(0), x2=alt.value(_FOREST)),
         known.mark_rule(strokeWidth=3, opacity=0.55).encode(x=alt.X("low:Q", scale=scale, axis=None), color=colour),
         base.mark_point(filled=True, size=70, opacity=1).encode(**dot),
-        base.mark_text(align="right", color=INK).encode(x=alt.value(-10), text=alt.Text("label:N")),
-        base.mark_text(align="left", color=INK).encode(x=alt.value(_FOREST + 10), text=alt.Text("shown:N")),
+        base.mark_text(align="right", color=INK).encode(x=at_pixel(-10), text=alt.Text("label:N")),
+        base.mark_text(align="left", color=INK).encode(x=at_pixel(_FOREST + 10), text=alt.Text("shown:N")),
     ]
     return svg_of(layers, {"rows": rows}, (_FOREST, height), name, padding)
 

@@ -86,7 +86,7 @@ class Row:
         return share if self.run.comparable else f"{self.run.status}: {share}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Board:
     """The leaderboard of one protocol.
 

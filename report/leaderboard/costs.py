@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from lake.costs import on_frontier
 from report.charts.curves import Spot, frontier_chart
@@ -81,6 +82,7 @@ def costs_of(board: Board) -> Costs | None:
     return Costs(rows, hardware, by_characters(board), _by_time(board)) if rows else None
 
 
+@cache
 def by_characters(board: Board) -> list[Frontier]:
     """The primary metric, and the lines' coverage and F1, each against the characters that are read for it."""
     families = dict.fromkeys((board.primary.measure[:2], ("line", "line_coverage"), ("line", "line_f1")))

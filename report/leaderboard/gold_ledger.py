@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 
 import polars as pl
 
@@ -56,6 +57,7 @@ def shares_in(amounts: Mapping[str, float]) -> list[Share]:
     return [Share(name, title, amounts[name]) for name, title in CLASSES.items() if amounts.get(name)]
 
 
+@cache
 def shares_of(board: Board) -> dict[str, list[Share]]:
     """Where the gold of a board's items went, by run."""
     mine = board.facts.ledger.filter(pl.col("micro") > 0, **board.where)
@@ -65,6 +67,7 @@ def shares_of(board: Board) -> dict[str, list[Share]]:
     return {run_id: shares_in(amounts) for run_id, amounts in by_run.items()}
 
 
+@cache
 def precisions_of(board: Board, slice_value: str = "") -> dict[str, float]:
     """What share of the lines that a run returned is gold, by run: the other half of what its bar says.
 

@@ -13,7 +13,7 @@ from report.charts.scores import Point, score_chart
 from report.entities import Run
 from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.columns import Column
-from report.parameters import WHOLE, Average
+from report.parameters import WHOLE
 from report.render import markup
 from report.shown import count, plural, score, slug
 
@@ -67,8 +67,9 @@ def figure_of(
     return Figure(name, title, population, markup(picture), columns, rows)
 
 
-def score_picture(board: Board, average: Average) -> Figure | None:
-    """The primary metric per system averaged one way, the retrievers in the order of their best system."""
+def score_picture(board: Board) -> Figure | None:
+    """The primary metric per system, the retrievers in the order of their best system."""
+    average = board.average
     valued = [(row, row.value(board.primary, average)) for row in board.in_order(board.rows, average)]
     points = [(row, value) for row, value in valued if value is not None]
     if not points:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import NamedTuple
 
 import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.store import Lake
-from lake.verdict import Verdict, verdict_on
+from lake.verdict import Line, Verdict, verdict_on
 from report.addresses import run_key
 from report.entities import Run
 from report.facts import Facts
@@ -70,6 +71,7 @@ def keys_of(board: Board) -> Mapping[str, str]:
     }
 
 
+@cache
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
     compared = board.facts.comparisons.filter(**board.where)
@@ -87,38 +89,35 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
     with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
     compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
     numbers = board.facts.aggregates.filter(of_board, pl.col("run_id").is_in([row.run.run_id for row in board.every]))
+    measure = ("granularity", "metric", "k")
+    columns = {column.measure: column for column in board.columns if column.better != "neither"}
+    of_views = numbers.join(compared, on=[*measure, *where], how="semi")
+    by_view = of_views.partition_by(*measure, *where, as_dict=True)
     found: dict[str, dict[str, str]] = {}
-    for column in board.columns:
-        if column.better == "neither":
+    for key, pairs in compared.partition_by(*measure, *where, as_dict=True).items():
+        if (column := columns.get(key[:3])) is None:
             continue
-        sign, average = 1 if column.better == "lower" else -1, board.averaged(column, board.average)
-        by_slice = numbers.filter(**column.where).partition_by(where, as_dict=True)
-        for key, pairs in compared.filter(**column.where).partition_by(where, as_dict=True).items():
-            rows = by_slice[key].sort(sign * pl.col(average), "run_id", nulls_last=True)
-            is_whole = pl.col("n") == (pl.col("n_items") - pl.col("n_not_applicable")).max()
-            verdict = _verdict(board, rows.select("run_id", average, is_whole).rows(), pairs)
-            first = "ranked first" if column == board.primary else f"first by {column.title}"
-            found.setdefault(column.name, {})[f"{key[0]}={visible(str(key[1]))}"] = sentence(
-                board.facts, verdict, first
-            )
-    return found
+        rows, average = by_view[key], board.averaged(column, board.average)
+        whole = (rows["n_items"] - rows["n_not_applicable"]).max()
+        lines = [(run_id, number, n == whole) for run_id, number, n in rows.select("run_id", average, "n").iter_rows()]
+        sign = 1 if column.better == "lower" else -1
+        lines.sort(key=lambda line: (line[1] is None, sign * (line[1] or 0.0), line[0]))
+        first = "ranked first" if column == board.primary else f"first by {column.title}"
+        view = f"{key[3]}={visible(str(key[4]))}"
+        found.setdefault(column.name, {})[view] = sentence(board.facts, _verdict(board, lines, pairs), first)
+    # In the order of the columns.
+    return {column.name: found[column.name] for column in columns.values() if column.name in found}
 
 
-def _verdict(board: Board, lines: Iterable[tuple[str, float | None, bool]], compared: pl.DataFrame) -> Verdict:
+def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], compared: pl.DataFrame) -> Verdict:
     """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
-    texts, flags = ("run_id", "system", "retriever"), ("is_baseline", "is_whole")
-    schema = {**dict.fromkeys(texts, pl.String), "number": pl.Float64, **dict.fromkeys(flags, pl.Boolean)}
     runs = {row.run.run_id: row.run for row in board.every}
-    rows = pl.DataFrame(
-        [
-            (run_id, run.system, run.retriever, number, run.baseline, run.comparable and is_whole)
-            for run_id, number, is_whole in lines
-            for run in [runs[run_id]]
-        ],
-        schema,
-        orient="row",
-    )
-    return verdict_on(rows, reference_of(board.benchmark.kind, rows["system"]), compared.lazy())
+    lines = [
+        Line(run_id, run.system, run.retriever, number, run.baseline, run.comparable and is_whole)
+        for run_id, number, is_whole in numbers
+        for run in [runs[run_id]]
+    ]
+    return verdict_on(lines, reference_of(board.benchmark.kind, {line.system for line in lines}), compared)
 
 
 def sentence(facts: Facts, verdict: Verdict, first: str = "ranked first") -> str:

@@ -69,9 +69,7 @@ def _pages(material: Material) -> Iterator[Page]:
             **_words(facts, benchmark, [section.board for section in sections]),
         }
         figures = [one.figure for of in sections for one in (of.sizes, of.choices, *of.curves) if one]
-        files = files_of(figures)
-        for section in sections:
-            files |= section.files
+        files = files_of(figures) | {path: content for of in sections for path, content in of.files.items()}
         said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
         yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files)
         if has_runs:

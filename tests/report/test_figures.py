@@ -10,6 +10,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from report.charts.converter import Drawing
 from report.charts.curves import Curve, Spot, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, light_colours
 from report.charts.kinds import KINDS
@@ -29,6 +30,12 @@ def figure(title: str = "Line F1") -> Figure:
     return Figure("a/scores", title, "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 
+def contents(title: str = "Line F1") -> dict[str, bytes]:
+    """The files of the figure: path in the site → bytes."""
+    files = figure(title).files.items()
+    return {path: each.content() if isinstance(each, Drawing) else each for path, each in files}
+
+
 def shapes(svg: str) -> dict[str, set[str]]:
     """Colour → the outlines that are drawn in it, without their sizes."""
     marks = re.findall(r'<path[^>]* d="([^"]+)"[^>]*?(?:fill|stroke)="(var\(--[a-z]+\))"', svg)
@@ -39,7 +46,7 @@ def shapes(svg: str) -> dict[str, set[str]]:
 
 
 def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what() -> None:
-    files = figure().files
+    files = contents()
     svg = files["figures/a/scores.svg"].decode()
     root = ElementTree.fromstring(svg)  # of our own making
     texts = ["".join(each.itertext()) for each in root.iter("{http://www.w3.org/2000/svg}text")]
@@ -56,15 +63,15 @@ def test_a_downloaded_picture_needs_no_page_and_says_what_it_shows_of_what() -> 
 
 
 def test_the_numbers_of_a_figure_are_its_csv() -> None:
-    head, *rows = csv.reader(figure().files["figures/a/scores.csv"].decode().splitlines())
+    head, *rows = csv.reader(contents()["figures/a/scores.csv"].decode().splitlines())
     assert head == ["system", "value", "low"]
     assert rows == [["fixed", "0.5", "0.4"], ["agent ✓ <b>", "0.25", ""], ["best", "0.9", ""]]
 
 
 def test_two_processes_write_the_same_bytes() -> None:
     script = (
-        "import hashlib; from tests.report.test_figures import figure; "
-        "print([hashlib.sha256(each).hexdigest() for each in figure('Ünïcode ✓ 漢字').files.values()])"
+        "import hashlib; from tests.report.test_figures import contents; "
+        "print([hashlib.sha256(each).hexdigest() for each in contents('Ünïcode ✓ 漢字').values()])"
     )
     said = {subprocess.run([sys.executable, "-c", script], capture_output=True, check=True).stdout for _ in range(3)}
     assert len(said) == 1
