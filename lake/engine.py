@@ -172,7 +172,8 @@ def _processes(n_processes: int) -> Iterator[ProcessPoolExecutor]:
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
+            # What has begun still writes: whoever cleans up behind it has to come after it.
+            pool.shutdown(cancel_futures=True)
             raise
 
 
