@@ -141,6 +141,8 @@ def told_by(head: bytes, holders: Sequence[str], is_event: Callable[[JsonObject]
 def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[tuple[Session, list[JsonObject]]]:
     """The sessions of a file with their events: the one whose events are its rows, or one per object that holds some.
 
+    The patch of a session that names no item, so is known by the file's path, lies beside it.
+
     Args:
         file: JSON Lines, a JSON list, or one object.
         holders: The keys that hold a session's events beside its `instance_id`.
@@ -157,7 +159,9 @@ def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[tuple[
         events: list[JsonObject] = [event for event in list_of(row, holder) if isinstance(event, dict)]
         n_odd = len(list_of(row, holder)) - len(events)
         notes = [f"{n_odd:,} events that are no objects"] if n_odd else []
-        yield Session(item_of(row), patch_of(row), position, notes), events
+        is_named = item_of(row) or patch_of(row) is not None
+        patch, lost = (patch_of(row), []) if is_named else patch_beside(file)
+        yield Session(item_of(row), patch, position, notes + lost), events
     if rows:
         file.fail_if_damaged()
         patch, notes = patch_beside(file)

@@ -20,29 +20,32 @@ from ingest.runs.trajectories.trajectory import Reading, View, renamed
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
 """They read when their `command` is `view`."""
-_SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep")
+_SEARCHES = ("grep", "grep_search", "grep_files", "search_file_content", "search_files", "ripgrep", "rg")
 _SHELLS = (
     "bash", "shell", "shell_command", "container.exec", "exec_command", "local_shell", "execute_bash",
     "execute_command", "run", "run_command", "run_shell_command", "run_terminal_cmd", "bash_command", "terminal",
     "terminal_run_command", "developer__shell", "powershell",
 )  # fmt: skip
 _CHANGES = (
-    "write", "write_file", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
+    "write", "write_file", "create", "create_file", "edit", "edit_file", "multiedit", "notebookedit", "replace",
 )  # fmt: skip
 _SHOW_NOTHING = (
     # Listings name files and show nothing of them.
-    "glob", "ls", "list_dir", "list_directory", "list_files", "find_files", "file_search",
+    "glob", "ls", "list", "list_dir", "list_directory", "list_files", "find_files", "file_search",
     "bashoutput", "killshell", "killbash", "write_stdin", "kill_shell", "taskoutput", "taskstop", "task", "agent",
     "taskcreate", "taskupdate", "tasklist", "taskget", "todowrite", "todoread", "task_tracker", "update_plan",
     "enterplanmode", "exitplanmode", "askuserquestion", "request_user_input", "skill", "slashcommand", "toolsearch",
     "structuredoutput", "webfetch", "web_fetch", "websearch", "web_search", "google_web_search", "save_memory",
     "view_image", "workflow", "spawn_agent", "send_input", "close_agent", "wait", "think", "finish",
-    "mark_task_complete", "send_message",
+    "mark_task_complete", "send_message", "activate_skill", "ask_user", "write_todos", "enter_plan_mode",
+    "exit_plan_mode", "plan_enter", "plan_exit", "update_topic", "complete_task", "get_internal_docs", "question",
+    "batch", "codesearch", "invalid", "report_intent", "update_todo", "store_memory", "sql", "task_complete",
+    "stop_bash", "stop_powershell", "list_bash", "list_powershell", "list_agents",
 )  # fmt: skip
 
-_PATHS = ("file_path", "path", "absolute_path", "notebook_path", "filename", "target_file")
+_PATHS = ("file_path", "filePath", "path", "absolute_path", "notebook_path", "filename", "target_file")
 _COMMANDS = ("command", "cmd", "keystrokes")
-_FOLDERS = ("workdir", "working_directory", "cwd", "dir_path")
+_FOLDERS = ("workdir", "working_directory", "cwd", "dir_path", "directory")
 _NUMBERED = re.compile(r"^\s*(?:L(?P<codex>[0-9]+): |(?P<line>[0-9]+)(?:→|\t))", re.MULTILINE)
 _REFUSED = re.compile(
     r"\s*(?:<tool_use_error>|\[?error\]?\s*:|error (?:reading|executing|running)|file (?:does not exist|not found)"
@@ -68,7 +71,8 @@ class ToolCall:
         failed: Whether the record says that it ended with an error.
         folder: Where it ran, what relative paths start from; empty where that is not said, `UNKNOWN` where only the
             shell knew.
-        lines: First and last line that it says it shows, where the record says so beside the output.
+        lines: First and last line that it says it shows, None for the file's last, where the agent's own way to say so
+            is known; None where only the output may say it.
     """
 
     name: str
@@ -76,7 +80,7 @@ class ToolCall:
     output: str | None = None
     failed: bool = False
     folder: str = ""
-    lines: tuple[int, int] | None = None
+    lines: tuple[int, int | None] | None = None
 
     @property
     def tool(self) -> str:
@@ -156,9 +160,9 @@ def _read(path: str, call: ToolCall) -> list[View]:
     return [View(path, *_asked(call.arguments))]
 
 
-def _last(call: ToolCall, shown: int) -> int | None:
+def _last(call: ToolCall, shown: int | None) -> int | None:
     """The last line that was shown: an editor numbers one line more than the file, or the range, has."""
-    if call.tool not in _EDITORS or _CLIPPED.search(call.output or ""):
+    if shown is None or call.tool not in _EDITORS or _CLIPPED.search(call.output or ""):
         return shown
     _, end = _asked(call.arguments)
     if end is not None:
@@ -171,6 +175,18 @@ def _numbered(text: str) -> tuple[int, int] | None:
     found = [line_of(one["codex"] or one["line"]) for one in _NUMBERED.finditer(text)]
     lines = [line for line in found if line is not None]
     return (lines[0], lines[-1]) if lines and lines == list(range(lines[0], lines[0] + len(lines))) else None
+
+
+def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
+    """The first and last number of the lines that an agent's tool numbers, as far as they follow one another.
+
+    Args:
+        text: What the tool gave.
+        mark: What a numbered line begins with, the number as its first group.
+    """
+    lines = [line_of(found[1]) or 0 for found in mark.finditer(text)]
+    n = next((n for n, line in enumerate(lines) if line != lines[0] + n), len(lines))
+    return (lines[0], lines[n - 1]) if lines else None
 
 
 def _asked(arguments: JsonObject) -> tuple[int, int | None]:

@@ -16,6 +16,7 @@ from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped
 from tests.ingest.runs.formats.recorded_sessions import META, atif, gave, read, rows, shell, turn, used
+from tests.ingest.runs.formats.test_import_gemini_cli import called, session
 
 __all__ = ["issues_once", "lake"]
 
@@ -30,6 +31,7 @@ EXAMPLES = {
     "atif": ("trajectory.json", rows(atif(turn("bash", "x", command="cat src/engine.py")))),
     "claude-code": ("a.jsonl", rows(*EVENTS)),
     "codex": ("rollout-1.jsonl", rows(META, *SHELL)),
+    "gemini-cli": ("session-1.json", rows(session(called("read_file", file_path="/testbed/src/engine.py")))),
     "mini-swe-agent": ("a.traj.json", rows({"info": {"mini_version": "1"}, "messages": []})),
     "openhands": ("output.jsonl", rows({"instance_id": ROCKETS, "history": [READ]})),
     "prometheus": ("a.log", LOG.encode()),
@@ -54,7 +56,7 @@ def test_the_beginning_that_a_list_of_formats_shows_is_known_as_well(name: str) 
     assert [one.name for one in importers().values() if one.recognise(example, "a.json")] == [name]
 
 
-@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "openhands", "prometheus"])
+@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "gemini-cli", "openhands", "prometheus"])
 def test_a_file_in_its_instances_folder_becomes_a_run(lake: Lake, name: str) -> None:
     path, data = EXAMPLES[name]
     result = imported(lake, zipped({f"{ROCKETS}/{path}": data}), name="a.zip", format=name)
@@ -105,13 +107,16 @@ KEYS = (
     "output", "command", "path", "file_path", "view_range", "offset", "limit", "start", "end", "kind", "tool_name",
     "found_files", "found_edit_locs", "4_related_elements", "5_sampled_edit_locs_and_patches", "edit_locs", "events",
     "exit_code", "toolUseResult", "file", "startLine", "numLines", "cwd", "role", "is_error", "extra",
-    "aggregated_output",
+    "aggregated_output", "messages", "toolCalls", "args", "result", "functionResponse", "response", "status", "paths",
+    "tool_id", "parameters", "parts", "part", "tool", "state", "data", "toolCallId", "toolName", "success", "info",
 )  # fmt: skip
 TEXTS = (
     "assistant", "user", "tool_use", "tool_result", "Read", "Grep", "Bash", "str_replace_editor", "view", "read", "run",
     "response_item", "item.completed", "function_call", "function_call_output", "command_execution", "session_meta",
     "message", "agent", "ATIF-v1.4", "ActionEvent", "ObservationEvent", "cat a.py", "a.py", "line: 1", "a.py:3:x", "c1",
     "<PATCH_CONTEXT>File: a.py\nLines: 2-1</PATCH_CONTEXT>", "\ud800", '{"command": ["cat", "a.py"]}', "error", "text",
+    "gemini", "read_file", "read_many_files", "run_shell_command", "search_file_content", "init", "completed", "grep",
+    "tool.execution_start", "tool.execution_complete", "session.start", "tool", "--- a.py ---", "Output: x",
 )  # fmt: skip
 TEXT = st.sampled_from(TEXTS)
 JSON = st.recursive(
@@ -131,7 +136,7 @@ def changed(draw: st.DrawFn, value: object) -> object:
     return [draw(changed(inner)) for inner in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "openhands"])
+@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "gemini-cli", "openhands"])
 @given(data=st.data())
 def test_whatever_stands_in_the_place_of_anything_is_read(tmp_path: Path, name: str, data: st.DataObject) -> None:
     path, example = EXAMPLES[name]

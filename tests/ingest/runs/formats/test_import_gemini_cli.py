@@ -1,0 +1,177 @@
+"""Gemini CLI's sessions and streams: what its tools showed, by what they were asked for and what they say they gave."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.formats.gemini_cli import recognise, trajectories
+from ingest.runs.trajectories.trajectory import Trajectory, View
+from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
+
+PATCH = b"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"
+
+
+def called(tool: str, output: object = "x", /, *, status: object = "success", **args: object) -> Json:
+    """A call with its result as a session's file has it; without one where the output is None."""
+    response = {"error": output} if status == "error" else {"output": output}
+    result = None if output is None else [{"functionResponse": {"id": "c", "name": tool, "response": response}}]
+    return {"id": f"{tool}-{json.dumps(args)}", "name": tool, "args": args, "status": status, "result": result}
+
+
+def session(*calls: Json, said: str = "") -> Json:
+    """A session's file."""
+    message = {"id": "m1", "type": "gemini", "content": said, "toolCalls": list(calls)}
+    asked = {"id": "m0", "type": "user", "content": "Find it."}
+    return {"sessionId": "s", "projectHash": "h", "messages": [asked, message]}
+
+
+def found(folder: Path, *calls: Json) -> Trajectory:
+    return one(trajectories, folder, rows(session(*calls)))
+
+
+def shown(folder: Path, *calls: Json) -> tuple[tuple[View, ...], ...]:
+    return found(folder, *calls).steps
+
+
+def streamed(*pairs: tuple[str, Json, Json | None]) -> bytes:
+    """What is printed with `stream-json`: calls, each with what its result's row has."""
+    events: list[Json] = [{"type": "init", "session_id": "s", "model": "m"}]
+    for n, (tool, given, result) in enumerate(pairs):
+        events.append({"type": "tool_use", "tool_name": tool, "tool_id": f"c{n}", "parameters": given})
+        if result is not None:
+            events.append({"type": "tool_result", "tool_id": f"c{n}", "status": "success", **result})
+    return rows(*events)
+
+
+CUT = "IMPORTANT: The file content has been truncated.\nStatus: Showing lines 11-20 of 90 total lines.\n\n1\tx"
+
+
+@pytest.mark.parametrize(
+    ("given", "output", "lines"),
+    [
+        ({"file_path": "a.py"}, "1. x\n2. y", (1, None)),
+        ({"absolute_path": "a.py"}, "1\tx\n2\ty", (1, None)),
+        ({"file_path": "a.py", "offset": 10, "limit": 5}, "x", (11, 15)),
+        ({"file_path": "a.py", "offset": 10}, "x", (11, None)),
+        ({"file_path": "a.py", "limit": 5}, "x", (1, 5)),
+        ({"file_path": "a.py", "start_line": 4, "end_line": 6}, "x", (4, 6)),
+        ({"file_path": "a.py", "offset": 10, "limit": 50}, CUT, (11, 20)),
+        ({"path": "a.py"}, "[File content truncated: showing lines 1-2000 of 3000 total lines.]\nx", (1, 2000)),
+    ],
+)
+def test_a_read_shows_the_lines_it_says_or_was_asked_for(
+    tmp_path: Path, given: Json, output: str, lines: tuple[int, int | None]
+) -> None:
+    assert shown(tmp_path, called("read_file", output, **given)) == ((View("a.py", *lines),),)
+
+
+def test_reading_many_files_shows_each_that_is_named_before_its_text(tmp_path: Path) -> None:
+    text = "--- src/a.py ---\n\nx\n\n--- src/b.py ---\n\ny\n\n--- End of content ---"
+    call = called("read_many_files", text, include=["src/*.py"])
+    parts: Json = {**call, "result": [{"functionResponse": {"response": {"output": "Done."}}}, {"text": text}]}
+    expected = ((View("src/a.py", 1), View("src/b.py", 1)),)
+    assert shown(tmp_path, call) == shown(tmp_path, parts) == expected
+    summary: Json = {"output": "**Processed Files:**\n- `src/a.py`\n- `src/b.py`\n"}
+    stream = streamed(("read_many_files", {"include": ["src/*.py"]}, summary))
+    assert one(trajectories, tmp_path, stream).steps == expected
+    assert shown(tmp_path, called("read_many_files", "", paths=["a.py", "lib/", "*.md"])) == ((View("a.py", 1),),)
+
+
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [({}, "a.py"), ({"path": "src"}, "src/a.py"), ({"dir_path": "/w/src/"}, "/w/src/a.py"), ({"path": "a.py"}, "a.py")],
+)
+def test_a_search_names_files_from_the_folder_that_was_searched(tmp_path: Path, given: Json, path: str) -> None:
+    listed = 'Found 2 matches for pattern "x":\n---\nFile: a.py\nL3: x\nL9: x\n---'
+    call = called("search_file_content", listed, pattern="x", **given)
+    assert shown(tmp_path, call) == ((View(path, 3, 3), View(path, 9, 9)),)
+
+
+@pytest.mark.parametrize(
+    ("output", "n_shown"),
+    [
+        ("x = 1", 1),
+        ("Command: cat a.py\nDirectory: (root)\nStdout: x = 1\nStderr: (empty)\nError: (none)\nExit Code: 0", 1),
+        ("Output: x = 1\nProcess Group PGID: 9", 1),
+        ("Output: cat: a.py: No such file or directory\nExit Code: 1", 0),
+        ("Output: (empty)\nExit Code: 1", 0),
+        ("Command exited with code: 1", 0),
+    ],
+)
+def test_a_command_shows_what_it_printed_unless_it_failed(tmp_path: Path, output: str, n_shown: int) -> None:
+    views = ((View("src/a.py", 1),),) * n_shown
+    assert shown(tmp_path, called("run_shell_command", output, command="cat a.py", dir_path="src")) == views
+
+
+def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp_path: Path) -> None:
+    trajectory = found(
+        tmp_path,
+        called("replace", file_path="a.py", old_string="x", new_string="y"),
+        called("write_file", file_path="b.py", content="x"),
+        called("write_file", "No.", file_path="c.py", content="x", status="error"),
+        called("read_file", "Denied.", file_path="d.py", status="error"),
+        called("read_file", None, file_path="e.py", status="cancelled"),
+        called("glob", "a.py\nb.py", pattern="*"),
+        called("look", "x"),
+    )
+    assert (trajectory.steps, trajectory.edited) == ((), ("a.py", "b.py"))
+    assert trajectory.unread == {"call without a result": 1, "tool look": 1}
+
+
+def test_paths_below_the_folder_that_both_forms_of_a_path_tell_are_the_repositorys(tmp_path: Path) -> None:
+    calls = [called("read_file", file_path="/w/repo/src/a.py"), called("read_file", file_path="src/a.py")]
+    assert shown(tmp_path, *calls) == ((View("src/a.py", 1),),) * 2
+
+
+def test_a_stream_leaves_out_what_a_read_gave(tmp_path: Path) -> None:
+    data = streamed(
+        ("read_file", {"file_path": "a.py"}, {"output": ""}),
+        ("read_file", {"file_path": "b.py"}, {"output": "Read lines 1-20 of 90 from b.py"}),
+        ("read_file", {"file_path": "c.py"}, {"status": "error", "output": "File not found."}),
+        ("run_shell_command", {"command": "cat d.py"}, {"output": "x"}),
+        ("write_file", {"file_path": "e.py"}, {}),
+        ("read_file", {"file_path": "f.py"}, None),
+    )
+    trajectory = one(trajectories, tmp_path, data, patch=PATCH)
+    assert trajectory.steps == ((View("a.py", 1),), (View("b.py", 1, 20),), (View("d.py", 1),))
+    assert (trajectory.edited, trajectory.patch) == (("e.py",), PATCH.decode())
+    assert trajectory.unread == {"call without a result": 1}
+
+
+def test_the_answer_may_come_in_pieces(tmp_path: Path) -> None:
+    context = "<PATCH_CONTEXT>\nFile: src/a.py\nLines: 3-5\n</PATCH_CONTEXT>"
+    assert one(trajectories, tmp_path, rows(session(said=context))).final == (View("src/a.py", 3, 5),)
+    pieces = [{"type": "message", "role": "assistant", "content": part, "delta": True} for part in context]
+    data = rows({"type": "init", "session_id": "s", "model": "m"}, *pieces)
+    assert one(trajectories, tmp_path, data).final == (View("src/a.py", 3, 5),)
+
+
+def test_a_message_that_is_written_again_counts_as_it_was_last(tmp_path: Path) -> None:
+    message: Json = {"id": "m1", "type": "gemini", "content": "", "toolCalls": []}
+    begun, ended = (
+        {**message, "toolCalls": [one]}
+        for one in (
+            called("read_file", None, file_path="a.py", status="executing"),
+            called("read_file", file_path="a.py"),
+        )
+    )
+    data = rows({"sessionId": "s", "projectHash": "h"}, message, begun, {"$set": {"lastUpdated": "t"}}, ended)
+    assert recognise(data, "session-1.jsonl")
+    trajectory = one(trajectories, tmp_path, data)
+    assert (trajectory.steps, dict(trajectory.unread)) == (((View("a.py", 1),),), {})
+
+
+def test_the_patch_of_a_session_lies_beside_it_or_in_the_object_that_holds_it(tmp_path: Path) -> None:
+    data = rows(session(called("read_file", file_path="a.py")))
+    assert one(trajectories, tmp_path, data, "a.json", patch=PATCH).patch == PATCH.decode()
+    held: Json = {**session(), "instance_id": "i", "model_patch": "p"}
+    trajectory = one(trajectories, tmp_path, rows(held), "a.json", patch=PATCH)
+    assert (trajectory.item, trajectory.patch) == ("i", "p")
+
+
+def test_a_subagents_session_is_part_of_another() -> None:
+    assert recognise(rows(session()), "session-1.json")
+    assert not recognise(rows({"kind": "subagent", **session()}), "session-1.json")
