@@ -16,7 +16,10 @@ from lake.errors import GoldspanError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, hits, imported, issues_once, jsonl, lake, of_item, unified, zipped
 from tests.ingest.runs.formats.recorded_sessions import META, atif, gave, read, rows, shell, turn, used
+from tests.ingest.runs.formats.test_import_copilot_cli import STARTED as STARTED_BY_COPILOT
+from tests.ingest.runs.formats.test_import_copilot_cli import ran
 from tests.ingest.runs.formats.test_import_gemini_cli import called, session
+from tests.ingest.runs.formats.test_import_opencode import export, part
 
 __all__ = ["issues_once", "lake"]
 
@@ -31,13 +34,17 @@ EXAMPLES = {
     "atif": ("trajectory.json", rows(atif(turn("bash", "x", command="cat src/engine.py")))),
     "claude-code": ("a.jsonl", rows(*EVENTS)),
     "codex": ("rollout-1.jsonl", rows(META, *SHELL)),
+    "copilot-cli": ("events.jsonl", rows(STARTED_BY_COPILOT, *ran("view", "1. x\n2. ", path="/testbed/src/engine.py"))),
     "gemini-cli": ("session-1.json", rows(session(called("read_file", file_path="/testbed/src/engine.py")))),
     "mini-swe-agent": ("a.traj.json", rows({"info": {"mini_version": "1"}, "messages": []})),
+    "opencode": ("export.json", rows(export(part("read", "1: x", filePath="/testbed/src/engine.py")))),
     "openhands": ("output.jsonl", rows({"instance_id": ROCKETS, "history": [READ]})),
     "prometheus": ("a.log", LOG.encode()),
     "swe-agent": ("a.traj", rows({"trajectory": [], "history": [], "info": {}})),
     "unified": ("a.jsonl", jsonl(unified())),
 }
+
+OF_EVENTS = ("agentless", "atif", "claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "openhands")
 
 
 def test_every_format_has_an_example() -> None:
@@ -56,7 +63,9 @@ def test_the_beginning_that_a_list_of_formats_shows_is_known_as_well(name: str) 
     assert [one.name for one in importers().values() if one.recognise(example, "a.json")] == [name]
 
 
-@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "gemini-cli", "openhands", "prometheus"])
+@pytest.mark.parametrize(
+    "name", ["agentless", "atif", "claude-code", "codex", "gemini-cli", "opencode", "openhands", "prometheus"]
+)
 def test_a_file_in_its_instances_folder_becomes_a_run(lake: Lake, name: str) -> None:
     path, data = EXAMPLES[name]
     result = imported(lake, zipped({f"{ROCKETS}/{path}": data}), name="a.zip", format=name)
@@ -136,7 +145,7 @@ def changed(draw: st.DrawFn, value: object) -> object:
     return [draw(changed(inner)) for inner in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("name", ["agentless", "atif", "claude-code", "codex", "gemini-cli", "openhands"])
+@pytest.mark.parametrize("name", OF_EVENTS)
 @given(data=st.data())
 def test_whatever_stands_in_the_place_of_anything_is_read(tmp_path: Path, name: str, data: st.DataObject) -> None:
     path, example = EXAMPLES[name]

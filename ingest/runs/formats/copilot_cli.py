@@ -1,0 +1,130 @@
+"""Copilot CLI's records: a session's `events.jsonl`.
+
+Read after a session of version 1.0.65. An event is `type`, `data`, `id`, `parentId`, `timestamp`. A call is begun by
+`tool.execution_start` and ended by `tool.execution_complete`; those of subagents stand among the others, with a
+`parentToolCallId`. `view` numbers the lines of a file, `12. text`, one more than a file has that ends in a line's end,
+and lists a folder without numbers. What a shell printed ends in a row that tells its exit code.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ingest.runs.importer import Importer
+from ingest.runs.trajectories.json_values import (
+    JsonObject,
+    content_of,
+    first_text,
+    line_of,
+    list_of,
+    object_of,
+    parsed_object,
+    text_of,
+)
+from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
+from ingest.runs.trajectories.trajectory import Reading, Trajectory
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+
+_HOLDERS = ("events",)
+_START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
+_VIEW = "view"
+_NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
+_CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
+
+
+def recognise(head: bytes, name: str) -> bool:
+    """Events of a session: its start by Copilot, calls of tools with their ids, or messages of the assistant."""
+    return b'"data"' in head and any(told_by(head, _HOLDERS, _is_event))
+
+
+def companions(path: str) -> Sequence[str]:
+    """The patch beside a session's events, which record none."""
+    return [patch_path(path)]
+
+
+def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
+    """The session of a file, or those of the objects that hold one each.
+
+    A step is a call that showed something. A call without a result showed nothing.
+
+    Raises:
+        DamagedError: A row of the session cannot be read.
+    """
+    for session, events in sessions_in(file, _HOLDERS):
+        session.add_all(list(_calls(session, events)))
+        yield session.trajectory()
+
+
+def _is_event(row: JsonObject) -> bool:
+    kind, data = text_of(row, "type"), object_of(row, "data")
+    if kind == "session.start":
+        return "copilotVersion" in data or "copilot" in text_of(data, "producer")
+    return (kind == _START and {"toolCallId", "toolName"} <= data.keys()) or (
+        kind in (_COMPLETE, _MESSAGE) and ("toolCallId" in data or "toolRequests" in data)
+    )
+
+
+def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
+    """The calls in their order with what they showed, None for those without a result."""
+    results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
+    folder = ""
+    for event in events:
+        data, kind = object_of(event, "data"), event.get("type")
+        if text_of(data, "context", "cwd"):
+            folder = text_of(data, "context", "cwd")
+            session.root = session.root or text_of(data, "context", "gitRoot") or folder
+        if kind == _MESSAGE and not text_of(data, "parentToolCallId"):
+            session.said.append(content_of(data))
+        if kind == _START and session.is_new(_id(event)):
+            given = data.get("arguments")
+            arguments = parsed_object(given) or ({"input": given} if isinstance(given, str) else {})
+            call = ToolCall(text_of(data, "toolName"), arguments, folder=folder)
+            yield call, _read(call, results.get(_id(event)))
+
+
+def _id(event: JsonObject) -> str:
+    return text_of(event, "data", "toolCallId")
+
+
+def _read(call: ToolCall, result: JsonObject | None) -> Reading | None:
+    if result is None:
+        return None
+    output = text_of(result, "result", "content") or first_text(object_of(result, "error"), ("message",))
+    code = _CODE.search(output) if call.is_shell else None
+    failed = result.get("success") is False or (code is not None and code[1] != "0")
+    call = replace(call, output=output[: code.start()] if code else output, failed=failed)
+    if call.tool == _VIEW:
+        lines = _lines(call)
+        return reading_of_call(replace(call, lines=lines)) if lines else Reading(reads=True, folder=call.folder)
+    return reading_of_call(call)
+
+
+def _lines(call: ToolCall) -> tuple[int, int | None] | None:
+    """The lines that a view numbers, without a last where it goes to the file's end; None for a folder's list."""
+    output = call.output or ""
+    shown = numbered_from(output, _NUMBER)
+    if shown is None:
+        return None
+    end = next((line_of(line) for line in list_of(call.arguments, "view_range")[1:]), None)
+    if end is not None and end >= shown[0]:
+        return shown[0], min(shown[1], end)
+    # What is too long is cut in its middle.
+    is_cut = _NUMBER.findall(output)[-1] != str(shown[1])
+    return shown[0], shown[1] if is_cut else None
+
+
+COPILOT_CLI = Importer(
+    name="copilot-cli",
+    title="Copilot CLI sessions",
+    meaning="A session's events.jsonl in the instance's folder, or called like it, a .patch beside it; or objects with "
+    "instance_id, model_patch and events.",
+    recognise=recognise,
+    trajectories=trajectories,
+    companions=companions,
+    kind="trajectory",
+    example='{"type": "session.start", "data": {"copilotVersion": "1.0.65", "context": {"cwd": "/testbed"}}}',
+    aliases=("copilot",),
+)

@@ -1,0 +1,103 @@
+"""OpenCode's records: what `opencode export` wrote, or what `opencode run --format json` printed.
+
+Read after an export of version 1.17 and the tools' source (github.com/sst/opencode, packages/opencode/src/tool). A
+message is `info` and `parts`; a part of type `tool` has the tool's name and a `state`: status, input, output, metadata.
+`read` numbers the lines it gives, `12: text`, before version 1.2 `00012| text`, and lists a folder without numbers;
+`grep` lists `Line 12: text` below each file. Rows of `run` hold one part each. A task of another agent is a session of
+its own, which an export does not hold.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from ingest.runs.importer import Importer
+from ingest.runs.trajectories.json_values import JsonObject, first_text, object_of, objects_of, text_of
+from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
+from ingest.runs.trajectories.trajectory import Reading, Trajectory
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+
+_HOLDERS = ("messages", "events")
+_ENDED = ("completed", "error")
+_NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
+_LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)
+_LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
+
+
+def recognise(head: bytes, name: str) -> bool:
+    """Messages of `info` and `parts`, or rows of a session that hold a part each."""
+    return any(mark in head for mark in (b'"parts"', b'"part"', b'"ses_')) and any(told_by(head, _HOLDERS, _is_event))
+
+
+def companions(path: str) -> Sequence[str]:
+    """The patch beside an export, which records none."""
+    return [patch_path(path)]
+
+
+def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
+    """The session of a file, or those of the objects that hold one each.
+
+    A step is a call that showed something. A call that did not end showed nothing.
+
+    Raises:
+        DamagedError: A row of the session cannot be read.
+    """
+    for session, events in sessions_in(file, _HOLDERS):
+        session.add_all(list(_calls(session, events)))
+        yield session.trajectory()
+
+
+def _is_event(row: JsonObject) -> bool:
+    is_message = isinstance(row.get("parts"), list) and "role" in object_of(row, "info")
+    is_export = text_of(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
+    return is_message or is_export or ("sessionID" in row and "type" in object_of(row, "part"))
+
+
+def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
+    """The calls in their order with what they showed, None for those that did not end."""
+    folder = ""
+    for event in events:
+        folder = text_of(event, "info", "path", "cwd") or folder
+        # Outside a repository the root is that of the disk.
+        session.root = session.root or text_of(event, "info", "path", "root").rstrip("/") or folder
+        is_said = "part" in event or text_of(event, "info", "role") == "assistant"
+        for part in objects_of(event, "parts") or [object_of(event, "part")]:
+            if part.get("type") == "text" and is_said:
+                session.said.append(text_of(part, "text"))
+            elif part.get("type") == "tool" and session.is_new(text_of(part, "callID")):
+                yield _read(session, part, folder)
+
+
+def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, Reading | None]:
+    state = object_of(part, "state")
+    call = ToolCall(text_of(part, "tool"), object_of(state, "input"), folder=folder)
+    if state.get("status") not in _ENDED:
+        return call, None
+    code = object_of(state, "metadata").get("exit")
+    failed = state.get("status") == "error" or code not in (None, 0)
+    call = replace(call, output=first_text(state, ("output", "error")), failed=failed)
+    if call.tool == "task":
+        session.unread["subagent whose file is not there"] += 1
+    if call.tool == "read":
+        lines = numbered_from(call.output or "", _NUMBER)
+        return call, reading_of_call(replace(call, lines=lines)) if lines else Reading(reads=True, folder=folder)
+    if call.tool == "grep":
+        listed = _LINE.sub(r"\1:", _LISTED.sub(r"File: \1", call.output or ""))
+        return call, reading_of_call(replace(call, output=listed))
+    return call, reading_of_call(call)
+
+
+OPENCODE = Importer(
+    name="opencode",
+    title="OpenCode sessions",
+    meaning="What opencode export wrote, or opencode run --format json printed, called like the instance or in its "
+    "folder, a .patch beside it; or objects with instance_id, model_patch and messages.",
+    recognise=recognise,
+    trajectories=trajectories,
+    companions=companions,
+    kind="trajectory",
+    example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
+)

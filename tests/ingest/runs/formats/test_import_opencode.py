@@ -1,0 +1,113 @@
+"""OpenCode's exports and printed events: what its tools showed, by the lines that they number."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from ingest.runs.formats.opencode import recognise, trajectories
+from ingest.runs.trajectories.trajectory import Trajectory, View
+from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
+
+
+def part(
+    tool: str, output: str = "", /, *, status: object = "completed", code: int | None = None, **given: object
+) -> Json:
+    """A part of a message that calls a tool, with its state."""
+    said = {"error": output} if status == "error" else {"output": output} if status == "completed" else {}
+    state = {"status": status, "input": given, "metadata": {} if code is None else {"exit": code}, **said}
+    return {"type": "tool", "tool": tool, "callID": f"{tool}-{json.dumps(given)}", "state": state}
+
+
+def export(*parts: Json, cwd: str = "/testbed", root: str = "/testbed") -> Json:
+    """What `opencode export` writes."""
+    asked = {"info": {"role": "user"}, "parts": [{"type": "text", "text": "Find it."}]}
+    answered = {"info": {"role": "assistant", "path": {"cwd": cwd, "root": root}}, "parts": list(parts)}
+    return {"info": {"id": "ses_1", "directory": cwd}, "messages": [asked, answered]}
+
+
+def found(folder: Path, *parts: Json, **paths: str) -> Trajectory:
+    return one(trajectories, folder, json.dumps(export(*parts, **paths), indent=1).encode(), "a.json")
+
+
+def numbered(first: int, last: int, mark: str = "{}: x") -> str:
+    return "\n".join(mark.format(line) for line in range(first, last + 1))
+
+
+@pytest.mark.parametrize(
+    ("output", "lines"),
+    [
+        (f"<path>a.py</path>\n<type>file</type>\n<content>\n{numbered(1, 3)}\n\n(End of file)\n</content>", (1, 3)),
+        (f"<content>\n{numbered(11, 20)}\n\n(Showing lines 11-20 of 90. Use offset=21 …)\n</content>", (11, 20)),
+        (f"<file>\n{numbered(11, 20, '{:05}| x')}\n\n(End of file - total 20 lines)\n</file>", (11, 20)),
+        ("<content>\n7: 1: x\n8: \n9: 4: x\n</content>", (7, 9)),
+        (f"<content>\n{numbered(1, 2)}\n</content>\n<system-reminder>\n1: Do this.\n</system-reminder>", (1, 2)),
+    ],
+)  # fmt: skip
+def test_a_read_shows_the_lines_it_numbers(tmp_path: Path, output: str, lines: tuple[int, int]) -> None:
+    read = part("read", output, filePath="/testbed/a.py", offset=5, limit=90)
+    assert found(tmp_path, read).steps == ((View("a.py", *lines),),)
+
+
+@pytest.mark.parametrize(
+    "output", ["<type>directory</type>\n<entries>\na.py\nb.py\n</entries>", "Image read successfully", ""]
+)
+def test_a_read_without_numbered_lines_shows_none(tmp_path: Path, output: str) -> None:
+    trajectory = found(tmp_path, part("read", output, filePath="/testbed/src"))
+    assert (trajectory.steps, dict(trajectory.unread)) == ((), {})
+
+
+def test_a_search_shows_the_lines_it_lists_below_each_file(tmp_path: Path) -> None:
+    listed = "Found 3 matches\n/testbed/a.py:\n  Line 3: def burn:\n  Line 4: x\n\n/testbed/b.py:\n  Line 9: burn:\n"
+    trajectory = found(tmp_path, part("grep", listed, pattern="burn"), part("grep", "No files found", pattern="y"))
+    assert trajectory.steps == ((View("a.py", 3, 4), View("b.py", 9, 9)),)
+
+
+def test_a_command_runs_in_the_folder_of_the_session_or_its_own(tmp_path: Path) -> None:
+    trajectory = found(
+        tmp_path,
+        part("bash", "x", command="cat a.py", code=0),
+        part("bash", "x", command="cat b.py", workdir="/testbed/lib"),
+        part("bash", "cat: c.py: No such file or directory", command="cat c.py", code=1),
+        cwd="/testbed/src",
+    )
+    assert trajectory.steps == ((View("src/a.py", 1),), (View("lib/b.py", 1),))
+    outside = found(tmp_path, part("bash", "x", command="cat a.py"), cwd="/home/me/notes", root="/")
+    assert outside.steps == ((View("a.py", 1),),)
+
+
+def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp_path: Path) -> None:
+    trajectory = found(
+        tmp_path,
+        part("edit", "Edit applied.", filePath="/testbed/a.py", oldString="x", newString="y"),
+        part("write", "Wrote file.", filePath="/testbed/b.py", content="x"),
+        part("apply_patch", "Done.", patchText="*** Begin Patch\n*** Update File: c.py\n@@\n-x\n+y\n*** End Patch"),
+        part("edit", "oldString not found", filePath="/testbed/d.py", status="error"),
+        part("read", "File not found", filePath="/testbed/e.py", status="error"),
+        part("read", filePath="/testbed/f.py", status="running"),
+        part("list", "a.py\nb.py", path="/testbed"),
+        part("glob", "/testbed/a.py", pattern="*"),
+        part("task", "Done.", prompt="Look."),
+        part("look"),
+    )
+    assert (trajectory.steps, trajectory.edited) == ((), ("a.py", "b.py", "c.py"))
+    unread = {"call without a result": 1, "tool look": 1, "subagent whose file is not there": 1}
+    assert trajectory.unread == unread
+
+
+def test_printed_events_hold_a_part_each_and_the_answer_is_the_assistants(tmp_path: Path) -> None:
+    context = "<PATCH_CONTEXT>\nFile: a.py\nLines: 3-5\n</PATCH_CONTEXT>"
+    parts: list[Json] = [part("read", "1: x\n2: y", filePath="/testbed/a.py"), {"type": "text", "text": context}]
+    data = rows(*({"type": one["type"], "sessionID": "ses_1", "part": one} for one in parts))
+    assert recognise(data, "a.jsonl")
+    trajectory = one(trajectories, tmp_path, data, patch=b"p")
+    assert trajectory.steps == ((View("/testbed/a.py", 1, 2),),)
+    assert (trajectory.final, trajectory.patch) == ((View("a.py", 3, 5),), "p")
+
+
+def test_an_object_may_hold_the_messages_of_an_instance(tmp_path: Path) -> None:
+    held = {"instance_id": "i", "model_patch": "p", **export(part("read", "1: x", filePath="/testbed/a.py"))}
+    trajectory = one(trajectories, tmp_path, rows(held))
+    assert (trajectory.item, trajectory.patch, trajectory.steps) == ("i", "p", ((View("a.py", 1, 1),),))
