@@ -1,4 +1,4 @@
-"""Copilot CLI's records: a session's `events.jsonl`.
+"""Copilot CLI's records: a session's `events.jsonl`, or what `--output-format json` printed.
 
 Read after a session of version 1.0.65. An event is `type`, `data`, `id`, `parentId`, `timestamp`. A call is begun by
 `tool.execution_start` and ended by `tool.execution_complete`; those of subagents stand among the others, with a
@@ -16,7 +16,6 @@ from ingest.runs.importer import Importer
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
-    first_text,
     line_of,
     list_of,
     object_of,
@@ -30,6 +29,7 @@ from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _HOLDERS = ("events",)
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
+_TURN = "assistant.turn_start"
 _VIEW = "view"
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
@@ -62,9 +62,8 @@ def _is_event(row: JsonObject) -> bool:
     kind, data = text_of(row, "type"), object_of(row, "data")
     if kind == "session.start":
         return "copilotVersion" in data or "copilot" in text_of(data, "producer")
-    return (kind == _START and {"toolCallId", "toolName"} <= data.keys()) or (
-        kind in (_COMPLETE, _MESSAGE) and ("toolCallId" in data or "toolRequests" in data)
-    )
+    keys = {_START: {"toolCallId", "toolName"}, _COMPLETE: {"toolCallId"}, _MESSAGE: {"content"}, _TURN: {"turnId"}}
+    return kind in keys and keys[kind] <= data.keys()
 
 
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
@@ -92,7 +91,8 @@ def _id(event: JsonObject) -> str:
 def _read(call: ToolCall, result: JsonObject | None) -> Reading | None:
     if result is None:
         return None
-    output = text_of(result, "result", "content") or first_text(object_of(result, "error"), ("message",))
+    given = (text_of(result, "result", "content"), text_of(result, "error", "message"))
+    output = next(filter(None, (*given, text_of(result, "result"), text_of(result, "error"))), "")
     code = _CODE.search(output) if call.is_shell else None
     failed = result.get("success") is False or (code is not None and code[1] != "0")
     call = replace(call, output=output[: code.start()] if code else output, failed=failed)
@@ -119,8 +119,8 @@ def _lines(call: ToolCall) -> tuple[int, int | None] | None:
 COPILOT_CLI = Importer(
     name="copilot-cli",
     title="Copilot CLI sessions",
-    meaning="A session's events.jsonl in the instance's folder, or called like it, a .patch beside it; or objects with "
-    "instance_id, model_patch and events.",
+    meaning="A session's events.jsonl, or what --output-format json printed, called like the instance or in its "
+    "folder, a .patch beside it; or objects with instance_id, model_patch and events.",
     recognise=recognise,
     trajectories=trajectories,
     companions=companions,

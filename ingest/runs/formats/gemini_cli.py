@@ -35,7 +35,7 @@ _HOLDERS = ("messages", "events")
 _SUBAGENT = "subagent"
 _SEARCHES = ("search_file_content", "grep_search")
 _SHOWN = re.compile(
-    r"(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",
+    r"\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",
     re.IGNORECASE,
 )
 _FILE = re.compile(r"^(?:--- (?!End of content)(\S.*?) ---|- `([^`\n]+)`)$", re.MULTILINE)
@@ -91,6 +91,7 @@ def _is_event(row: JsonObject) -> bool:
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
     """The calls in their order with what they showed, None for those without a result."""
     results = {text_of(event, "tool_id"): event for event in events if event.get("type") == "tool_result"}
+    events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
     latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}
     is_delta = False
     for event in latest.values():
@@ -158,11 +159,13 @@ def _files(call: ToolCall) -> tuple[View, ...]:
 def _searched(call: ToolCall) -> Reading:
     """What a search listed: its files are named from the folder that was searched."""
     base = first_text(call.arguments, ("dir_path", "path")).rstrip("/")
-    folder = base.rpartition("/")[0] if "." in base.rpartition("/")[2].lstrip(".") else base
     reading = reading_of_call(replace(call, arguments={}))
-    is_whole = {view.path for view in reading.views if not folder or f"{view.path}/".startswith(f"{folder}/")}
-    views = renamed(reading.views, lambda path: path if path in is_whole else joined(folder, path))
-    return replace(reading, views=views)
+
+    def below(path: str) -> str:
+        is_whole = not base or f"{path}/".startswith(f"{base}/")
+        return path if is_whole else base if path == base.rpartition("/")[2] else joined(base, path)
+
+    return replace(reading, views=renamed(reading.views, below))
 
 
 def _ended(call: ToolCall) -> ToolCall:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.copilot_cli import trajectories
+from ingest.runs.formats.copilot_cli import recognise, trajectories
 from ingest.runs.trajectories.trajectory import Trajectory, View
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
@@ -120,3 +120,15 @@ def test_the_answer_is_the_agents_own_and_the_patch_lies_beside(tmp_path: Path) 
 def test_paths_begin_at_the_repository_where_the_session_began_below_it(tmp_path: Path) -> None:
     start: Json = {"type": "session.start", "data": {"copilotVersion": "1", "context": {"cwd": "/w/lib", "gitRoot": "/w"}}}  # fmt: skip  # noqa: E501  # one event
     assert found(tmp_path, *ran("bash", "x", command="cat a.py"), start=start).steps == ((View("lib/a.py", 1),),)
+
+
+def test_a_record_of_results_alone_is_recognised_and_their_text_may_stand_alone(tmp_path: Path) -> None:
+    turn: Json = {"type": "assistant.turn_start", "data": {"turnId": "0"}}
+    assert recognise(rows({"type": "session.mcp_server_status_changed", "data": {}}, turn), "events.jsonl")
+    call = "view-{}"
+    began_at: Json = {"toolCallId": call, "toolName": "view", "arguments": {"path": "a.py"}}
+    events: list[Json] = [
+        {"type": "tool.execution_start", "data": began_at},
+        {"type": "tool.execution_complete", "data": {"toolCallId": call, "success": True, "result": "1. x\n2. y"}},
+    ]
+    assert one(trajectories, tmp_path, rows(*events)).steps == ((View("a.py", 1),),)

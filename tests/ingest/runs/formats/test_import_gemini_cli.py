@@ -46,7 +46,7 @@ def streamed(*pairs: tuple[str, Json, Json | None]) -> bytes:
     return rows(*events)
 
 
-CUT = "IMPORTANT: The file content has been truncated.\nStatus: Showing lines 11-20 of 90 total lines.\n\n1\tx"
+CUT = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 11-20 of 90 total lines.\n\n1\tx"
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,14 @@ def test_reading_many_files_shows_each_that_is_named_before_its_text(tmp_path: P
 
 @pytest.mark.parametrize(
     ("given", "path"),
-    [({}, "a.py"), ({"path": "src"}, "src/a.py"), ({"dir_path": "/w/src/"}, "/w/src/a.py"), ({"path": "a.py"}, "a.py")],
+    [
+        ({}, "a.py"),
+        ({"path": "src"}, "src/a.py"),
+        ({"path": "src/Web.Api"}, "src/Web.Api/a.py"),
+        ({"dir_path": "/w/src/"}, "/w/src/a.py"),
+        ({"dir_path": "."}, "a.py"),
+        ({"dir_path": "src/a.py"}, "src/a.py"),
+    ],
 )
 def test_a_search_names_files_from_the_folder_that_was_searched(tmp_path: Path, given: Json, path: str) -> None:
     listed = 'Found 2 matches for pattern "x":\n---\nFile: a.py\nL3: x\nL9: x\n---'
@@ -158,10 +165,11 @@ def test_a_message_that_is_written_again_counts_as_it_was_last(tmp_path: Path) -
             called("read_file", file_path="a.py"),
         )
     )
-    data = rows({"sessionId": "s", "projectHash": "h"}, message, begun, {"$set": {"lastUpdated": "t"}}, ended)
+    data = rows({"sessionId": "s", "projectHash": "h"}, message, begun, {"$set": {"messages": [ended]}})
     assert recognise(data, "session-1.jsonl")
-    trajectory = one(trajectories, tmp_path, data)
-    assert (trajectory.steps, dict(trajectory.unread)) == (((View("a.py", 1),),), {})
+    for again in (data, rows({"sessionId": "s", "projectHash": "h"}, begun, ended)):
+        trajectory = one(trajectories, tmp_path, again)
+        assert (trajectory.steps, dict(trajectory.unread)) == (((View("a.py", 1),),), {})
 
 
 def test_the_patch_of_a_session_lies_beside_it_or_in_the_object_that_holds_it(tmp_path: Path) -> None:
