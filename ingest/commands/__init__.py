@@ -11,6 +11,7 @@ import typer
 from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.benchmarks.config import described
 from ingest.clean import clean, delete_all
+from ingest.commands.mine import commands as mine_commands
 from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources
 from ingest.commands.runs import FileFormatOption, TimeoutOption, commands, outcome_of
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
@@ -253,3 +254,4 @@ def _chunkers(store: Lake) -> list[dict[str, object]]:
 
 
 app.add_typer(commands)
+app.add_typer(mine_commands)

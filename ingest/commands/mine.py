@@ -1,0 +1,86 @@
+"""The command `python -m ingest mine`: a repository of one's own as benchmarks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from ingest.benchmarks import benchmarks as known_benchmarks
+from ingest.clean import CACHE
+from ingest.commands.runs import outcome_of
+from ingest.contents.chunkers_by_name import wanted_chunkers
+from ingest.json_command import PATIENCE
+from ingest.mining.mined import TASKS, Wanted, mined, open_repository
+from ingest.pipeline import ingest as ingest_benchmark
+from ingest.runs.registry import declare_formats
+from ingest.stored_parts import check_replaced
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    EngineOption,
+    JsonOption,
+    LakeOption,
+    QuietOption,
+    setting,
+    split_names,
+)
+from lake.engine import parse_engine
+from lake.errors import Exit, GoldspanError, lookup
+from lake.outcome import Outcome
+from lake.store import Lake
+
+N_TASKS = 300
+commands = typer.Typer(add_completion=False)
+
+
+@commands.command()
+def mine(
+    repository: Annotated[str, typer.Argument(metavar="PATH|URL", help="A git repository.")],
+    at: Annotated[str, typer.Option("--at", metavar="COMMIT", help="A commit, branch or tag; HEAD without it.")] = "",
+    label: Annotated[
+        str, typer.Option("--label", metavar="NAME", help="What to call it; its own name without it.")
+    ] = "",
+    tasks: Annotated[str, typer.Option("--tasks", help="Comma list of completion, line and issue.")] = ",".join(TASKS),
+    n: Annotated[int, typer.Option("--n", min=1, help="Tasks of each kind at most.")] = N_TASKS,
+    seed: Annotated[str, typer.Option("--seed", help="Another seed, another choice.")] = "",
+    chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
+    engine: EngineOption = "auto",
+    lake: LakeOption = DEFAULT_LAKE,
+    json: JsonOption = False,
+    quiet: QuietOption = False,
+    debug: DebugOption = False,
+) -> None:
+    """Mine tasks from a repository's code and commits, each kind a benchmark with a leaderboard of its own."""
+    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    wanted = Wanted(repository, at, label, n, seed)
+    kinds = split_names(tasks)
+    for kind in kinds:
+        lookup(kind, "kind of task", TASKS)
+    with console.holding(store, {"ingest", "runs"}):
+        history = open_repository(wanted, store.root / CACHE)
+        resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=PATIENCE)
+        benchmarks = mined(wanted, history, kinds or list(TASKS), known_benchmarks())
+        for benchmark, source, _, _ in benchmarks:
+            check_replaced(store, benchmark, source)
+        done: list[Outcome] = []
+        for benchmark, source, subsets, said in benchmarks:
+            console.say(f"{benchmark.name}: mining {source.name}")
+            outcome = ingest_benchmark(
+                store,
+                benchmark,
+                source,
+                subsets=subsets,
+                chunkers=resolved,
+                say=console.say,
+                engine=parse_engine(engine, lake),
+            )
+            outcome.notes.insert(0, f"{benchmark.name}: {said()}")
+            done.append(outcome)
+        declare_formats(store)
+        outcome = outcome_of(done, store)
+        if not outcome.scored:
+            what = f"nothing could be mined from {repository}"
+            raise GoldspanError(what, examples=outcome.notes, hint="Try another --at or --tasks.", code=Exit.MISSING)
+    raise typer.Exit(console.finish("ingest", outcome))

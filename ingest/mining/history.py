@@ -1,0 +1,228 @@
+"""A repository's history: its commits with what each changed, and the contents of any of them."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import NamedTuple
+
+from filelock import FileLock
+
+from ingest.sources.checkout import MAX_BLOB_BYTES, Checkout
+from ingest.sources.git import GitFolder, Repositories
+from ingest.sources.git_address import RepositoryError
+from ingest.sources.tree import unusable
+from lake.errors import Exit
+from lake.limits import MAX_REPOSITORY_BYTES
+
+FETCH_SECONDS = 3600.0
+HEAD = "refs/goldspan/head"
+
+_REFS = ("+refs/heads/*:refs/heads/*", "+refs/tags/*:refs/tags/*")
+_FORMAT = "%H%x00%P%x00%an%x00%B%x00"
+_STATUS = re.compile(r"[A-Z]\d*")
+_REGULAR = ("100644", "100755")
+_TIMES_ALL = 4
+"""A history's contents are held at once, and may be so many times what those of one commit may be."""
+
+
+class Change(NamedTuple):
+    """A file that a commit changes.
+
+    Attributes:
+        status: As git has it: `A`dded, `D`eleted, `M`odified, `T`yped otherwise, `R100` renamed and else equal, ….
+        before: Its path in the parent; empty for one that was added.
+        after: Its path in the commit; empty for one that was deleted.
+    """
+
+    status: str
+    before: str
+    after: str
+
+
+class Commit(NamedTuple):
+    """A commit with at most one parent.
+
+    Attributes:
+        commit_id: 40 hex digits.
+        parent: Its parent's id; empty for a first commit.
+        author: The author's name.
+        message: Subject and body.
+        changes: What it changes, renames found.
+    """
+
+    commit_id: str
+    parent: str
+    author: str
+    message: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True)
+class History:
+    """The history of a repository in a bare copy of our own.
+
+    Attributes:
+        git: The copy.
+        head: The commit whose history it is, 40 hex digits.
+    """
+
+    git: GitFolder
+    head: str
+
+    def commits(self) -> Iterator[Commit]:
+        """The commits that lead to the head, the youngest first, merges left out."""
+        how = ("log", "--no-merges", "--topo-order", "-z", "--name-status", "-M", "--no-ext-diff", "--encoding=UTF-8")
+        # No message and no path holds a NUL, so whatever else stands in one is taken as it is.
+        words = _Words(_text(self.git, *how, f"--format={_FORMAT}", self.head, "--").split("\0"))
+        while words.next_one():
+            commit_id, parents, author, message = (words.take() for _ in range(4))
+            changes = list[Change]()
+            while _STATUS.fullmatch(words.next_one()):
+                status = words.take().strip()
+                path = words.take()
+                if status[0] in "RC":
+                    changes.append(Change(status, path, words.take()))
+                else:
+                    changes.append(Change(status, "" if status == "A" else path, "" if status == "D" else path))
+            yield Commit(commit_id.strip(), parents, author, message.strip(), tuple(changes))
+
+    @cached_property
+    def n_merges(self) -> int:
+        """How many merges there are among the commits that lead to the head."""
+        return int(_text(self.git, "rev-list", "--count", "--merges", self.head, "--"))
+
+    def patch(self, commit: Commit, *, ignoring_blanks: bool = False) -> str:
+        """What a commit changes, as a unified diff; or that of it which is no white space."""
+        options = ("-w", "--ignore-blank-lines") if ignoring_blanks else ()
+        how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", *options)
+        return _text(self.git, *how, commit.parent, commit.commit_id, "--")
+
+    def listing(self, commit_id: str) -> dict[str, str]:
+        """Path → git id of the content, of a commit's regular files."""
+        records = _text(self.git, "ls-tree", "-r", "-z", "--full-tree", commit_id).split("\0")
+        entries = (record.partition("\t") for record in records if record)
+        return {path: about.split()[2] for about, _, path in entries if about.startswith(_REGULAR)}
+
+
+def fetched(url: str, cache: Path, at: str) -> History:
+    """The history of a repository, brought up to date in a cache, at a commit, a branch or a tag; without one at HEAD.
+
+    Raises:
+        RepositoryError: There is no repository, no such commit, or it cannot be reached.
+        GoldspanError: There is no git, or the cache cannot be used.
+    """
+    folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
+    git = GitFolder(folder)
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder.with_suffix(".lock")):
+            if not (folder / "HEAD").is_file():
+                git.make()
+            options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")
+            answer = git.run("fetch", *options, url, *_REFS, timeout=FETCH_SECONDS)
+            # On its own: the HEAD of a bare repository may be a branch that is not there.
+            if not answer.code and git.run("fetch", *options, url, f"+HEAD:{HEAD}", timeout=FETCH_SECONDS).code:
+                git.run("update-ref", "-d", HEAD)
+    except OSError as error:
+        raise unusable(cache, error) from error
+    if answer.code:
+        hint = "Name a folder that git knows as a repository with at least one commit, or a URL of one."
+        raise RepositoryError(f"{url} cannot be read: {answer.reason}", hint=hint, code=Exit.MISSING)
+    head = git.commit_of(at or HEAD)
+    if head is None:
+        branches = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").out.split()
+        what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is no commit"
+        raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
+    return History(git, head)
+
+
+def _text(git: GitFolder, *arguments: str) -> str:
+    done = git.run(*arguments, timeout=FETCH_SECONDS)
+    if done.code:
+        raise RepositoryError(f"git {arguments[0]} cannot read the history: {done.reason}", where=str(git.folder))
+    return done.out
+
+
+@dataclass
+class _Words:
+    """What git prints between NULs, one after the other; between two parts stand empty words and ends of lines."""
+
+    words: list[str]
+    at: int = 0
+
+    def next_one(self) -> str:
+        """The next word that says something; empty at the end."""
+        while self.at < len(self.words) and not self.words[self.at].strip():
+            self.at += 1
+        return self.words[self.at].strip() if self.at < len(self.words) else ""
+
+    def take(self) -> str:
+        """The next word, whatever it is."""
+        self.at += 1
+        return self.words[self.at - 1]
+
+
+@dataclass(eq=False)
+class HistoryRepositories(Repositories):
+    """A repository at many of its commits: each content is read once, however many commits have it."""
+
+    history: History | None = None
+    _contents: dict[str, bytes | None] = field(default_factory=dict)
+    _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def files(self, repo: str, commit: str) -> Checkout:
+        """The files at a commit of the history.
+
+        Raises:
+            RepositoryError: There is no such commit, or its files are more than is held.
+        """
+        assert self.history is not None
+        if commit not in self._listings:
+            self._listings[commit] = self.history.listing(commit)
+        return _AtCommit(repo, io.BytesIO(), owner=self, listing=self._listings[commit])
+
+    def contents(self, ids: Collection[str]) -> None:
+        """Read the contents of some ids, as far as that was not done."""
+        from git import Git
+
+        assert self.history is not None
+        git = Git()
+        git.set_persistent_git_options(git_dir=str(self.history.git.folder))
+        size = sum(len(data) for data in self._contents.values() if data)
+        for blob_id in sorted({*ids} - self._contents.keys()):
+            data = git.get_object_data(blob_id)[3]
+            self._contents[blob_id] = data if len(data) <= MAX_BLOB_BYTES else None
+            size += len(data)
+            if size > _TIMES_ALL * MAX_REPOSITORY_BYTES:
+                most = f"{_TIMES_ALL * MAX_REPOSITORY_BYTES:,}"
+                raise RepositoryError(
+                    f"the files of its commits have more than {most} bytes", hint="Ask for fewer: --n"
+                )
+        git.clear_cache()
+
+    def content(self, blob_id: str) -> bytes | None:
+        """A content that was read; None where it has more than `MAX_BLOB_BYTES`."""
+        return self._contents[blob_id]
+
+
+@dataclass
+class _AtCommit(Checkout):
+    """The files of one commit of a history."""
+
+    owner: HistoryRepositories = field(kw_only=True)
+    listing: Mapping[str, str] = field(kw_only=True)
+
+    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        """As of `Checkout`."""
+        wanted = {path: blob_id for path, blob_id in self.listing.items() if only is None or path in only}
+        self.owner.contents(wanted.values())
+        for path in sorted(wanted):
+            data = self.owner.content(wanted[path])
+            if data is not None:
+                yield path, data

@@ -1,0 +1,218 @@
+"""Issue tasks from a history: a commit's message asks, its parent is searched, what it replaces there is gold.
+
+A commit is left out by the first of `RULES` that holds of it, and counted there. Those that are left are drawn: at most
+so many whose sha256 of (seed, repository, commit) is smallest, so that the choice is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from ingest.contents.definitions import definitions_of, ending_of
+from ingest.contents.patches import edited_lines
+from ingest.mining.history import Commit, History, HistoryRepositories
+from lake.text import decode, language_of
+
+MAX_FILES = 10
+"""A commit that changes more source files is no answer to one question."""
+MAX_LINES = 200
+"""Nor is one that changes more lines of the files before it."""
+MAX_DEFINITION_LINES = 100
+"""A longer definition around a changed line is no gold: the line alone is, or a shorter definition inside."""
+MIN_WORDS = 4
+"""A message of fewer words asks nothing."""
+
+NAMES_FILE, NAMES_SYMBOL, NAMES_NEITHER = "names the file", "names the symbol", "names neither"
+
+_TESTS = re.compile(
+    r"(^|/)(tests?|testing|__tests__|specs?|testdata|fixtures|benchmarks?|conftest\.py)(/|$)"
+    r"|(^|/)test_[^/]*$|(_test|_spec|[.-]test|[.-]spec|Tests?|IT|Spec)\.[a-z]+$"
+)
+_GENERATED = re.compile(
+    r"(^|/)(vendor|vendored|_vendor|third[_-]?party|external|externals|extern|node_modules|dist|generated|gen)/"
+    r"|(\.min\.js|_pb2(_grpc)?\.pyi?|\.pb\.(go|cc|h)|\.g\.cs|\.designer\.cs|_generated\.[a-z]+|\.generated\.[a-z]+)$"
+)
+_REVERT = re.compile(r"^revert\b|^this reverts commit\b", re.IGNORECASE | re.MULTILINE)
+_AUTOMATED = re.compile(r"^(bump|release|update changelog|merge|version|prepare(d)? (for )?release|v?\d+\.\d+)\b", re.I)
+_BOT = re.compile(r"\[bot\]|\b(dependabot|renovate|greenkeeper|pre-commit-ci|github-actions)\b", re.IGNORECASE)
+_SIGNED = re.compile(r"^(signed-off-by|co-authored-by|reviewed-by|acked-by|tested-by|change-id):.*$", re.I | re.M)
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+
+def is_source(path: str) -> bool:
+    """Whether a path is the repository's own source: of a known language, no test, neither generated nor vendored."""
+    return bool(language_of(path)) and not _TESTS.search(path) and not _GENERATED.search(path)
+
+
+def question_of(commit: Commit) -> str:
+    """A commit's message without those who signed it."""
+    return re.sub(r"\n{3,}", "\n\n", _SIGNED.sub("", commit.message)).strip()
+
+
+def _sources(commit: Commit) -> list[str]:
+    """The source files that stood there before and that a commit changes."""
+    return [change.before for change in commit.changes if change.before and is_source(change.before)]
+
+
+def _all(commit: Commit, holds: Callable[[str], object]) -> bool:
+    """Whether something holds of every file of a known language that a commit changes, and there is one."""
+    paths = [path for change in commit.changes if language_of(path := change.before or change.after)]
+    return bool(paths) and all(map(holds, paths))
+
+
+RULES: Mapping[str, Callable[[Commit], object]] = {
+    "first commit": lambda commit: not commit.parent,
+    "revert": lambda commit: _REVERT.search(commit.message),
+    "automated": lambda commit: _BOT.search(commit.author) or _AUTOMATED.search(commit.message),
+    f"message of fewer than {MIN_WORDS} words": lambda commit: len(_WORD.findall(question_of(commit))) < MIN_WORDS,
+    "no source file": lambda commit: not _all(commit, lambda _: True),
+    "tests alone": lambda commit: _all(commit, _TESTS.search),
+    "generated or vendored files alone": lambda commit: _all(commit, _GENERATED.search),
+    "new files alone": lambda commit: not _sources(commit),
+    "renames alone": lambda commit: all(change.status == "R100" for change in commit.changes),
+    f"more than {MAX_FILES} source files": lambda commit: len(_sources(commit)) > MAX_FILES,
+}
+"""Rule → whether it leaves a commit out, in the order in which they are asked. Merges are left out before."""
+
+MERGE = "merge"
+WHITE_SPACE, NO_OLD_LINE = "white space alone", "no line that stood there before"
+TOO_MANY = f"more than {MAX_LINES} lines"
+SAME_QUESTION = "a message that another commit has"
+
+
+@dataclass
+class IssueMiner:
+    """The issue tasks of a history.
+
+    Attributes:
+        history: Whose commits they are.
+        repositories: What reads the contents of its commits.
+        repository: What the tasks call it: `owner/name`.
+        n: How many at most.
+        seed: Another seed, another choice.
+        left_out: Rule → how many commits it left out; of the last four, of those that were looked at until there were
+            enough.
+    """
+
+    history: History
+    repositories: HistoryRepositories
+    repository: str
+    n: int
+    seed: str
+    left_out: Counter[str] = field(default_factory=Counter)
+
+    @cached_property
+    def rows(self) -> list[dict[str, object]]:
+        """The tasks as rows of ContextBench, in the order of their ids."""
+        self.left_out[MERGE] += self.history.n_merges
+        candidates = []
+        for commit in self.history.commits():
+            rule = next((name for name, holds in RULES.items() if holds(commit)), "")
+            if rule:
+                self.left_out[rule] += 1
+            else:
+                candidates.append(commit)
+        rows: dict[str, dict[str, object]] = {}
+        for commit in sorted(candidates, key=self._order):
+            if len(rows) == self.n:
+                break
+            rule, row = self._task(commit)
+            question = str(row.get("problem_statement"))
+            rule = rule or (SAME_QUESTION if question in rows else "")
+            if rule:
+                self.left_out[rule] += 1
+            else:
+                rows[question] = row
+        return sorted(rows.values(), key=lambda row: str(row["instance_id"]))
+
+    def said(self) -> str:
+        """What was found and what was left out, as a sentence."""
+        n_tasks = len(self.rows)
+        rules = (MERGE, *RULES, WHITE_SPACE, NO_OLD_LINE, TOO_MANY, SAME_QUESTION)
+        left_out = ", ".join(f"{name}: {n:,}" for name in rules if (n := self.left_out[name]))
+        return f"{n_tasks:,} issue tasks; commits left out: {left_out or 'none'}"
+
+    def _order(self, commit: Commit) -> str:
+        identity = "\0".join((self.seed, self.repository, commit.commit_id))
+        return hashlib.sha256(identity.encode()).hexdigest()
+
+    def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
+        """A commit's task; or the rule that leaves it out."""
+        if not self.history.patch(commit, ignoring_blanks=True).strip():
+            return WHITE_SPACE, {}
+        patch = self.history.patch(commit)
+        edited: dict[str, list[int]] = {}
+        for path, line, _ in edited_lines(patch, "docs").lines:
+            if is_source(path):
+                edited.setdefault(path, []).append(line)
+        if not edited:
+            return NO_OLD_LINE, {}
+        if sum(map(len, edited.values())) > MAX_LINES:
+            return TOO_MANY, {}
+        files = dict(self.repositories.files(self.repository, commit.parent).read(edited.keys()))
+        gold, names = [], set[str]()
+        for path, lines in sorted(edited.items()):
+            spans, around = _around(files.get(path, b""), ending_of(path), lines)
+            gold += [{"file": path, "start_line": start + 1, "end_line": end} for start, end in spans]
+            names |= around
+        if not gold:
+            return NO_OLD_LINE, {}
+        question = question_of(commit)
+        return "", {
+            "instance_id": f"{self.repository.replace('/', '__')}-{commit.commit_id[:12]}",
+            "repo": self.repository,
+            "base_commit": commit.parent,
+            "language": language_of(max(edited, key=lambda path: (len(edited[path]), path))),
+            "source": _given_away(question, edited, names),
+            "problem_statement": question,
+            "patch": patch,
+            "gold_context": json.dumps(gold),
+        }
+
+
+def _around(data: bytes, ending: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
+    """The innermost definitions around some lines, lines alone where there is none; and the definitions' names."""
+    text, _ = decode(data)
+    found = definitions_of(text, ending)["docs"].definitions
+    short = [one for one in found if one.line_end - one.line_start <= MAX_DEFINITION_LINES]
+    spans, names = set[tuple[int, int]](), set[str]()
+    for line in lines:
+        around = [one for one in short if one.line_start <= line < one.line_end]
+        inner = min(around, key=lambda one: one.line_end - one.line_start, default=None)
+        spans.add((line, line + 1) if inner is None else (inner.line_start, inner.line_end))
+        names |= {one.name for one in around if one.name}
+    n_lines = text.count("\n") + (not text.endswith("\n"))
+    return list(_merged((start, min(end, n_lines)) for start, end in spans if start < n_lines)), names
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Spans in order, those that touch or overlap as one."""
+    last: tuple[int, int] | None = None
+    for start, end in sorted(spans):
+        if last is not None and start <= last[1]:
+            last = (last[0], max(last[1], end))
+            continue
+        if last is not None:
+            yield last
+        last = (start, end)
+    if last is not None:
+        yield last
+
+
+def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:
+    """How much of the answer the question says: a file's name, else a definition's, else neither."""
+    words = set(re.findall(r"[\w./-]+", question))
+    words |= {word.strip("./") for word in words}
+    last = {word.rsplit("/", 1)[-1] for word in words}
+    if any(path in words or path.rsplit("/", 1)[-1] in last for path in paths):
+        return NAMES_FILE
+    in_text = set(re.findall(r"\w+", question))
+    # A short or everyday name may stand there by chance.
+    telling = {name for name in names if len(name) > 3 and (not name.islower() or "_" in name or len(name) > 7)}
+    return NAMES_SYMBOL if telling & in_text else NAMES_NEITHER

@@ -1,0 +1,270 @@
+"""A repository of one's own as benchmarks: which commits ask what, what is left out by which rule, and the command."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from ingest.mining.history import HistoryRepositories, fetched
+from ingest.mining.issues import MAX_FILES, MAX_LINES, NAMES_FILE, NAMES_NEITHER, NAMES_SYMBOL, IssueMiner, is_source
+from lake.errors import Exit
+from lake.naming import REST
+from lake.store import Lake
+from tests.ingest.mining.histories import MadeRepository, function, module
+from tests.tiny import Said, command, stored
+
+REPOSITORY = "local/rockets"
+MANY = [f"src/part{number}.py" for number in range(MAX_FILES + 1)]
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> MadeRepository:
+    """A history in which every rule leaves out one commit, and four ask."""
+    made = MadeRepository(tmp_path_factory.mktemp("history") / "rockets")
+    start = {
+        "src/engine.py": module("ignite", "throttle", "shut_down"),
+        "src/tank.py": module("fill", "drain"),
+        "src/Valve.java": "class Valve {\n  int open(int turns) {\n    int flow = turns;\n    return flow;\n  }\n}\n",
+        "src/long.py": f"LIMIT = 1\n\n\n{function('countdown', 1, 150)}",
+        "tests/test_engine.py": "def test_ignite():\n    assert True\n",
+        "vendor/lib.py": module("borrowed"),
+        **{path: module("part") for path in MANY},
+    }
+    made.commit("first", "Begin with all the parts of a rocket", start)
+    engine = start["src/engine.py"]
+    changed = engine.replace(function("throttle", 1), function("throttle", 2))
+    made.commit(
+        "symbol", "Let throttle_back count twice\n\nCloses #12\n\nSigned-off-by: A <a@b.c>", {"src/engine.py": changed}
+    )
+    made.commit("again", "Let throttle_back count twice\n\nCloses #12", {"src/engine.py": engine})
+    made.commit(
+        "file", "Mend what tank.py returns when it is empty", {"src/tank.py": module("fill", "drain", constant=3)}
+    )
+    java = start["src/Valve.java"].replace("flow = turns", "flow = 2 * turns")
+    made.commit("java", "Twice as much has to come out of it", {"src/Valve.java": java})
+    long = start["src/long.py"].replace("1 * 70\n", "9 * 70\n").replace("LIMIT = 1", "LIMIT = 2")
+    made.commit("long", "Wait a little longer before the start", {"src/long.py": long})
+    made.commit("revert", 'Revert "Let throttle count twice"', {"src/engine.py": changed})
+    made.commit("automated", "Bump version of everything to 2.0.0", {"src/engine.py": engine})
+    made.commit("bot", "Update all the dependencies of engine", {"src/engine.py": changed}, "renovate[bot] <r@x.org>")
+    made.commit("short", "Fix it", {"src/engine.py": engine})
+    made.commit("docs", "Say how a rocket is to be flown", {"README.md": "Upwards.\n"})
+    made.commit("tests", "Test the engine more than before", {"tests/test_engine.py": "def test_all():\n    pass\n"})
+    made.commit("vendored", "Take the newer library for parts", {"vendor/lib.py": module("borrowed", constant=4)})
+    made.commit("new", "Add a parachute for the landing", {"src/parachute.py": module("open_it")})
+    made.commit(
+        "renamed", "Call the parachute what it is", {"src/parachute.py": None, "src/chute.py": module("open_it")}
+    )
+    made.commit("bulk", "Count three times in every part", {path: module("part", constant=3) for path in MANY})
+    blanks = start["src/engine.py"].replace("total + 1", "total  +  1")
+    made.commit("blanks", "Put more space around every sign", {"src/engine.py": blanks})
+    made.commit("added", "Comment on nothing that was there", {"src/empty.py": "", "src/engine.py": blanks})
+    wide = "".join(f"VALUE_{number} = {number}\n" for number in range(MAX_LINES + 1))
+    made.commit("table", "Add the table of values for it", {"src/table.py": wide})
+    made.commit("lines", "Double all of the values in it", {"src/table.py": wide.replace(" = ", " = 2 * ")})
+    made.git("checkout", "--quiet", "-b", "side", "HEAD~1")
+    made.commit("side", "Mend how much chute.py lets out", {"src/chute.py": module("open_it", constant=5)})
+    made.git("checkout", "--quiet", "main")
+    made.git("merge", "--quiet", "--no-ff", "--message=Merge the side of it all", "side")
+    return made
+
+
+@pytest.fixture(scope="module")
+def miner(made: MadeRepository, tmp_path_factory: pytest.TempPathFactory) -> IssueMiner:
+    history = fetched(made.folder.as_uri(), tmp_path_factory.mktemp("cache"), "")
+    return IssueMiner(history, HistoryRepositories(history.git.folder, history=history), REPOSITORY, 100, "")
+
+
+def of_commit(miner: IssueMiner, made: MadeRepository, name: str) -> dict[str, object]:
+    (row,) = (row for row in miner.rows if row["instance_id"] == f"local__rockets-{made.commits[name][:12]}")
+    return row
+
+
+def gold_of(row: dict[str, object]) -> list[tuple[str, int, int]]:
+    return [(span["file"], span["start_line"], span["end_line"]) for span in json.loads(str(row["gold_context"]))]
+
+
+def test_each_rule_leaves_out_the_commit_that_it_is_about(miner: IssueMiner) -> None:
+    assert len(miner.rows) == 5
+    assert miner.left_out == {
+        "merge": 1,
+        "first commit": 1,
+        "revert": 1,
+        "automated": 2,
+        "message of fewer than 4 words": 1,
+        "no source file": 1,
+        "tests alone": 1,
+        "generated or vendored files alone": 1,
+        "new files alone": 3,
+        "renames alone": 1,
+        "more than 10 source files": 1,
+        "white space alone": 1,
+        "more than 200 lines": 1,
+        "a message that another commit has": 1,
+    }
+    assert "first commit: 1" in miner.said()
+
+
+def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines_it_replaces(
+    miner: IssueMiner, made: MadeRepository
+) -> None:
+    row = next(row for row in miner.rows if "throttle_back" in str(row["problem_statement"]))
+    assert row["problem_statement"] == "Let throttle_back count twice\n\nCloses #12"
+    start = 1 + len(f"{function('ignite', 1)}\n\n".splitlines())
+    assert gold_of(row) == [("src/engine.py", start, start + len(function("throttle", 1).splitlines()) - 1)]
+    row = of_commit(miner, made, "file")
+    assert row["base_commit"] == made.commits["again"]
+    assert (row["language"], row["repo"]) == ("python", REPOSITORY)
+    row = of_commit(miner, made, "java")
+    assert (row["language"], gold_of(row)) == ("java", [("src/Valve.java", 2, 5)])
+    # Around the line in the long function stands no short definition, and none around the constant.
+    row = of_commit(miner, made, "long")
+    assert gold_of(row) == [("src/long.py", 1, 1), ("src/long.py", 76, 76)]
+
+
+def test_how_much_a_message_gives_away(miner: IssueMiner, made: MadeRepository) -> None:
+    assert of_commit(miner, made, "file")["source"] == NAMES_FILE
+    assert of_commit(miner, made, "side")["source"] == NAMES_FILE
+    assert of_commit(miner, made, "java")["source"] == NAMES_NEITHER
+    assert of_commit(miner, made, "long")["source"] == NAMES_NEITHER
+
+
+def test_a_message_that_names_a_definition(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "one")
+    made.commit("first", "Begin with two of them", {"a.py": module("fill_up", "drain")})
+    made.commit("named", "Let fill_up start from three instead", {"a.py": module("fill_up", "drain", constant=3)})
+    history = fetched(made.folder.as_uri(), tmp_path / "cache", "main")
+    (row,) = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/one", 9, "").rows
+    assert row["source"] == NAMES_SYMBOL
+
+
+def test_a_smaller_number_is_the_beginning_of_a_larger_and_a_seed_another_choice(miner: IssueMiner) -> None:
+    def ids(n: int, seed: str = "") -> set[object]:
+        other = IssueMiner(miner.history, miner.repositories, REPOSITORY, n, seed)
+        return {row["instance_id"] for row in other.rows}
+
+    assert len(ids(2)) == 2
+    assert ids(2) < ids(4) < ids(9)
+    assert len({frozenset(ids(2, seed)) for seed in "abcdef"}) > 1
+
+
+@pytest.mark.parametrize(
+    ("path", "is_one"),
+    [
+        ("src/engine.py", True),
+        ("lib/latest.js", True),
+        ("src/contest.go", True),
+        ("pkg/engine_test.go", False),
+        ("src/engine.spec.ts", False),
+        ("src/test/java/A.java", False),
+        ("spec/a_spec.rb", False),
+        ("src/EngineTest.java", False),
+        ("third_party/zlib/inflate.c", False),
+        ("web/jquery.min.js", False),
+        ("api/a_pb2.py", False),
+        ("README.md", False),
+    ],
+)
+def test_which_files_are_source(path: str, is_one: bool) -> None:
+    assert is_source(path) is is_one
+
+
+def _mine(lake: Path, *arguments: object) -> Said:
+    return command("ingest", "mine", *arguments, "--chunkers", "whole-file", "--lake", lake)
+
+
+def test_the_same_command_on_the_same_commit_gives_the_same_bytes(made: MadeRepository, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        copy = shutil.copytree(made.folder, tmp_path / name / "rockets")
+        said = _mine(tmp_path / f"lake-{name}", copy, "--tasks", "completion,issue", "--n", 4)
+        assert said.code == 0, said.err
+        assert "rockets-issue: 4 issue tasks; commits left out: merge: 1, first commit: 1" in said.err
+    assert stored(tmp_path / "lake-one") == stored(tmp_path / "lake-two")
+    lake = Lake(tmp_path / "lake-one")
+    rows = lake.read("benchmarks").sort("name").select("name", "like", "label", "revision").rows()
+    head = made.git("rev-parse", "main")
+    assert rows == [
+        ("rockets-completion", "repoeval", "mined", f"{head} n=4"),
+        ("rockets-issue", "contextbench", "mined", f"{head} n=4"),
+    ]
+    times = {path: path.stat().st_mtime_ns for path in lake.root.rglob("*.parquet")}
+    assert _mine(lake.root, made.folder, "--tasks", "completion,issue", "--n", 4).code == 0
+    assert {path: path.stat().st_mtime_ns for path in lake.root.rglob("*.parquet")} == times
+
+
+def test_commits_share_what_did_not_change(made: MadeRepository, tmp_path: Path) -> None:
+    assert _mine(tmp_path / "lake", made.folder, "--tasks", "issue").code == 0
+    lake = Lake(tmp_path / "lake")
+    files = lake.read("files")
+    searched = files.filter(~pl.col("pool_id").str.ends_with(REST))
+    assert searched["pool_id"].n_unique() == 5
+    assert files.height > 3 * lake.read("blobs").height
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["nowhere"], Exit.MISSING, "nowhere is neither a folder nor a URL"),
+        (["."], Exit.MISSING, "Name a folder that git knows as a repository"),
+        (["ssh://host/a/b"], Exit.INVALID, "is refused"),
+        (["{made}", "--at", "v9"], Exit.MISSING, "has no commit, branch or tag 'v9'"),
+        (["{made}", "--tasks", "isue"], Exit.USAGE, "Did you mean 'issue'?"),
+        (["{made}", "--label", "???"], Exit.USAGE, "--label NAME"),
+        (["{made}", "--tasks", "line"], Exit.MISSING, "nothing could be mined"),
+    ],
+)
+def test_what_cannot_be_mined_is_said(
+    made: MadeRepository,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    code: Exit,
+    words: str,
+) -> None:
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    said = _mine(tmp_path / "lake", *(one.format(made=made.folder) for one in arguments))
+    assert said.code == code
+    assert words in said.err
+    assert "Traceback" not in said.err
+    assert "fault of Goldspan's own" not in said.err
+
+
+def test_odd_messages_and_paths_are_taken_as_they_are(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "odd")
+    odd = "M\x1e\x1f A\n\n0123456789012345678901234567890123456789\nM\ta.py"
+    made.commit("first", odd, {"M": "", "a b\n.py": module("one"), "é.py": module("two")})
+    made.commit("empty", "Change nothing of it at all", {})
+    made.commit("both", f"Let both of them count more\n{odd}", {"a b\n.py": module("one", constant=2), "é.py": ""})
+    history = fetched(made.folder.as_uri(), tmp_path / "cache", "")
+    commits = {commit.commit_id: commit for commit in history.commits()}
+    assert list(commits) == [*reversed(made.commits.values())]
+    assert commits[made.commits["first"]].message == odd
+    assert commits[made.commits["empty"]].changes == ()
+    assert [change.before for change in commits[made.commits["both"]].changes] == ["a b\n.py", "é.py"]
+    rows = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/odd", 9, "").rows
+    assert {path for row in rows for path, _, _ in gold_of(row)} <= {"a b\n.py", "é.py"}
+
+
+def test_two_commands_lead_to_a_verdict(made: MadeRepository, tmp_path: Path) -> None:
+    lake = ("--lake", tmp_path / "lake")
+    assert command("ingest", "mine", made.folder, "--tasks", "completion,issue", *lake).code == 0
+    said = command("evaluate", *lake)
+    assert said.code == 0, said.err
+    assert "rockets-issue (mined): line_f1, mean over items, all items (rockets-issue@docs-v1)" in said.out
+    assert "rockets-completion (mined): line_f1@8000" in said.out
+    slices = Lake(tmp_path / "lake").read("aggregates", benchmark="rockets-issue")
+    assert {NAMES_FILE, NAMES_NEITHER} <= set(slices.filter(slice="source")["slice_value"])
+    assert command("report", "--site", tmp_path / "site", *lake).code == 0
+    assert "mined" in (tmp_path / "site/rockets-issue.html").read_text(encoding="utf-8")
+
+
+def test_an_empty_repository_is_said_to_be_empty(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "empty")
+    said = _mine(tmp_path / "lake", made.folder)
+    assert said.code == Exit.MISSING
+    assert "is no commit" in said.err
