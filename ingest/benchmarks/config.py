@@ -37,7 +37,7 @@ PUBLISHED = "published"
 RESERVED: Mapping[str, str] = {
     PUBLISHED: "the published data",
     "sample": "the bundled sample",
-    "mined": "what is mined from packages",
+    "mined": "what is mined from a repository or from packages",
 }
 """Labels that say something else already."""
 _LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")

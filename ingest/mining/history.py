@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import io
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -13,9 +12,10 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
-from ingest.sources.checkout import MAX_BLOB_BYTES, Checkout
-from ingest.sources.git import GitFolder, Repositories
+from ingest.sources.checkout import MAX_BLOB_BYTES, Checkout, GitFile
+from ingest.sources.git import Repositories
 from ingest.sources.git_address import RepositoryError
+from ingest.sources.git_process import GitProcess
 from ingest.sources.tree import unusable
 from lake.errors import Exit
 from lake.limits import MAX_REPOSITORY_BYTES
@@ -72,7 +72,7 @@ class History:
         head: The commit whose history it is, 40 hex digits.
     """
 
-    git: GitFolder
+    git: GitProcess
     head: str
 
     def commits(self) -> Iterator[Commit]:
@@ -118,7 +118,7 @@ def fetched(url: str, cache: Path, at: str) -> History:
         GoldspanError: There is no git, or the cache cannot be used.
     """
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
-    git = GitFolder(folder)
+    git = GitProcess(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_suffix(".lock")):
@@ -136,17 +136,17 @@ def fetched(url: str, cache: Path, at: str) -> History:
         raise RepositoryError(f"{url} cannot be read: {answer.reason}", hint=hint, code=Exit.MISSING)
     head = git.commit_of(at or HEAD)
     if head is None:
-        branches = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").out.split()
+        branches = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").out.decode().split()
         what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is no commit"
         raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
     return History(git, head)
 
 
-def _text(git: GitFolder, *arguments: str) -> str:
+def _text(git: GitProcess, *arguments: str) -> str:
     done = git.run(*arguments, timeout=FETCH_SECONDS)
     if done.code:
         raise RepositoryError(f"git {arguments[0]} cannot read the history: {done.reason}", where=str(git.folder))
-    return done.out
+    return done.out.decode(errors="replace")
 
 
 @dataclass
@@ -176,16 +176,19 @@ class HistoryRepositories(Repositories):
     _contents: dict[str, bytes | None] = field(default_factory=dict)
     _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def files(self, repo: str, commit: str) -> Checkout:
-        """The files at a commit of the history.
+    def files(self, repo: str, commit: str | None = None) -> Checkout:
+        """The files at a commit of the history; at its head without one.
 
         Raises:
             RepositoryError: There is no such commit, or its files are more than is held.
         """
         assert self.history is not None
+        commit = commit or self.history.head
         if commit not in self._listings:
             self._listings[commit] = self.history.listing(commit)
-        return _AtCommit(repo, io.BytesIO(), owner=self, listing=self._listings[commit])
+        listing = self._listings[commit]
+        files = [GitFile(path, listing[path], None) for path in sorted(listing)]
+        return _AtCommit(self.history.git, repo, commit, files, owner=self)
 
     def contents(self, ids: Collection[str]) -> None:
         """Read the contents of some ids, as far as that was not done."""
@@ -216,13 +219,12 @@ class _AtCommit(Checkout):
     """The files of one commit of a history."""
 
     owner: HistoryRepositories = field(kw_only=True)
-    listing: Mapping[str, str] = field(kw_only=True)
 
-    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
-        """As of `Checkout`."""
-        wanted = {path: blob_id for path, blob_id in self.listing.items() if only is None or path in only}
-        self.owner.contents(wanted.values())
-        for path in sorted(wanted):
-            data = self.owner.content(wanted[path])
+    def read(self, files: Sequence[GitFile] | None = None) -> Iterator[tuple[GitFile, bytes]]:
+        """As of `Checkout`; those of more than `MAX_BLOB_BYTES` are left out."""
+        chosen = self.files if files is None else files
+        self.owner.contents([file.blob_id for file in chosen])
+        for file in chosen:
+            data = self.owner.content(file.blob_id)
             if data is not None:
-                yield path, data
+                yield file, data

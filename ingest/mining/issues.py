@@ -155,7 +155,9 @@ class IssueMiner:
             return NO_OLD_LINE, {}
         if sum(map(len, edited.values())) > MAX_LINES:
             return TOO_MANY, {}
-        files = dict(self.repositories.files(self.repository, commit.parent).read(edited.keys()))
+        before = self.repositories.files(self.repository, commit.parent)
+        wanted = [file for file in before.files if file.path in edited]
+        files = {file.path: data for file, data in before.read(wanted)}
         gold, names = [], set[str]()
         for path, lines in sorted(edited.items()):
             spans, around = _around(files.get(path, b""), ending_of(path), lines)
