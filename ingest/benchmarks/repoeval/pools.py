@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from ingest.benchmarks.declaration import PoolGroup
+from ingest.benchmarks.repoeval.hard_negatives import with_hard_negatives
 from ingest.benchmarks.repoeval.tasks import Task
 from ingest.contents.blobs import pool_frames
-from ingest.mining.hard_negatives import with_hard_negatives
 from ingest.sources.tree import Entry, Tree, UnreadableEntryError
 from lake.limits import MAX_POOL_LINES
 from lake.rejects import Rejects
