@@ -93,8 +93,8 @@ def kind_of(row: object) -> str:
     """What to add where a row has no gold: whose it is, if its keys (or columns) tell, and what to do."""
     if not isinstance(row, (dict, list)) or not all(key in row for key in _SWE_BENCH):
         return ""
-    gold = "`gold_context`, a list of {file, start_line, end_line} to be found"
-    return f": rows of SWE-bench have no gold context; give each row {gold}, and read it in the manner of contextbench"
+    declaration = "a declaration reads them: like: contextbench, fields: {gold: patch}"
+    return f": rows of SWE-bench have no gold context; {declaration}, with the definitions that the patch edits as gold"
 
 
 def is_encodable(text: str) -> bool:

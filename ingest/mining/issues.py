@@ -10,21 +10,18 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from ingest.contents.definitions import definitions_of, ending_of
-from ingest.contents.patches import edited_lines
+from ingest.contents.edited_definitions import edited_sources, surroundings_of
 from ingest.mining.history import Commit, History, HistoryRepositories
-from lake.text import decode, language_of
+from lake.text import language_of
 
 MAX_FILES = 10
 """A commit that changes more source files is no answer to one question."""
 MAX_LINES = 200
 """Nor is one that changes more lines of the files before it."""
-MAX_DEFINITION_LINES = 100
-"""A longer definition around a changed line is no gold: the line alone is, or a shorter definition inside."""
 MIN_WORDS = 4
 """A message of fewer words asks nothing."""
 
@@ -147,10 +144,7 @@ class IssueMiner:
         if not self.history.patch(commit, ignoring_blanks=True).strip():
             return WHITE_SPACE, {}
         patch = self.history.patch(commit)
-        edited: dict[str, list[int]] = {}
-        for path, line, _ in edited_lines(patch, "docs").lines:
-            if is_source(path):
-                edited.setdefault(path, []).append(line)
+        edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
         if not edited:
             return NO_OLD_LINE, {}
         if sum(map(len, edited.values())) > MAX_LINES:
@@ -160,7 +154,7 @@ class IssueMiner:
         files = {file.path: data for file, data in before.read(wanted)}
         gold, names = [], set[str]()
         for path, lines in sorted(edited.items()):
-            spans, around = _around(files.get(path, b""), ending_of(path), lines)
+            spans, around = surroundings_of(files.get(path, b""), path, lines)
             gold += [{"file": path, "start_line": start + 1, "end_line": end} for start, end in spans]
             names |= around
         if not gold:
@@ -176,35 +170,6 @@ class IssueMiner:
             "patch": patch,
             "gold_context": json.dumps(gold),
         }
-
-
-def _around(data: bytes, ending: str, lines: Sequence[int]) -> tuple[list[tuple[int, int]], set[str]]:
-    """The innermost definitions around some lines, lines alone where there is none; and the definitions' names."""
-    text, _ = decode(data)
-    found = definitions_of(text, ending)["docs"].definitions
-    short = [one for one in found if one.line_end - one.line_start <= MAX_DEFINITION_LINES]
-    spans, names = set[tuple[int, int]](), set[str]()
-    for line in lines:
-        around = [one for one in short if one.line_start <= line < one.line_end]
-        inner = min(around, key=lambda one: one.line_end - one.line_start, default=None)
-        spans.add((line, line + 1) if inner is None else (inner.line_start, inner.line_end))
-        names |= {one.name for one in around if one.name}
-    n_lines = text.count("\n") + (not text.endswith("\n"))
-    return list(_merged((start, min(end, n_lines)) for start, end in spans if start < n_lines)), names
-
-
-def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
-    """Spans in order, those that touch or overlap as one."""
-    last: tuple[int, int] | None = None
-    for start, end in sorted(spans):
-        if last is not None and start <= last[1]:
-            last = (last[0], max(last[1], end))
-            continue
-        if last is not None:
-            yield last
-        last = (start, end)
-    if last is not None:
-        yield last
 
 
 def _given_away(question: str, paths: Iterable[str], names: Iterable[str]) -> str:

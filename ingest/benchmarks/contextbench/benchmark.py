@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import polars as pl
 
-from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL, Audit, audit
+from ingest.benchmarks.contextbench.gold import DOCS, OFFICIAL, Audit, GoldFile, GoldSpan, audit
 from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files, is_not_at_hand, pool_groups
 from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
@@ -26,6 +26,7 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.benchmarks.fields import Fields
+from ingest.contents.edited_definitions import gold_of_patch
 from ingest.contents.patches import edit_rows
 from ingest.sources.git import Cloning
 from ingest.sources.repository import Repository
@@ -153,12 +154,21 @@ def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> I
         return
     repository, files, why_not = gold_files(pool, trees, rejects)
     for one in pool:
-        found = audit(one.gold, files) if repository and one.why_not is None else None
+        gold = [*one.gold, *_of_patch(one, files)]
+        found = audit(gold, files) if repository and one.why_not is None else None
         reason = one.why_not or why_not
         if found is not None and not found.has_gold:
             reason = "none of its gold files is in its repository"
+            if one.gold_patch:
+                reason = "its patch replaces no line of a source file that stood in its repository"
             rejects.add(*one.where, f"{one.item_id}: {reason}")
         yield _Checked(one, repository, found, reason)
+
+
+def _of_patch(one: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
+    """The gold that a patch tells: the definitions around the lines that it replaces."""
+    data = {path: file.data for path, file in files.items()}
+    return [GoldSpan(path, start + 1, end, None) for path, start, end in gold_of_patch(one.gold_patch, data)]
 
 
 def _item(checked: _Checked, subset: str) -> dict[str, object]:
@@ -187,8 +197,11 @@ def _notes(checked: Sequence[_Checked]) -> Iterator[str]:
     counts: Counter[str] = Counter()
     for one in checked:
         counts += one.audit.counts if one.audit else Counter()
-    n_spans = sum(len(one.instance.gold) for one in checked)
-    n_audited = sum(len(one.instance.gold) for one in checked if one.audit)
+    of_patches = sum(
+        row["gold"] == DOCS for one in checked if one.instance.gold_patch and one.audit for row in one.audit.rows
+    )
+    n_spans = sum(len(one.instance.gold) for one in checked) + of_patches
+    n_audited = sum(len(one.instance.gold) for one in checked if one.audit) + of_patches
     said = ", ".join(f"{meaning}: {counts[name]:,}" for name, meaning in FLAGS.items() if counts[name])
     yield f"{counted(n_spans, 'gold span')}, {n_audited:,} of them held against their files; {said or 'nothing odd'}"
 

@@ -32,6 +32,7 @@ GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 _FIELDS = ("file", "start_line", "end_line")
 # The published blocks have a full-width colon; files that were typed again may have the ASCII one.
 _HEAD = re.compile(r"^context(\d{1,9})([：:])[ \t]*\r?$", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
+_DIFF = re.compile(r"^(diff --git |--- )", re.MULTILINE)
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}")
 
 
@@ -88,6 +89,12 @@ def decode_gold(value: object) -> list[GoldSpan]:
     if isinstance(value, (list, tuple)):
         return [_span(one, f"span {place}") for place, one in enumerate(value, start=1)]
     raise FieldError(reason=f"it is {_called(value)}, not a list of spans")
+
+
+def patch_of(row: Mapping[str, object]) -> str:
+    """The unified diff that a row has in the place of its gold context; empty where it has none there."""
+    value = row.get(GOLD_KEYS[0])
+    return value if isinstance(value, str) and _DIFF.search(value) else ""
 
 
 def docs_path(given: str) -> str:

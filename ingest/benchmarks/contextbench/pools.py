@@ -12,6 +12,7 @@ from ingest.benchmarks.contextbench.gold import GoldFile, docs_path
 from ingest.benchmarks.contextbench.rows import Instance
 from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import joined, pool_batches, pool_frames
+from ingest.contents.edited_definitions import edited_sources
 from ingest.sources.git import Repositories
 from ingest.sources.git_address import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryFiles, is_searched
@@ -113,6 +114,7 @@ def gold_files(
     """A pool's repository and the files its instances' gold names, or why there is none."""
     one = pool[0]
     wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
+    wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
     try:
         repository = trees.find(one)
         if repository is None:

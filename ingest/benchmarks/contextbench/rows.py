@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of
+from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
 from ingest.benchmarks.fields import FieldError, Fields, check, kind_of, upstream_rows
 from ingest.sources.git_address import GITHUB, why_no_name
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
@@ -46,7 +46,8 @@ class Instance:
         upstream_id: `instance_id`, where the row has one beside.
         repo: `owner/name`; with no owner where none can be told.
         commit: What the repository stands at.
-        gold: Its gold spans; none where they cannot be decoded.
+        gold: Its gold spans; none where they cannot be decoded, or are told by a patch.
+        gold_patch: The patch that tells its gold, where the row has that in place of spans.
         why_not: Why it cannot be scored, whatever its repository holds.
         where: The file and the place in it.
     """
@@ -62,6 +63,7 @@ class Instance:
     gold: Sequence[GoldSpan]
     why_not: str | None
     where: tuple[str, str]
+    gold_patch: str = ""
 
     @property
     def ids(self) -> list[str]:
@@ -119,8 +121,8 @@ def repository_of(row: Row, item_id: str) -> str:
 
 
 def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
-    if not first.gold or not again.gold:
-        return again if again.gold else first
+    if not (first.gold or first.gold_patch) or not (again.gold or again.gold_patch):
+        return again if again.gold or again.gold_patch else first
     differing = [] if _places(first) == _places(again) else ["gold"]
     differing += [] if first.commit == again.commit else ["commit"]
     if not differing:
@@ -132,7 +134,7 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
 
 
 def _places(instance: Instance) -> list[tuple[str, int, int]]:
-    return sorted(span[:3] for span in instance.gold)
+    return sorted(span[:3] for span in instance.gold) or [(instance.gold_patch, 0, 0)]
 
 
 def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | None:
@@ -145,8 +147,9 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
     statement = _text(row, "problem_statement")
     gold: list[GoldSpan] = []
     why_not = []
+    gold_patch = patch_of(row)
     try:
-        gold = gold_of(row)
+        gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
         why_not.append(f"its gold cannot be decoded: {error}")
     if reason := why_no_name(repo):
@@ -157,7 +160,7 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
         why_not.append("`problem_statement` is missing or no text")
     if why_not:
         rejects.add(*where, f"{ids[0]}: {'; '.join(why_not)}", excerpt_of(row.get("gold_context")))
-    elif not gold:
+    elif not gold and not gold_patch:
         why_not.append("its gold names nothing")
     return Instance(
         item_id=ids[0],
@@ -171,6 +174,7 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
         gold=gold,
         why_not="; ".join(why_not) or None,
         where=where,
+        gold_patch=gold_patch,
     )
 
 

@@ -309,7 +309,7 @@ def test_rows_of_swe_bench_are_known_and_their_owner_reads_what_to_add(
         put(tmp_path / file, jsonl([dict(SWE_BENCH)]))
     said = ingest(tmp_path / "lake", "--config", declared(tmp_path, name, data, {}))
     assert said.code == Exit.INCOMPLETE
-    assert "rows of SWE-bench have no gold context; give each row `gold_context`" in said.err
+    assert "rows of SWE-bench have no gold context; a declaration reads them: like: contextbench" in said.err
 
 
 def test_a_repository_without_python_is_not_said_to_be_away(tmp_path: Path) -> None:

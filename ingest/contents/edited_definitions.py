@@ -1,0 +1,83 @@
+"""From the lines that a patch replaces to what a reader needs of them: the definitions around them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from ingest.contents.definitions import definitions_of, ending_of
+from ingest.contents.patches import edited_lines
+from lake.text import decode, language_of, split_lines
+
+MAX_DEFINITION_LINES = 100
+"""A longer definition around a changed line is not meant: a shorter one inside is, or the line alone."""
+
+
+class Surroundings(NamedTuple):
+    """What stands around some lines of a file.
+
+    Attributes:
+        spans: Lines from 0, half-open, in order and without overlap.
+        names: The names of the definitions around the lines, the innermost and those that hold it.
+    """
+
+    spans: list[tuple[int, int]]
+    names: frozenset[str]
+
+
+def edited_sources(patch: str) -> dict[str, list[int]]:
+    """The files of a known language that stood there before a patch, each with the lines, from 0, that it edits."""
+    edited: dict[str, list[int]] = {}
+    for path, line, _ in edited_lines(patch, "docs").lines:
+        if language_of(path):
+            edited.setdefault(path, []).append(line)
+    return edited
+
+
+def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surroundings:
+    """The innermost definitions around some lines of a file; a line alone where there is none.
+
+    Args:
+        data: What the file holds.
+        path: Where it lies; its ending decides the language.
+        lines: Lines from 0; those past the file's end have nothing around them.
+    """
+    text, _ = decode(data)
+    found = definitions_of(text, ending_of(path)).get("docs")
+    definitions = found.definitions if found else []
+    short = [one for one in definitions if one.line_end - one.line_start <= MAX_DEFINITION_LINES]
+    n_lines = len(split_lines(text))
+    spans, names = set[tuple[int, int]](), set[str]()
+    for line in lines:
+        around = [one for one in short if one.line_start <= line < one.line_end]
+        inner = min(around, key=lambda one: one.line_end - one.line_start, default=None)
+        start, end = (line, line + 1) if inner is None else (inner.line_start, inner.line_end)
+        names |= {one.name for one in around if one.name}
+        if start < n_lines:
+            spans.add((start, min(end, n_lines)))
+    return Surroundings(list(_merged(spans)), frozenset(names))
+
+
+def gold_of_patch(patch: str, files: Mapping[str, bytes]) -> list[tuple[str, int, int]]:
+    """What a patch says has to be read: path and lines, from 0 and half-open, of those of its files that are given."""
+    edited = edited_sources(patch)
+    return [
+        (path, *span)
+        for path, lines in sorted(edited.items())
+        if path in files
+        for span in surroundings_of(files[path], path, lines).spans
+    ]
+
+
+def _merged(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Spans in order, those that touch or overlap as one."""
+    last: tuple[int, int] | None = None
+    for start, end in sorted(spans):
+        if last is not None and start <= last[1]:
+            last = (last[0], max(last[1], end))
+            continue
+        if last is not None:
+            yield last
+        last = (start, end)
+    if last is not None:
+        yield last

@@ -1,0 +1,121 @@
+"""Issue data sets that have a patch in place of a gold context: what of the repository is gold then."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+import yaml
+
+from ingest.contents.edited_definitions import MAX_DEFINITION_LINES, edited_sources, gold_of_patch, surroundings_of
+from lake.errors import Exit
+from lake.store import Lake
+from tests.ingest.benchmarks.contextbench import context_cases
+from tests.tiny import command, jsonl, put
+
+SOURCE = """import os
+
+LIMIT = 3
+
+
+class Engine:
+    def start(self):
+        return LIMIT
+
+    def stop(self):
+        return 0
+"""
+
+
+def patch_of(path: str, start: int, lines: list[str]) -> str:
+    """A unified diff of one hunk."""
+    n_old, n_new = (sum(line[0] in marks for line in lines) for marks in (" -", " +"))
+    head = f"diff --git a/{path} b/{path}\n--- a/{path}\n+++ b/{path}\n@@ -{start},{n_old} +{start},{n_new} @@\n"
+    return head + "".join(f"{line}\n" for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("lines", "spans"),
+    [
+        ([7], [(6, 8)]),
+        ([7, 10], [(6, 8), (9, 11)]),
+        ([2], [(2, 3)]),
+        ([5], [(5, 11)]),
+        ([2, 3], [(2, 4)]),
+        ([99], []),
+    ],
+    ids=["a method", "two methods", "a constant", "a class's own line", "two lines that touch", "past the end"],
+)
+def test_the_innermost_definitions_are_around_lines(lines: list[int], spans: list[tuple[int, int]]) -> None:
+    assert surroundings_of(SOURCE.encode(), "a.py", lines).spans == spans
+
+
+def test_a_long_definition_is_not_meant() -> None:
+    body = "".join(f"    x = {number}\n" for number in range(MAX_DEFINITION_LINES))
+    assert surroundings_of(f"def f():\n{body}".encode(), "a.py", [50]).spans == [(50, 51)]
+
+
+def test_files_of_no_known_language_and_new_files_are_not_gold() -> None:
+    patch = patch_of("a.py", 8, ["-        return LIMIT", "+        return LIMIT + 1"])
+    patch += patch_of("CHANGES.md", 1, ["-one", "+two"])
+    patch += (
+        "diff --git a/new.py b/new.py\nnew file mode 100644\n--- /dev/null\n+++ b/new.py\n@@ -0,0 +1,1 @@\n+x = 1\n"
+    )
+    assert edited_sources(patch) == {"a.py": [7]}
+    assert gold_of_patch(patch, {"a.py": SOURCE.encode()}) == [("a.py", 6, 8)]
+    assert gold_of_patch(patch, {}) == []
+
+
+def _declared(folder: Path, rows: list[dict[str, object]]) -> Path:
+    put(folder / "rows.jsonl", jsonl(rows))
+    data = {"rows": "rows.jsonl", "repo_files": "files", "subset": "full"}
+    content = {"name": "swe", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
+    return put(folder / "swe.yaml", yaml.safe_dump(content).encode())
+
+
+def test_rows_with_a_patch_become_items_with_gold(tmp_path: Path) -> None:
+    usual = context_cases.row("acme__rockets-1")
+    files = {file["path"]: file["content"] for file in pl.read_parquet(context_cases.repo_parquet()).to_dicts()}
+    path = next(path for path in files if str(path).endswith(".py"))
+    first = str(files[path], "utf-8") if isinstance(files[path], bytes) else str(files[path])
+    line = first.splitlines()[0]
+    rows = []
+    kept = ("repo", "base_commit", "problem_statement")
+    for number, patch in enumerate([patch_of(path, 1, [f"-{line}", "+pass"]), patch_of("docs.md", 1, ["-a", "+b"])]):
+        row: dict[str, object] = {key: usual[key] for key in kept}
+        rows.append({**row, "instance_id": f"acme__rockets-{number + 1}", "patch": patch})
+        put(tmp_path / f"files/acme__rockets-{number + 1}.parquet", context_cases.repo_parquet())
+    said = command(
+        "ingest", "--config", _declared(tmp_path, rows), "--chunkers", "whole-file", "--lake", tmp_path / "lake"
+    )
+    assert said.code == Exit.INCOMPLETE, said.err
+    assert "swe full: 1 of 2 can be scored" in said.err
+    items = Lake(tmp_path / "lake").read("items").sort("item_id")
+    assert items["scorable"].to_list() == [True, False]
+    assert items["why_not"][1] == "its patch replaces no line of a source file that stood in its repository"
+    gold = Lake(tmp_path / "lake").read("gold_spans")
+    assert set(gold["gold"]) == {"context", "context-official"}
+    assert set(gold["path"]) == {path}
+    assert gold["line_start"].min() == 0
+
+
+def test_the_real_rows_have_gold_by_their_patches(shared: Path, tmp_path: Path) -> None:
+    data = {"root": str(shared / "contextbench"), "rows": "test.parquet", "repo_files": "repo_files", "subset": "full"}
+    content = {"name": "by-patch", "like": "contextbench", "data": data, "fields": {"gold": "patch"}}
+    file = put(tmp_path / "ours.yaml", yaml.safe_dump(content).encode())
+    reads = ("--config", file, "--config-reads", shared / "contextbench", "--chunkers", "whole-file")
+    assert command("ingest", *reads, "--lake", tmp_path / "lake").code == Exit.INCOMPLETE
+    lake = Lake(tmp_path / "lake")
+    scorable = lake.read("items").filter("scorable")
+    assert scorable.height == 21
+    edited = lake.read("edits").filter(reading="docs").select("item_id", "path", "line")
+    gold = lake.read("gold_spans").filter(gold="context").select("item_id", "path", "line_start", "line_end")
+    # Every line that a patch replaces in a file that is searched is inside a span.
+    inside = edited.join(gold, on=["item_id", "path"]).filter(
+        pl.col("line").is_between("line_start", "line_end", "left")
+    )
+    both = edited.join(gold.select("item_id", "path").unique(), on=["item_id", "path"], how="semi")
+    assert inside.unique(["item_id", "path", "line"]).height == both.height
+    assert json.dumps(sorted(set(gold["item_id"]))) == json.dumps(sorted(scorable["item_id"]))
