@@ -1,0 +1,155 @@
+"""Items handed out to agents: per item what is asked, the repository as it stood, and nothing of the answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
+
+import polars as pl
+
+from ingest.runs.searches.asking import written
+from lake.catalog.task import Task
+from lake.errors import Exit, GoldspanError
+from lake.naming import REST
+from lake.selection import Where, of_where
+from lake.store import Lake
+from lake.text import split_lines
+
+PROMPT, ABOUT, REPOSITORY, TASKS = "prompt.md", "task.json", "repository", "tasks.jsonl"
+_COLUMNS = (
+    "item_id",
+    "repo",
+    "commit",
+    "language",
+    "pool_id",
+    "target_path",
+    "target_line",
+    "target_text",
+    "n_candidates",
+)
+_NOT_HOSTED = {"sample", "mined"}
+"""Labels of data whose repositories have no public address."""
+
+
+class HandedOut(NamedTuple):
+    """What was written: how many items, and what could not be, a sentence each."""
+
+    n_items: int
+    unwritten: list[str]
+
+
+def hand_out(
+    lake: Lake, task: Task, where: Where, folder: Path, *, as_lines: bool, with_repositories: bool
+) -> HandedOut:
+    """Write the selected scorable items of a task into a new folder.
+
+    A folder per item holds `prompt.md`, `task.json` and `repository/`, the text files of the repository at the item's
+    commit without its history, in which the fix may be; of a completion the text that is asked for is cut out. As lines
+    there is one file `tasks.jsonl` of what the two files say.
+
+    Raises:
+        GoldspanError: The folder holds something, nothing is selected, or the items are about no repository.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise GoldspanError(
+            "the folder for the tasks holds something", where=str(folder), hint="Name a new one: -o DIR"
+        )
+    items = _items(lake, task, where)
+    folder.mkdir(parents=True, exist_ok=True)
+    unwritten: list[str] = []
+    labels = lake.scan_part("benchmarks", task.benchmark).select("label").collect()["label"]
+    hosted = "" if set(labels) & _NOT_HOSTED else "https://github.com"
+    with_files = with_repositories and not as_lines
+    if as_lines:
+        rows = [{**_about(task, item, hosted), "prompt": _prompt(item)} for item in items.iter_rows(named=True)]
+        text = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+        (folder / TASKS).write_text(text, encoding="utf-8")
+        return HandedOut(len(rows), unwritten)
+    for pool_id, of_pool in items.sort("pool_id", "item_id").group_by("pool_id", maintain_order=True):
+        files = _files(lake, task.benchmark, str(pool_id[0])) if with_files else []
+        for item in of_pool.iter_rows(named=True):
+            name = str(item["item_id"])
+            own = {
+                PROMPT: _prompt(item),
+                ABOUT: json.dumps(_about(task, item, hosted), indent=1, ensure_ascii=False) + "\n",
+            }
+            if not all(written(folder, f"{name}/{path}", text) for path, text in own.items()):
+                unwritten.append(f"{name}: no folder can be called so")
+                continue
+            into = folder / PurePosixPath(name) / REPOSITORY
+            paths = (path for path, text in files if not written(into, path, _without_answer(item, path, text)))
+            unwritten += [f"{name}: {path}" for path in paths]
+    return HandedOut(items.height - sum(": no folder" in one for one in unwritten), unwritten)
+
+
+def _items(lake: Lake, task: Task, where: Where) -> pl.DataFrame:
+    """The selected items with what is asked: `_COLUMNS` and `text`."""
+    stored = of_where(lake.scan("items", benchmark=task.benchmark), where).filter("scorable")
+    queries = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
+    items = stored.select(_COLUMNS).join(queries, on="item_id").sort("item_id").collect()
+    if items.is_empty():
+        message = f"no scorable item of {task.benchmark} is selected"
+        raise GoldspanError(
+            message,
+            where=str(lake.root),
+            hint="`python -m evaluate table` says what the lake holds.",
+            code=Exit.MISSING,
+        )
+    if (
+        items["n_candidates"].is_not_null().any()
+        or not (items["commit"].is_not_null() | items["target_path"].is_not_null()).all()
+    ):
+        message = f"the items of {task.benchmark} are about candidates or documents, not about a repository to work in"
+        hint = "A program is asked for them one by one: python -m ingest run --search 'COMMAND …'"
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE)
+    return items
+
+
+def _files(lake: Lake, benchmark: str, pool_id: str) -> Sequence[tuple[str, str]]:
+    """Path and text of a repository's files, those too that are not searched."""
+    files = lake.scan("files", benchmark=benchmark).filter(pl.col("pool_id").is_in([pool_id, f"{pool_id}{REST}"]))
+    texts = lake.scan("blobs").select("sha256", "text")
+    return files.select("path", "sha256").join(texts, on="sha256").select("path", "text").sort("path").collect().rows()
+
+
+def _without_answer(item: dict[str, object], path: str, text: str) -> str:
+    """A file's text, of the one with the hole without what stood in it."""
+    if path != item["target_path"]:
+        return text
+    lines, start = split_lines(text), int(str(item["target_line"]))
+    n_lines = len(split_lines(str(item["target_text"]).removesuffix("\n") + "\n"))
+    return "".join([*lines[:start], *lines[start + n_lines :]])
+
+
+def _prompt(item: dict[str, object]) -> str:
+    text = str(item["text"])
+    if item["target_path"] is None:
+        return text if text.endswith("\n") else f"{text}\n"
+    where = f"Complete `{item['target_path']}` from line {int(str(item['target_line'])) + 1} on."
+    return f"{where} Before that line stands:\n\n```\n{text}\n```\n"
+
+
+def _about(task: Task, item: dict[str, object], hosted: str) -> dict[str, object]:
+    """What `task.json` says: ids, where the repository is, and what a result must look like."""
+    repo, commit = item["repo"], item["commit"]
+    known = {"repository": repo, "commit": commit}
+    if commit is not None and hosted:
+        known["url"] = f"{hosted}/{repo}"
+    if item["target_path"] is not None:
+        known |= {"path": item["target_path"], "line": int(str(item["target_line"])) + 1}
+    return {
+        "item_id": item["item_id"],
+        "benchmark": task.benchmark,
+        "task": task.name,
+        "language": item["language"],
+        **known,
+        "result": list(_results(task)),
+    }
+
+
+def _results(task: Task) -> Iterator[str]:
+    yield "a session file of your agent, called like the item: python -m ingest run SESSIONS --system NAME"
+    if "ranking" in task.answered_by:
+        yield 'or a ranking: {"id": item_id, "results": [{"path": …, "start": 1, "end": 9, "score": 0.5}]}'

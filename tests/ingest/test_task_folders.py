@@ -1,0 +1,145 @@
+"""Items handed out to an agent: what is asked and where, and nothing of the answer; and what an agent makes of them."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.tiny import Said, command, put
+
+AGENT = '''
+"""Reads the README and the first source file of a task, and leaves a session as ATIF has it."""
+import json, pathlib, sys
+folder, sessions = map(pathlib.Path, sys.argv[1:])
+about = json.loads((folder / "task.json").read_text())
+repository = folder / "repository"
+sources = {".py", ".go", ".java", ".rs", ".ts"}
+files = sorted(path for path in repository.rglob("*") if path.suffix in sources)[:2]
+calls = [{"tool_call_id": str(n), "function_name": "read_file",
+          "arguments": {"path": str(path.relative_to(repository))}} for n, path in enumerate(files)]
+results = [{"source_call_id": str(n), "content": path.read_text()} for n, path in enumerate(files)]
+steps = [{"step_id": 1, "source": "user", "message": (folder / "prompt.md").read_text()},
+         {"step_id": 2, "source": "agent", "message": "I read.", "tool_calls": calls,
+          "observation": {"results": results}}]
+agent = {"name": "reader", "version": "1"}
+session = {"schema_version": "ATIF-v1.4", "session_id": "1", "agent": agent, "steps": steps}
+(sessions / f"{about['item_id']}.json").write_text(json.dumps(session))
+'''
+
+
+@pytest.fixture(scope="module")
+def lake(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample's ContextBench, and a few completions."""
+    lake = tmp_path_factory.mktemp("tasks") / "lake"
+    assert command("ingest", "contextbench", "--chunkers", "whole-file", "--lake", lake).code == 0
+    assert command("ingest", "repoeval", "--limit", 8, "--chunkers", "whole-file", "--lake", lake).code == 0
+    return lake
+
+
+def _tasks(lake: Path, *arguments: object) -> Said:
+    return command("ingest", "tasks", *arguments, "--lake", lake)
+
+
+def test_a_folder_per_item_holds_the_question_and_the_repository(lake: Path, tmp_path: Path) -> None:
+    said = _tasks(lake, "contextbench", "-o", tmp_path / "out")
+    assert said.code == 0, said.err
+    store = Lake(lake)
+    items = store.read("items", benchmark="contextbench").filter("scorable")
+    assert f"tasks: {items.height} items of contextbench" in said.err
+    assert {path.name for path in (tmp_path / "out").iterdir()} == set(items["item_id"])
+    texts = dict(store.read("queries", benchmark="contextbench").select("item_id", "text").iter_rows())
+    files = store.read("files", benchmark="contextbench").join(store.read("blobs"), on="sha256")
+    for item_id, pool_id, commit in items.select("item_id", "pool_id", "commit").iter_rows():
+        folder = tmp_path / "out" / item_id
+        assert (folder / "prompt.md").read_text().rstrip("\n") == texts[item_id].rstrip("\n")
+        about = json.loads((folder / "task.json").read_text())
+        assert (about["item_id"], about["commit"], about["task"]) == (item_id, commit, "contextbench/issue")
+        assert "url" not in about
+        mine = files.filter(pl.col("pool_id").str.strip_suffix("#rest").str.starts_with(pool_id))
+        written = {path.relative_to(folder / "repository").as_posix() for path in (folder / "repository").rglob("*")}
+        assert set(mine["path"]) <= written
+
+
+def test_nothing_of_the_answer_is_handed_out(lake: Path, tmp_path: Path) -> None:
+    store = Lake(lake)
+    assert _tasks(lake, "contextbench", "-o", tmp_path / "issues").code == 0
+    for item_id, patch in store.read("items", benchmark="contextbench").select("item_id", "patch").iter_rows():
+        folder = tmp_path / "issues" / item_id
+        text = (folder / "prompt.md").read_text() + (folder / "task.json").read_text()
+        assert not {"gold", "patch", "diff --git"} & set(text.split())
+        added = {line[1:] for line in patch.splitlines() if line.startswith("+") and len(line.strip("+ \t{}")) > 12}
+        texts = "\n".join(file.read_text() for file in (folder / "repository").rglob("*") if file.is_file())
+        # The fix is not there yet.
+        assert not added <= {*texts.splitlines()}
+        assert patch not in texts
+        assert not (folder / "repository" / ".git").exists()
+    assert _tasks(lake, "repoeval", "-o", tmp_path / "holes").code == 0
+    items = store.read("items", benchmark="repoeval").select("item_id", "target_path", "target_line", "target_text")
+    for item_id, path, line, answer in items.iter_rows():
+        folder = tmp_path / "holes" / item_id
+        before = json.loads((folder / "task.json").read_text())
+        assert (before["path"], before["line"]) == (path, line + 1)
+        body = [text for text in answer.splitlines() if text.strip()]
+        after = (folder / "repository" / path).read_text().splitlines()[line : line + len(body)]
+        assert [text for text in after if text.strip()] != body
+        assert answer.rstrip("\n") not in (folder / "prompt.md").read_text()
+
+
+def test_lines_in_place_of_folders(lake: Path, tmp_path: Path) -> None:
+    assert _tasks(lake, "contextbench", "-o", tmp_path / "out", "--format", "jsonl", "--items", "language=go").code == 0
+    rows = [json.loads(line) for line in (tmp_path / "out/tasks.jsonl").read_text().splitlines()]
+    assert {row["language"] for row in rows} == {"go"}
+    assert all(row["prompt"].strip() and row["item_id"] for row in rows)
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["tasks.jsonl"]
+
+
+def test_without_repositories(lake: Path, tmp_path: Path) -> None:
+    assert _tasks(lake, "contextbench", "-o", tmp_path / "out", "--no-repositories").code == 0
+    assert {path.name for path in (tmp_path / "out").rglob("*") if path.is_file()} == {"prompt.md", "task.json"}
+
+
+def test_a_folder_that_holds_something_is_left_alone(lake: Path, tmp_path: Path) -> None:
+    put(tmp_path / "out/mine.txt", b"x")
+    said = _tasks(lake, "contextbench", "-o", tmp_path / "out")
+    assert said.code == Exit.ERROR
+    assert "holds something" in said.err
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["mine.txt"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["repoevall"], Exit.USAGE, "Did you mean 'repoeval'?"),
+        (["repobench-r"], Exit.MISSING, "no scorable item of repobench-r is selected"),
+        (["contextbench", "--items", "nobody__x-1"], Exit.USAGE, "nobody__x-1"),
+    ],
+)
+def test_what_cannot_be_handed_out_is_said(
+    lake: Path, tmp_path: Path, arguments: list[str], code: Exit, words: str
+) -> None:
+    said = _tasks(lake, *arguments, "-o", tmp_path / "out")
+    assert said.code == code
+    assert words in said.err
+
+
+def test_a_scripted_agent_comes_to_a_board_in_four_commands(lake: Path, tmp_path: Path) -> None:
+    assert _tasks(lake, "contextbench", "-o", tmp_path / "tasks").code == 0
+    (tmp_path / "sessions").mkdir()
+    script = put(tmp_path / "agent.py", AGENT.encode())
+    for folder in sorted((tmp_path / "tasks").iterdir()):
+        subprocess.run([sys.executable, script, folder, tmp_path / "sessions"], check=True)
+    run = ("run", tmp_path / "sessions", "--benchmark", "contextbench", "--system", "reader", "--lake", lake)
+    said = command("ingest", *run)
+    assert said.code == 0, said.err
+    said = command("evaluate", "contextbench", "--systems", "reader", "--lake", lake)
+    assert said.code == 0, said.err
+    assert "reader" in said.out
+    hits = Lake(lake).read("hits").filter(pl.col("run_id").str.contains("reader"))
+    assert hits["item_id"].n_unique() == Lake(lake).read("items", benchmark="contextbench").filter("scorable").height
