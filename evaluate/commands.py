@@ -13,6 +13,7 @@ from evaluate.metrics import parse_metric
 from evaluate.pipeline import evaluate
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.commands import commands
+from evaluate.results.item_commands import commands as item_commands
 from evaluate.results.summary import summary
 from evaluate.retrievers import retrievers
 from evaluate.selection import Selection
@@ -157,3 +158,4 @@ def _runs(lake: Lake) -> list[dict[str, object]]:
 
 
 app.add_typer(commands)
+app.add_typer(item_commands)

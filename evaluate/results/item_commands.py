@@ -1,0 +1,72 @@
+"""The commands that look at a lake and at one of its items: `python -m evaluate status` and `item`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import polars as pl
+import typer
+
+from evaluate.results.one_item import item_lines
+from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
+from lake.errors import Exit, GoldspanError
+from lake.hints import typed
+from lake.printed_table import PrintedTable, print_tables
+from lake.store import Lake
+
+commands = typer.Typer()
+
+
+@commands.command()
+def item(
+    item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Its id.")],
+    benchmark: Annotated[str, setting("BENCHMARK", "Whose item, where several have one of the id.")] = "",
+    protocol: Annotated[str, setting("PROTOCOL", "By whose rules; the benchmark's first without it.")] = "",
+    systems: Annotated[str, setting("SYSTEMS", "Comma list of systems whose results are printed.")] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """Print an item: the question, the gold, every system's score, and what some returned, with the arithmetic."""
+    store = Lake(lake)
+    with store.naming_damage():
+        names = split_names(systems)
+        for line in item_lines(store, item_id, benchmark=benchmark, protocol=protocol, systems=names):
+            print(line)
+
+
+@commands.command()
+def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
+    """Say what a lake holds, what is missing, and which command comes next."""
+    store = Lake(lake)
+    if not store.parts("benchmarks"):
+        message = "the lake holds no benchmark"
+        raise GoldspanError(message, where=str(lake), hint="First: make ingest", code=Exit.MISSING)
+    with store.naming_damage():
+        rows = _benchmarks(store)
+    columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
+    print_tables([PrintedTable(f"{lake}", columns, [tuple(map(str, row.values())) for row in rows], texts=2)])
+    unscored = [str(row["benchmark"]) for row in rows if not row["scored"]]
+    verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
+    Console().say(typed(f"  next: {verb}"))
+
+
+def _benchmarks(store: Lake) -> list[dict[str, object]]:
+    """A row per benchmark: its data, its items and the systems that there are."""
+    items = store.scan("items").group_by("benchmark").agg(n=pl.len(), n_lost=(~pl.col("scorable")).sum())
+    runs = store.scan("runs").select("benchmark", "system", "origin").unique()
+    systems = runs.group_by("benchmark").agg(n_systems=pl.len(), n_imported=(pl.col("origin") == "imported").sum())
+    declared = store.scan("benchmarks").select(benchmark="name", data="label", source="source")
+    joined = declared.join(items, on="benchmark", how="left").join(systems, on="benchmark", how="left")
+    scored = {part.folders["benchmark"] for part in store.parts("aggregates")}
+    return [
+        {
+            "benchmark": row["benchmark"],
+            "data": row["data"] or "published",
+            "items": f"{row['n'] or 0:,}",
+            "not scorable": f"{row['n_lost'] or 0:,}",
+            "systems": f"{row['n_systems'] or 0:,}",
+            "imported": f"{row['n_imported'] or 0:,}",
+            "scored": "yes" if row["benchmark"] in scored else "",
+        }
+        for row in joined.sort("benchmark").collect().iter_rows(named=True)
+    ]

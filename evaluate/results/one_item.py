@@ -1,0 +1,155 @@
+"""One item at the command line: what was asked, what is gold, and what a system returned of it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import polars as pl
+
+from lake.benchmarks import known_tasks, protocols_called
+from lake.catalog.protocol import Protocol
+from lake.catalog.protocols import protocols_of
+from lake.errors import Exit, GoldspanError, unknown_name
+from lake.naming import FINAL, RANKING
+from lake.store import Lake
+from lake.text import counted, escaped
+
+N_RESULTS = 20
+"""So many results of a list are printed."""
+
+
+class Item(NamedTuple):
+    """What is said of an item; see table `items`."""
+
+    benchmark: str
+    item_id: str
+    language: str
+    repo: str
+    commit: str | None
+    scorable: bool
+    why_not: str | None
+
+
+Gold = dict[str, list[tuple[int, int]]]
+"""Path → its gold lines, from 0 and half-open."""
+
+
+def item_lines(
+    lake: Lake, item_id: str, *, benchmark: str = "", protocol: str = "", systems: Sequence[str] = ()
+) -> Iterator[str]:
+    """What is printed of an item: the question, its gold, the score of every system, and the results of those named.
+
+    Raises:
+        GoldspanError: No item, protocol or system is called so, or an item of several benchmarks is.
+    """
+    item = _item(lake, item_id, benchmark)
+    rules = _protocol(lake, item.benchmark, protocol)
+    about = [*item[:4], *([item.commit[:12]] if item.commit else [])]
+    yield escaped(" · ".join(about))
+    if not item.scorable:
+        yield f"not scorable: {item.why_not}"
+    tasks = [task for task in known_tasks(lake).values() if task.name in rules.tasks]
+    asked = lake.scan("queries", benchmark=item.benchmark, query=tasks[0].query).filter(item_id=item_id)
+    for text in asked.collect()["text"]:
+        yield "\nquestion"
+        yield from (f"  {escaped(line)}" for line in text.splitlines())
+    gold = _gold(lake, item, rules)
+    yield f"\ngold ({rules.name})"
+    yield from (f"  {escaped(path)} {_ranges(spans)}" for path, spans in gold.items())
+    primary = rules.primary
+    measure = primary.metric + (f"@{primary.k}" if primary.k else "")
+    rows = _scores(lake, item, rules)
+    known = rows["system"].to_list()
+    for name in systems:
+        if name not in known:
+            raise unknown_name(name, "system of this item", known)
+    yield f"\n{measure}, {counted(len(known), 'system')}"
+    for row in rows.iter_rows(named=True):
+        yield f"  {_value(row['value'])}  {escaped(row['system'])}"
+    for row in rows.filter(pl.col("system").is_in(systems)).iter_rows(named=True):
+        yield f"\n{escaped(row['system'])}: {measure} {_value(row['value'])}{_arithmetic(row)}"
+        yield from _results(lake, item, row["run_id"], gold)
+
+
+def _item(lake: Lake, item_id: str, benchmark: str) -> Item:
+    stored = lake.scan("items")
+    rows = [
+        Item(*row) for row in stored.filter(item_id=item_id).select(Item._fields).sort("benchmark").collect().rows()
+    ]
+    mine = [row for row in rows if benchmark in ("", row.benchmark)]
+    if not mine:
+        raise unknown_name(item_id, "item", stored.select("item_id").unique().collect()["item_id"].sort())
+    if len(mine) > 1:
+        message, names = f"several benchmarks have an item {item_id}", [row.benchmark for row in mine]
+        raise GoldspanError(message, examples=names, hint="Name one: --benchmark NAME", code=Exit.USAGE)
+    return mine[0]
+
+
+def _protocol(lake: Lake, benchmark: str, name: str) -> Protocol:
+    if name:
+        return protocols_called(lake, name, benchmark)[0]
+    task = next(task for task in known_tasks(lake).values() if task.benchmark == benchmark)
+    return protocols_of(task)[0]
+
+
+def _gold(lake: Lake, item: Item, rules: Protocol) -> Gold:
+    spans = lake.scan("gold_spans", benchmark=item.benchmark).filter(item_id=item.item_id, gold=rules.gold)
+    gold: Gold = {}
+    for path, start, end in (
+        spans.select("path", "line_start", "line_end").collect().sort("path", "line_start").iter_rows()
+    ):
+        gold.setdefault(path, []).append((start, end))
+    return gold
+
+
+def _scores(lake: Lake, item: Item, rules: Protocol) -> pl.DataFrame:
+    """Every system's score of the item by the primary metric, the best first."""
+    folders = {"benchmark": item.benchmark, "protocol": rules.name}
+    is_primary = {"metric": rules.primary.metric, "k": rules.primary.k, "item_id": item.item_id}
+    scores = lake.scan("scores", **folders).filter(**is_primary).select("run_id", "value", "numerator", "denominator")
+    runs = lake.scan("runs", benchmark=item.benchmark).select("run_id", "system")
+    rows = scores.join(runs, on="run_id").sort("value", "system", descending=[True, False], nulls_last=True).collect()
+    if rows.is_empty():
+        message = f"no system has a score of {item.item_id} under {rules.name}"
+        raise GoldspanError(message, where=str(lake.root), hint="First: make evaluate", code=Exit.MISSING)
+    return rows
+
+
+def _results(lake: Lake, item: Item, run_id: str, gold: Gold) -> Iterator[str]:
+    """The list or the final context of a run, each result with a mark: whether it has gold."""
+    hits = lake.scan("hits", benchmark=item.benchmark, run_id=run_id).filter(item_id=item.item_id)
+    wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
+    rows = wanted.select("rank", "path", "path_given", "line_start", "line_end", "symbol").collect()
+    if rows.is_empty():
+        yield "  returned nothing that is listed: chance is scored over every order"
+    for rank, path, given, start, end, symbol in rows.head(N_RESULTS).iter_rows():
+        spans = gold.get(path or given, [])
+        last = sys.maxsize if end is None else end
+        n_gold = 0 if start is None else sum(max(0, min(b, last) - max(a, start)) for a, b in spans)
+        where = f" {symbol}" if symbol else "" if start is None or end is None else f" {start + 1}-{end}"
+        of_gold = (
+            f"  {counted(n_gold, 'gold line')}"
+            if n_gold
+            else "  a gold file, without lines"
+            if spans and start is None
+            else ""
+        )
+        yield f"  {'✓' if of_gold else '✗'} {rank:>3}  {escaped(path or given or '')}{escaped(where)}{of_gold}"
+    if rows.height > N_RESULTS:
+        yield f"  … {rows.height - N_RESULTS:,} more"
+
+
+def _ranges(spans: Sequence[tuple[int, int]]) -> str:
+    return ", ".join(f"{start + 1}-{end}" if end > start else "no line" for start, end in spans)
+
+
+def _value(value: float | None) -> str:
+    return "   –" if value is None else f"{value:.3f}"
+
+
+def _arithmetic(row: dict[str, object]) -> str:
+    """What was divided by what."""
+    numerator, denominator = row["numerator"], row["denominator"]
+    return "" if numerator is None or denominator is None else f" = {numerator:g} / {denominator:g}"
