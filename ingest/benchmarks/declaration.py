@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol, runtime_checkable
 
 import polars as pl
 
 from ingest.benchmarks.fields import Fields
-from ingest.sources.git import Cloning, Repositories
+from ingest.sources.git import Repositories
 from ingest.sources.tree import Entry, Source, Tree
 from lake.fingerprint import sha256_of
 from lake.rejects import Rejects
 from lake.sampling import stratified
 from lake.tables import table
 from lake.text import counted
+
+
+@runtime_checkable
+class Cloning(Protocol):
+    """A source that has repositories of its own to be cloned."""
+
+    @property
+    def own_repositories(self) -> Repositories: ...  # noqa: D102
 
 
 @dataclass(frozen=True)

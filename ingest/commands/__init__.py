@@ -27,7 +27,7 @@ from ingest.runs.input_file import InputFile
 from ingest.runs.registry import AUTO, declare_formats, importers
 from ingest.runs.submissions.declaration import FOLDER
 from ingest.runs.submissions.importing import import_submissions
-from ingest.sources.git_address import GITHUB, checked_base
+from ingest.sources.git import GITHUB, checked
 from ingest.stored_parts import check_replaced
 from lake.benchmarks import known_tasks, own_kinds
 from lake.console import (
@@ -107,7 +107,7 @@ def read(
     for subset in wanted:
         lookup(subset, "subset", known)
     store, workers = Lake(lake), parse_engine(engine, lake)
-    base = checked_base(GITHUB if repositories == "github" else repositories) if repositories else ""
+    base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
     with console.holding(store, {"ingest", "runs"}), console.downloads() as told:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)

@@ -8,8 +8,7 @@ from pathlib import Path
 from ingest.benchmarks.config import Configured, read_config
 from ingest.benchmarks.declaration import HUB, Benchmark
 from ingest.clean import CACHE
-from ingest.sources.git import Repositories
-from ingest.sources.git_address import GITHUB
+from ingest.sources.git import GITHUB, Repositories
 from ingest.sources.tree import Progress, Source
 from lake.console import Console
 from lake.errors import Exit, GoldspanError

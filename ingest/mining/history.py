@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -12,10 +13,8 @@ from typing import NamedTuple
 
 from filelock import FileLock
 
-from ingest.sources.checkout import MAX_BLOB_BYTES, Checkout, GitFile
 from ingest.sources.git import Repositories
-from ingest.sources.git_address import RepositoryError
-from ingest.sources.git_process import GitProcess
+from ingest.sources.git_process import MAX_BLOB_BYTES, Checkout, GitFolder, RepositoryError
 from ingest.sources.tree import unusable
 from lake.errors import Exit
 from lake.limits import MAX_REPOSITORY_BYTES
@@ -72,7 +71,7 @@ class History:
         head: The commit whose history it is, 40 hex digits.
     """
 
-    git: GitProcess
+    git: GitFolder
     head: str
 
     def commits(self) -> Iterator[Commit]:
@@ -118,35 +117,34 @@ def fetched(url: str, cache: Path, at: str) -> History:
         GoldspanError: There is no git, or the cache cannot be used.
     """
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
-    git = GitProcess(folder)
+    git = GitFolder(folder)
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_suffix(".lock")):
-            if not (folder / "HEAD").is_file():
-                git.make()
+            git.make()
             options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")
-            answer = git.run("fetch", *options, url, *_REFS, timeout=FETCH_SECONDS)
+            answer = git.ask("fetch", *options, url, *_REFS, seconds=FETCH_SECONDS)
             # On its own: the HEAD of a bare repository may be a branch that is not there.
-            if not answer.code and git.run("fetch", *options, url, f"+HEAD:{HEAD}", timeout=FETCH_SECONDS).code:
-                git.run("update-ref", "-d", HEAD)
+            if not answer.code and git.ask("fetch", *options, url, f"+HEAD:{HEAD}", seconds=FETCH_SECONDS).code:
+                git.ask("update-ref", "-d", HEAD)
     except OSError as error:
         raise unusable(cache, error) from error
     if answer.code:
         hint = "Name a folder that git knows as a repository with at least one commit, or a URL of one."
         raise RepositoryError(f"{url} cannot be read: {answer.reason}", hint=hint, code=Exit.MISSING)
-    head = git.commit_of(at or HEAD)
-    if head is None:
-        branches = git.run("for-each-ref", "--format=%(refname:short)", "refs/heads").out.decode().split()
+    parsed = git.ask("rev-parse", "--verify", "--quiet", f"{at or HEAD}^{{commit}}")
+    if parsed.code:
+        branches = git.ask("for-each-ref", "--format=%(refname:short)", "refs/heads").out.split()
         what = f"{url} has no commit, branch or tag {at!r}" if at else f"the HEAD of {url} is no commit"
         raise RepositoryError(what, examples=branches, hint="Name one: --at BRANCH", code=Exit.MISSING)
-    return History(git, head)
+    return History(git, parsed.out.strip())
 
 
-def _text(git: GitProcess, *arguments: str) -> str:
-    done = git.run(*arguments, timeout=FETCH_SECONDS)
+def _text(git: GitFolder, *arguments: str) -> str:
+    done = git.ask(*arguments, seconds=FETCH_SECONDS)
     if done.code:
         raise RepositoryError(f"git {arguments[0]} cannot read the history: {done.reason}", where=str(git.folder))
-    return done.out.decode(errors="replace")
+    return done.out
 
 
 @dataclass
@@ -186,9 +184,7 @@ class HistoryRepositories(Repositories):
         commit = commit or self.history.head
         if commit not in self._listings:
             self._listings[commit] = self.history.listing(commit)
-        listing = self._listings[commit]
-        files = [GitFile(path, listing[path], None) for path in sorted(listing)]
-        return _AtCommit(self.history.git, repo, commit, files, owner=self)
+        return _AtCommit(io.BytesIO(), listing=self._listings[commit], owner=self)
 
     def contents(self, ids: Collection[str]) -> None:
         """Read the contents of some ids, as far as that was not done."""
@@ -218,13 +214,14 @@ class HistoryRepositories(Repositories):
 class _AtCommit(Checkout):
     """The files of one commit of a history."""
 
+    listing: Mapping[str, str] = field(kw_only=True)
     owner: HistoryRepositories = field(kw_only=True)
 
-    def read(self, files: Sequence[GitFile] | None = None) -> Iterator[tuple[GitFile, bytes]]:
+    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
         """As of `Checkout`; those of more than `MAX_BLOB_BYTES` are left out."""
-        chosen = self.files if files is None else files
-        self.owner.contents([file.blob_id for file in chosen])
-        for file in chosen:
-            data = self.owner.content(file.blob_id)
+        chosen = {path: blob_id for path, blob_id in sorted(self.listing.items()) if only is None or path in only}
+        self.owner.contents(chosen.values())
+        for path, blob_id in chosen.items():
+            data = self.owner.content(blob_id)
             if data is not None:
-                yield file, data
+                yield path, data

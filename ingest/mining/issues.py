@@ -149,9 +149,7 @@ class IssueMiner:
             return NO_OLD_LINE, {}
         if sum(map(len, edited.values())) > MAX_LINES:
             return TOO_MANY, {}
-        before = self.repositories.files(self.repository, commit.parent)
-        wanted = [file for file in before.files if file.path in edited]
-        files = {file.path: data for file, data in before.read(wanted)}
+        files = dict(self.repositories.files(self.repository, commit.parent).read(edited))
         gold, names = [], set[str]()
         for path, lines in sorted(edited.items()):
             spans, around = surroundings_of(files.get(path, b""), path, lines)

@@ -17,8 +17,7 @@ from ingest.mining.history import History, HistoryRepositories, fetched
 from ingest.mining.issues import IssueMiner
 from ingest.mining.miner import Recipe
 from ingest.mining.sample import Mined, SampleSource, repobench_folders, repoeval_folders
-from ingest.sources.git import Repositories
-from ingest.sources.git_address import checked_base, why_no_name
+from ingest.sources.git import Repositories, checked, fault_of
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source
 from lake.errors import Exit, GoldspanError
 from lake.make import made_from
@@ -187,7 +186,7 @@ def _names(wanted: Wanted) -> tuple[str, str]:
         raise GoldspanError(what, hint="Give one: --label NAME", code=Exit.USAGE)
     parts = [part for part in urlsplit(wanted.target).path.split("/") if part] if "://" in wanted.target else []
     by_url = "/".join(parts[-2:]).removesuffix(".git")
-    return name, by_url if len(parts) > 1 and not why_no_name(by_url) else f"local/{name}"
+    return name, by_url if len(parts) > 1 and not fault_of("repository", by_url) else f"local/{name}"
 
 
 def _last(target: str) -> str:
@@ -202,7 +201,7 @@ def _url(target: str) -> str:
         GoldspanError: It is neither a folder nor an address that may be asked.
     """
     if "://" in target:
-        return checked_base(target)
+        return checked("address", target)
     folder = Path(target).resolve()
     if not folder.is_dir():
         what = f"{target} is neither a folder nor a URL"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property, partial
@@ -19,7 +18,7 @@ from ingest.mining.usage import LEVELS, SETTINGS, Row, Setting
 from ingest.mining.usage import Level as Difficulty
 from ingest.sources.folder import FolderSource, read_folder
 from ingest.sources.git import Repositories
-from ingest.sources.git_process import GitProcess
+from ingest.sources.git_process import GitFolder
 from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, unusable
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
@@ -232,12 +231,9 @@ def _make(folder: Path, stream: Path) -> None:
     if folder.is_dir():
         return
     beside = folder.with_name(f"{folder.name}.{os.getpid()}.new")
-    shutil.rmtree(beside, ignore_errors=True)
-    git = GitProcess(beside)
+    beside.parent.mkdir(parents=True, exist_ok=True)
+    git = GitFolder(beside)
     git.make()
-    git.run("config", "uploadpack.allowFilter", "true")
-    done = git.run("fast-import", "--quiet", given=stream.read_bytes())
-    if done.code:
-        what = f"a repository of the sample cannot be made: {done.reason}"
-        raise GoldspanError(what, where=str(beside), hint="Check space and permissions.")
+    with stream.open("rb") as given:
+        git.run("fast-import", "--quiet", given=given)
     beside.replace(folder)

@@ -1,226 +1,210 @@
-"""Git commands in one bare repository: no prompts, no hooks, no settings from outside, an end to waiting."""
+"""Git in a bare repository: no work tree, hook, filter, submodule or prompt, and no setting from outside."""
 
 from __future__ import annotations
 
 import os
-import signal
-import subprocess
-import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+import shutil
+import tarfile
+import tempfile
+import weakref
+from collections import defaultdict
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from signal import SIGKILL
+from threading import Timer
+from typing import IO, Any, NamedTuple
 
 from lake.errors import Exit, GoldspanError
+from lake.limits import MAX_FILES, MAX_STREAMED_BYTES
 
+COMMITS = "refs/goldspan/commits/"
 LOCAL_SECONDS = 300.0
 """How long a command may take that asks no server."""
-WAITING_SECONDS = 10.0
-"""How often one who waits for a command hears that it still runs."""
-
-_BLOCK = 1 << 16
+MAX_BLOB_BYTES = 1_000_000
+"""A larger content is not read."""
 
 _SETTINGS = (
     f"core.hooksPath={os.devnull}",
-    "core.fsmonitor=false",
+    f"core.attributesFile={os.devnull}",
     "credential.helper=",
     "fetch.recurseSubmodules=false",
     # What arrives stays one pack, however small, and nothing tidies up behind our back.
     "fetch.unpackLimit=1",
     "gc.auto=0",
-    "maintenance.auto=false",
     # A server that goes quiet is hung up on.
     "http.lowSpeedLimit=1000",
     "http.lowSpeedTime=60",
 )
-
+_EMPTIED = ("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_ASKPASS", "GIT_CONFIG_PARAMETERS", "GIT_NAMESPACE", "SSH_ASKPASS")
 _ENVIRONMENT = {
-    "GCM_INTERACTIVE": "never",
+    **dict.fromkeys(_EMPTIED, ""),
     "GIT_ALLOW_PROTOCOL": "https:http:file",
-    "GIT_ALTERNATE_OBJECT_DIRECTORIES": "",
-    "GIT_ASKPASS": "",
     "GIT_ATTR_NOSYSTEM": "1",
     "GIT_CONFIG_COUNT": "0",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_PARAMETERS": "",
-    "GIT_CONFIG_SYSTEM": os.devnull,
-    "GIT_NAMESPACE": "",
     "GIT_NO_REPLACE_OBJECTS": "1",
-    "GIT_TEMPLATE_DIR": "",
     "GIT_TERMINAL_PROMPT": "0",
-    # What git says is understood by its English words.
-    "LC_ALL": "C",
-    "LANGUAGE": "C",
-    "SSH_ASKPASS": "",
 }
 
 
-@dataclass(frozen=True)
-class Said:
-    """What a git command answered.
+class RepositoryError(GoldspanError):
+    """One repository or commit cannot be had; others may."""
 
-    Attributes:
-        code: Its exit status.
-        out: Its standard output.
-        err: What it complained of.
-    """
+
+class DamagedError(OSError):
+    """A repository in the cache does not hold what it should: it is to be made anew."""
+
+
+class GitResult(NamedTuple):
+    """What a git command answered: exit status, standard output, and what it complained of."""
 
     code: int
-    out: bytes
+    out: str
     err: str
 
     @property
     def reason(self) -> str:
         """The line of its complaint that says most."""
-        lines = [line.strip() for line in self.err.splitlines() if line.strip()]
-        fatal = [line for line in lines if line.startswith(("fatal:", "error:", "remote:", "ERROR:"))]
-        return (fatal or lines or [f"git ended with status {self.code}"])[0].partition(": ")[2 if fatal else 0][:300]
+        fatal = re.search(r"^(?:fatal|error|remote|ERROR): *(.+)", self.err, re.MULTILINE)
+        return (fatal[1] if fatal else self.err.strip() or f"git ended with status {self.code}")[:300]
 
     def complains(self, *parts: str) -> bool:
-        """Whether it complained of something, in lower case."""
-        return any(part in self.err.lower() for part in parts)
+        """Whether it failed and complained of something, in lower case."""
+        return self.code != 0 and any(part in self.err.lower() for part in parts)
 
 
-class TookTooLongError(Exception):
-    """A git command was ended, with all it had started, because its time was up."""
+@dataclass
+class Checkout:
+    """What a commit holds, its contents in a file on disk; no path of it is ever written.
 
+    Attributes:
+        files: The path, begin and size in bytes of each regular file of at most `MAX_BLOB_BYTES`, as git lists them.
+        noted: Reason → the paths that are not read for it.
+    """
 
-class DamagedError(Exception):
-    """A repository in the cache does not hold what it should: it is to be made anew."""
+    contents: IO[bytes]
+    files: list[tuple[str, int, int]] = field(default_factory=list)
+    noted: defaultdict[str, list[str]] = field(default_factory=lambda: defaultdict(list))
+
+    def fill(self, archive: IO[bytes], url: str) -> None:
+        """Take in all that a tar from `git archive` holds; a `RepositoryError` where that is too much."""
+        n_entries = n_bytes = 0
+        folders, parents = set(), set()
+        with tarfile.open(fileobj=archive, mode="r|", encoding="utf-8", errors="surrogateescape") as tar:
+            while member := tar.next():
+                tar.members.clear()  # type: ignore[attr-defined]  # it would keep every entry
+                n_entries, n_bytes = n_entries + 1, n_bytes + member.size
+                if n_entries > MAX_FILES or n_bytes > MAX_STREAMED_BYTES:
+                    limits = f"{MAX_FILES:,} files or {MAX_STREAMED_BYTES:,} bytes"
+                    raise RepositoryError(f"{url} holds more than {limits}, and is not read", code=Exit.INVALID)
+                path = member.name.encode(errors="surrogateescape").decode(errors="replace")
+                parents.add(path.rpartition("/")[0])
+                if member.isdir():
+                    folders.add(path)
+                elif not member.isreg():
+                    self.noted["a symbolic link, which is not followed"].append(path)
+                elif member.size <= MAX_BLOB_BYTES and (content := tar.extractfile(member)):
+                    self.files.append((path, self.contents.tell(), member.size))
+                    self.contents.write(content.read())
+        # Git has no empty folders.
+        if submodules := folders - parents:
+            self.noted["a submodule, which is not followed"] += submodules
+
+    def read(self, only: Collection[str] | None = None) -> Iterator[tuple[str, bytes]]:
+        """Paths with their contents, byte for byte; with `only`, of those paths. Two may read alike, with U+FFFD."""
+        for path, begin, n_bytes in self.files:
+            if only is None or path in only:
+                self.contents.seek(begin)
+                yield path, self.contents.read(n_bytes)
 
 
 @dataclass(frozen=True)
-class GitProcess:
-    """Git in one bare repository, a folder, which need not exist yet; a missing object is never fetched unasked."""
+class GitFolder:
+    """A bare repository, which need not exist yet."""
 
     folder: Path
 
     def make(self) -> None:
-        """Make an empty repository where nothing is; an `OSError` says why it cannot be written."""
-        self.folder.mkdir(parents=True)
-        said = self.run("init", "--quiet", "--bare", "--initial-branch=main")
-        if said.code:
-            raise OSError(said.reason)
+        """Make what a repository lacks, without what a killed process left; a `DamagedError` where that fails."""
+        for pattern in ("**/*.lock", "objects/**/tmp_*"):
+            for left in list(self.folder.glob(pattern)):
+                left.unlink(missing_ok=True)
+        if not (self.folder / "objects").is_dir():
+            self.run("init", "--quiet", "--bare", "--initial-branch=main", "--template=")
 
-    def run(
-        self,
-        *arguments: str,
-        settings: Sequence[str] = (),
-        given: bytes = b"",
-        timeout: float = LOCAL_SECONDS,
-        waiting: Callable[[float], None] = lambda _: None,
-    ) -> Said:
-        """Run one command to its end.
+    def commits(self) -> list[str]:
+        """The commits that were fetched; a `DamagedError` where one is not there any more."""
+        refs = self.run("for-each-ref", "--format=%(objecttype) %(refname)", COMMITS)
+        return [ref.removeprefix(f"commit {COMMITS}") for ref in refs.splitlines()]
 
-        Args:
-            arguments: The command and what it is given.
-            settings: Such as `remote.origin.promisor=true`, for this command alone.
-            given: Its standard input.
-            timeout: Seconds after which it and all it started are killed.
-            waiting: Told now and then for how many seconds it has been running.
+    def read(self, commit: str, url: str) -> Checkout:
+        """All that a commit holds; a `DamagedError` where it is not all there."""
+        contents = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115  # closed with whoever reads it
+        found = Checkout(contents)
+        weakref.finalize(found, contents.close)
+        # In a bare repository no attribute of the tree is heard: nothing is left out, replaced or converted.
+        options = ("--format=tar", "--worktree-attributes", f"{commit}^{{tree}}")
+        damage = ""
+        with self._started("archive", *options) as process:
+            try:
+                found.fill(process.stdout, url)
+            except tarfile.TarError as error:
+                damage = str(error)
+            err = process.communicate()[1].decode(errors="replace")
+        if process.returncode or damage:
+            raise DamagedError(GitResult(process.returncode, "", err or damage).reason)
+        return found
+
+    def run(self, *arguments: str, given: IO[bytes] | None = None) -> str:
+        """What a command prints that fails where the repository is damaged; a `DamagedError` says how."""
+        answer = self.ask(*arguments, given=given)
+        if answer.code:
+            raise DamagedError(answer.reason)
+        return answer.out
+
+    def ask(self, *arguments: str, given: IO[bytes] | None = None, seconds: float = LOCAL_SECONDS) -> GitResult:
+        """Run one command to its end; after so many seconds it and all it started are killed.
 
         Raises:
-            TookTooLongError: Its time was up.
+            RepositoryError: Its time was up.
             GoldspanError: There is no git on this machine.
         """
-        started = time.monotonic()
-        with self._started(arguments, settings) as process:
-            while True:
-                left = timeout - (time.monotonic() - started)
-                try:
-                    out, err = process.communicate(given, timeout=max(0.0, min(left, WAITING_SECONDS)))
-                except subprocess.TimeoutExpired as error:
-                    if left <= WAITING_SECONDS:
-                        raise _took_too_long(arguments, timeout) from error
-                    waiting(time.monotonic() - started)
-                else:
-                    return Said(process.returncode, out, err.decode(errors="replace"))
+        with self._started(*arguments, given=given, seconds=seconds) as process:
+            out, err = (text.decode(errors="replace") for text in process.communicate())
+        return GitResult(process.returncode, out, err)
 
-    def records(self, *arguments: str, timeout: float) -> Iterator[bytes]:
-        """What a command prints between zero bytes, as it prints it; one that is asked no further is ended.
-
-        Raises:
-            TookTooLongError: Its time was up.
-            DamagedError: It ended with a complaint.
-            GoldspanError: There is no git on this machine.
-        """
-        end = time.monotonic() + timeout
-        with self._started(arguments) as process:
-            assert process.stdout is not None
-            assert process.stderr is not None
-            rest = b""
-            while block := process.stdout.read1(_BLOCK):  # type: ignore[attr-defined]  # a pipe is buffered
-                if time.monotonic() > end:
-                    raise _took_too_long(arguments, timeout)
-                *whole, rest = (rest + block).split(b"\0")
-                yield from whole
-            err = process.stderr.read().decode(errors="replace")
-            if code := process.wait():
-                raise DamagedError(Said(code, b"", err).reason)
-
-    def contents(self, ids: Iterable[str]) -> Iterator[bytes]:
-        """Contents by their git ids, one in memory at a time.
-
-        Raises:
-            DamagedError: One is not there, or is damaged.
-        """
+    @contextmanager
+    def _started(
+        self, *arguments: str, given: IO[bytes] | None = None, seconds: float = LOCAL_SECONDS
+    ) -> Iterator[Any]:
+        """A command, of which nothing runs any more when this is left."""
+        if shutil.which("git") is None:
+            what = "repositories are read by git, and there is no git on this machine"
+            hint = "Install git 2.32 or newer, or use data that brings its files."
+            raise GoldspanError(what, hint=hint, code=Exit.MISSING)
         # Imported when needed: GitPython looks for git when it is imported.
         from git import Git
 
-        # What GitPython keeps open for it reads as long as somebody asks.
-        git = Git()
-        git.update_environment(**self._environment)
-        git.set_persistent_git_options(git_dir=str(self.folder), c=list(_SETTINGS))
-        for wanted in ids:
-            try:
-                _, _, size, data = git.get_object_data(wanted)
-            except (ValueError, OSError) as error:
-                raise DamagedError(str(error)) from error
-            if len(data) != size:
-                raise DamagedError(f"the content {wanted} is damaged")
-            yield data
-
-    def commit_of(self, name: str) -> str | None:
-        """The commit that a ref or an id names; None where there is none."""
-        said = self.run("rev-parse", "--verify", "--quiet", f"{name}^{{commit}}")
-        return said.out.decode().strip() if said.code == 0 else None
-
-    def damage(self) -> str:
-        """What is wrong with what is stored; empty where all that is here can be listed."""
-        listed = self.run("cat-file", "--batch-all-objects", "--batch-check")
-        shallow = self.run("rev-parse", "--is-shallow-repository")
-        return next((said.reason for said in (listed, shallow) if said.code or said.err), "")
-
-    @property
-    def _environment(self) -> dict[str, str]:
-        objects = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
-        return {**_ENVIRONMENT, **objects}
-
-    @contextmanager
-    def _started(self, arguments: Sequence[str], settings: Sequence[str] = ()) -> Iterator[subprocess.Popen[bytes]]:
-        """A command, of whose group nothing is left running if this is left before its end."""
-        named = [part for setting in (*_SETTINGS, *settings) for part in ("-c", setting)]
-        command, pipe = ["git", *named, f"--git-dir={self.folder}", *arguments], subprocess.PIPE
-        environment = {**os.environ, **self._environment}
         # Where it stands, nothing bare is made.
-        environment.pop("GIT_WORK_TREE", None)
-        try:
-            process = subprocess.Popen(
-                command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True
-            )
-        except FileNotFoundError as error:
-            what = "repositories are read by git, and there is no git on this machine"
-            hint = "Install git 2.32 or newer, or use data that brings its files."
-            raise GoldspanError(what, hint=hint, code=Exit.MISSING) from error
-        with process:
+        os.environ.pop("GIT_WORK_TREE", None)
+        objects = {"GIT_OBJECT_DIRECTORY": str(self.folder / "objects"), "GIT_COMMON_DIR": str(self.folder)}
+        command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
+        # As GitPython would end it, what it started went on, and an interrupt was waited for.
+        how: Any = {"istream": given, "as_process": True, "start_new_session": True}
+        running: Any = Git().execute([*command, *arguments], env={**_ENVIRONMENT, **objects}, **how)
+        with running.proc as process:
+            timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
+            timer.start()
             try:
                 yield process
-            except BaseException:
+            finally:
+                timer.cancel()
                 with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                raise
-
-
-def _took_too_long(arguments: Sequence[str], timeout: float) -> TookTooLongError:
-    return TookTooLongError(f"git {arguments[0]} took longer than {timeout:g} seconds")
+                    os.killpg(process.pid, SIGKILL)
+        if process.returncode == -SIGKILL:
+            what = f"git {arguments[0]} took longer than {seconds:g} seconds"
+            raise RepositoryError(what, where=str(self.folder), code=Exit.MISSING)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO, NamedTuple, Protocol
 
@@ -12,12 +12,13 @@ import polars as pl
 
 from ingest.contents.blobs import BATCH_BYTES
 from ingest.sources.git import Repositories
-from ingest.sources.git_address import RepositoryError
+from ingest.sources.git_process import RepositoryError
 from ingest.sources.tree import Entry, UnreadableEntryError
+from lake.errors import MAX_EXAMPLES
 from lake.limits import MAX_FILE_BYTES, MAX_REPOSITORY_BYTES
 from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects
-from lake.text import language_of
+from lake.text import language_of, listed
 
 MAX_SEARCHED_BYTES = 1_000_000
 
@@ -72,19 +73,8 @@ class RepositoryParquet:
 
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """As of `Repository`; rejected are paths that leave, that stand there again, and contents that are none."""
-        seen: set[str] = set()
-        for path, blob_id, data in (row for frame in self._frames() for row in frame.iter_rows()):
-            if only is not None and path not in only:
-                continue
-            reason = _why_not(path, blob_id, data)
-            is_replaced = data is not None and "\ufffd".encode() in data
-            if reason is None and path in seen:
-                reason = "stands there more than once; the first is read"
-            if reason is not None and not (reason == _OTHER_CONTENT and is_replaced):
-                rejects.add(self.where, f"path {path}", reason)
-                continue
-            seen.add(path)
-            yield TreeFile(path, data, is_replaced=reason == _OTHER_CONTENT)
+        rows = (row for frame in self._frames() for row in frame.iter_rows() if only is None or row[0] in only)
+        return _checked(rows, self.where, rejects)
 
     def _frames(self) -> Iterator[pl.DataFrame]:
         """path, blob_sha (or null) and the content's bytes, some files at a time."""
@@ -120,10 +110,13 @@ class ClonedRepository:
     def files(self, rejects: Rejects, only: Collection[str] | None = None) -> Iterator[TreeFile]:
         """As of `Repository`; rejected are links, submodules, and names that have to be read by another name."""
         checkout = self.repositories.files(self.repo, self.commit)
-        if only is None:
-            checkout.reject_refused(f"repository {self.where}", rejects)
-        for file, data in checkout.read([file for file in checkout.files if only is None or file.path in only]):
-            yield TreeFile(file.path, data)
+        where = f"repository {self.where}"
+        for reason, paths in checkout.noted.items() if only is None else ():
+            where = f"path {listed(sorted(paths), MAX_EXAMPLES)}"
+            rejects.add(f"repository {self.where}", where, reason, "\n".join(sorted(paths)))
+        yield from _checked(
+            ((path, None, data) for path, data in checkout.read(only)), f"repository {self.where}", rejects
+        )
 
 
 @dataclass(frozen=True)
@@ -149,6 +142,23 @@ _OTHER_CONTENT = "its content is not what blob_sha says"
 
 _KINDS = {"path": (pl.String,), "content": (pl.String, pl.Binary), "blob_sha": (pl.String, pl.Null)}
 """Column → what it may hold; a file without `blob_sha` is one that does not know."""
+
+
+def _checked(
+    rows: Iterable[tuple[str | None, str | None, bytes | None]], where: str, rejects: Rejects
+) -> Iterator[TreeFile]:
+    """The files among rows of path, blob id and content; what is none is rejected."""
+    seen: set[str] = set()
+    for path, blob_id, data in rows:
+        reason = _why_not(path, blob_id, data)
+        if reason is None and path in seen:
+            reason = "stands there more than once; the first is read"
+        is_replaced = reason == _OTHER_CONTENT and data is not None and "\ufffd".encode() in data
+        if path is None or data is None or (reason and not is_replaced):
+            rejects.add(where, f"path {path}", reason or "")
+            continue
+        seen.add(path)
+        yield TreeFile(path, data, is_replaced=is_replaced)
 
 
 def _columns(names: Sequence[str]) -> list[str]:

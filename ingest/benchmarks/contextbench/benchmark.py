@@ -16,6 +16,7 @@ from ingest.benchmarks.contextbench.pools import Trees, absent_notes, gold_files
 from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
     Benchmark,
+    Cloning,
     PartToRead,
     Place,
     RawFiles,
@@ -28,7 +29,6 @@ from ingest.benchmarks.declaration import (
 from ingest.benchmarks.fields import Fields
 from ingest.contents.edited_definitions import gold_of_patch
 from ingest.contents.patches import edit_rows
-from ingest.sources.git import Cloning
 from ingest.sources.repository import Repository
 from ingest.sources.tree import Entry, Source, Tree
 from lake.catalog.gold_flags import FLAGS

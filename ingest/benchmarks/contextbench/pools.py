@@ -14,7 +14,7 @@ from ingest.benchmarks.declaration import PoolGroup, RawFiles
 from ingest.contents.blobs import joined, pool_batches, pool_frames
 from ingest.contents.edited_definitions import edited_sources
 from ingest.sources.git import Repositories
-from ingest.sources.git_address import RepositoryError
+from ingest.sources.git_process import RepositoryError
 from ingest.sources.repository import ClonedRepository, Repository, RepositoryFiles, is_searched
 from lake.errors import MAX_EXAMPLES, Exit, GoldspanError
 from lake.fingerprint import sha256_of

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
 from ingest.benchmarks.fields import FieldError, Fields, check, kind_of, upstream_rows
-from ingest.sources.git_address import GITHUB, why_no_name
+from ingest.sources.git import GITHUB, fault_of
 from ingest.sources.jsonl import MARK, is_json_lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
 from lake.limits import MAX_ROWS, parsed_json
@@ -112,7 +112,7 @@ def repository_of(row: Row, item_id: str) -> str:
     """
     url = _text(row, "repo_url") or ""
     given = [_text(row, "repo") or url, url.removeprefix(f"{GITHUB}/").rstrip("/").removesuffix(".git")]
-    whole = [repo for repo in given if not why_no_name(repo)]
+    whole = [repo for repo in given if not fault_of("repository", repo)]
     match = _ID.fullmatch(item_id)
     if match is None:
         return next(iter(whole), given[0])
@@ -152,7 +152,7 @@ def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | 
         gold = [] if gold_patch else gold_of(row)
     except FieldError as error:
         why_not.append(f"its gold cannot be decoded: {error}")
-    if reason := why_no_name(repo):
+    if reason := fault_of("repository", repo):
         why_not.append(f"its repository cannot be told by its id or by {repo[:200]!r}: {reason}")
     if not _COMMIT.fullmatch(commit):
         why_not.append(f"`base_commit` is {commit!r}, not a commit's id" if commit else "`base_commit` is missing")

@@ -42,10 +42,10 @@ MADE = """
 import sys
 from pathlib import Path
 from ingest.mining.sample import contextbench_sample
-from ingest.sources.git_process import GitProcess
+from ingest.sources.git_process import GitFolder
 folder = Path(contextbench_sample(Path(sys.argv[1])).own_repositories.base.removeprefix("file://"))
 for made in sorted(folder.glob("*/*")):
-    print(made.name, GitProcess(made).run("rev-list", "main", timeout=60).out.decode().split())
+    print(made.name, GitFolder(made).run("rev-list", "main").split())
 """
 
 

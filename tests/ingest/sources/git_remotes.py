@@ -26,11 +26,10 @@ GIT = shutil.which("git") or "git"
 class Remote:
     """A bare repository to fetch from, in a folder `<owner>/<name>`."""
 
-    def __init__(self, base: Path, name: str = "acme/boats", *, filters: bool = True) -> None:
+    def __init__(self, base: Path, name: str = "acme/boats") -> None:
         self.repo = Repo.init(base / name, bare=True, mkdir=True, initial_branch="main")
         self.url = f"file://{base / name}"
         with self.repo.config_writer() as settings:
-            settings.set_value("uploadpack", "allowFilter", filters)
             settings.set_value("user", "name", "A Tester")
             settings.set_value("user", "email", "tester@example.org")
 
@@ -67,13 +66,10 @@ class Waits(list[float]):
         self.append(seconds)
 
 
-def repositories(cache: Path, base: Path, said: list[str] | None = None, **other: float) -> Repositories:
+def repositories(cache: Path, base: Path, said: list[str] | None = None, timeout: float = 60.0) -> Repositories:
     """A cache over remotes in a folder, which never waits; its fetches are noted."""
     told = said if said is not None else []
-    attempts, timeout = int(other.get("attempts", 3)), other.get("timeout", 60.0)
-    return Repositories(
-        cache, base=f"file://{base}", attempts=attempts, timeout=timeout, sleep=Waits(), say=told.append
-    )
+    return Repositories(cache, base=f"file://{base}", timeout=timeout, sleep=Waits(), say=told.append)
 
 
 def git_that(folder: Path, monkeypatch: pytest.MonkeyPatch, script: Sequence[str]) -> Path:

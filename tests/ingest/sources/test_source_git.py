@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.sources.checkout import MAX_BLOB_BYTES
 from ingest.sources.git import Repositories
-from ingest.sources.git_address import RepositoryError
+from ingest.sources.git_process import MAX_BLOB_BYTES, GitFolder, RepositoryError
+from ingest.sources.repository import ClonedRepository
 from lake.errors import Exit, GoldspanError
+from lake.rejects import Rejects
 from tests.ingest.sources.git_remotes import Remote, commands, git_that, repositories
 
 HULL = ("100644", "src/hull.py", b"planks = 12\r\nnails = 400\r\n")
@@ -20,27 +21,13 @@ def test_files_are_read_byte_for_byte(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(HULL, README, ("100755", "launch.sh", b"\xff\xfe no UTF-8\0"), ("100644", "empty", b""))
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert found.commit == commit
-    assert {file.path: data for file, data in found.read()} == {
+    assert dict(found.read()) == {
         "README.md": b"# Boats",
         "empty": b"",
         "launch.sh": b"\xff\xfe no UTF-8\0",
         "src/hull.py": b"planks = 12\r\nnails = 400\r\n",
     }
-    assert [file.path for file in found.files] == ["README.md", "empty", "launch.sh", "src/hull.py"]
-    assert [file.n_bytes for file in found.files] == [7, 0, 12, 26]
-
-
-def test_some_files_are_read_in_the_order_given(tmp_path: Path) -> None:
-    remote = Remote(tmp_path / "remotes")
-    commit = remote.commit(HULL, README, ("100644", "copy.md", b"# Boats"))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    chosen = [found.files[2], found.files[0], found.files[1]]
-    assert [(file.path, data) for file, data in found.read(chosen)] == [
-        ("src/hull.py", HULL[2]),
-        ("README.md", b"# Boats"),
-        ("copy.md", b"# Boats"),
-    ]
+    assert [path for path, *_ in found.files] == ["README.md", "empty", "launch.sh", "src/hull.py"]
 
 
 def test_links_and_submodules_are_named_and_not_followed(tmp_path: Path) -> None:
@@ -49,31 +36,53 @@ def test_links_and_submodules_are_named_and_not_followed(tmp_path: Path) -> None
         HULL, ("120000", "out", b"/etc/passwd"), ("120000", "in", b"src"), ("160000", "lib", b"1" * 40)
     )
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [file.path for file in found.files] == ["src/hull.py"]
-    assert [(refused.path, refused.reason) for refused in found.refused] == [
-        ("in", "a symbolic link, which is not followed"),
-        ("lib", "a submodule, which is not followed"),
-        ("out", "a symbolic link, which is not followed"),
-    ]
+    assert [path for path, *_ in found.files] == ["src/hull.py"]
+    assert found.noted == {
+        "a symbolic link, which is not followed": ["in", "out"],
+        "a submodule, which is not followed": ["lib"],
+    }
+
+
+def test_attributes_in_the_tree_change_nothing_and_run_nothing(tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "remotes")
+    attributes = b"*.py export-ignore\n* text eol=crlf filter=evil ident\nREADME.md export-subst\n"
+    readme = ("100644", "README.md", b"$Format:%H$ $Id$\n")
+    commit = remote.commit(HULL, readme, ("100644", ".gitattributes", attributes))
+    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert dict(found.read()) == {".gitattributes": attributes, "README.md": readme[2], HULL[1]: HULL[2]}
 
 
 def test_a_name_that_is_no_utf_8_is_replaced_and_one_that_reads_alike_is_refused(tmp_path: Path) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(
-        ("100644", "caf\udce9.py", b"1"), ("100644", "caf\udce8.py", b"2"), ("100644", "café.py", b"3")
+        ("100644", "caf\udce9.py", b"a"), ("100644", "caf\udcea.py", b"b"), ("100644", "café.py", b"c")
     )
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [file.path for file in found.files] == ["café.py", "caf\ufffd.py"]
-    assert [refused.path for refused in found.refused] == ["caf\ufffd.py"]
+    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    rejects = Rejects()
+    assert [file[:2] for file in cloned.files(rejects)] == [("café.py", b"c"), ("caf\ufffd.py", b"a")]
+    assert ("path caf\ufffd.py", "stands there more than once; the first is read") in [
+        (reject.position, reject.reason) for reject in rejects
+    ]
 
 
-@pytest.mark.parametrize("filters", [True, False])
-def test_a_large_file_is_listed_and_not_read(tmp_path: Path, filters: bool) -> None:
-    remote = Remote(tmp_path / "remotes", filters=filters)
+def test_a_path_that_climbs_out_is_refused(tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "remotes")
+    blob = remote.run("hash-object", "-w", "--stdin", given=b"x = 1\n")
+    climbing = b"100644 ../x.py\0" + bytes.fromhex(blob)
+    tree = remote.run("hash-object", "-t", "tree", "--literally", "-w", "--stdin", given=climbing)
+    commit = remote.run("commit-tree", tree, "-m", "made for a test")
+    remote.run("update-ref", "refs/heads/main", commit)
+    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    rejects = Rejects()
+    assert not list(cloned.files(rejects))
+    assert [reject.reason for reject in rejects] == ["the path leaves the repository"]
+
+
+def test_a_large_file_is_not_read(tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "remotes")
     commit = remote.commit(("100644", "a.bin", b"x" * MAX_BLOB_BYTES), ("100644", "b.bin", b"y" * (MAX_BLOB_BYTES + 1)))
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [(file.path, len(data)) for file, data in found.read()] == [("a.bin", MAX_BLOB_BYTES)]
-    assert [(file.path, file.n_bytes) for file in found.large] == [("b.bin", None if filters else MAX_BLOB_BYTES + 1)]
+    assert [(path, len(data)) for path, data in found.read()] == [("a.bin", MAX_BLOB_BYTES)]
 
 
 def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
@@ -86,35 +95,15 @@ def test_a_commit_is_fetched_once_and_a_content_that_two_share_is_sent_once(
     said: list[str] = []
     cache = repositories(tmp_path / "cache", tmp_path / "remotes", said)
     for commit in (first, second, first, second):
-        assert [file.path for file in cache.files("acme/boats", commit).files] == ["README.md", "src/hull.py"]
-    again = repositories(tmp_path / "cache", tmp_path / "remotes", said).files("acme/boats", first)
-    assert [data for _, data in again.read()] == [b"# Boats", HULL[2]]
+        assert [path for path, *_ in cache.files("acme/boats", commit).files] == ["README.md", "src/hull.py"]
+    again = repositories(tmp_path / "cache", tmp_path / "remotes", said)
+    assert [data for _, data in again.files("acme/boats", first).read()] == [b"# Boats", HULL[2]]
     assert said == [f"fetching {remote.url} at {first[:12]}", f"fetching {remote.url} at {second[:12]}"]
     assert len(commands(log, "fetch")) == 2
     # The first: a commit, two trees, two contents. The second: a commit, its tree and the one content that is new.
-    counted = again.git.run("count-objects", "-v", timeout=60.0).out.decode()
+    counted = GitFolder(again.folder(remote.url)).run("count-objects", "-v")
     assert "in-pack: 8\n" in counted
     assert "packs: 2\n" in counted
-
-
-def test_contents_are_read_many_at_a_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    remote = Remote(tmp_path / "remotes")
-    commit = remote.commit(*(("100644", f"{n}.txt", str(n).encode()) for n in range(60)))
-    log = git_that(tmp_path / "bin", monkeypatch, [])
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert len(list(found.read())) == 60
-    assert len(log.read_text().splitlines()) < 10
-
-
-def test_without_a_commit_it_is_the_default_branch_as_it_was_first_seen(tmp_path: Path) -> None:
-    remote = Remote(tmp_path / "remotes")
-    first = remote.commit(HULL)
-    remote.commit(README, branch="other")
-    cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    assert cache.files("acme/boats").commit == first
-    later = remote.commit(HULL, README)
-    assert cache.files("acme/boats").commit == first
-    assert repositories(tmp_path / "cache2", tmp_path / "remotes").files("acme/boats").commit == later
 
 
 def test_an_unknown_commit_is_told(tmp_path: Path) -> None:
@@ -131,34 +120,12 @@ def test_the_id_of_a_tree_is_no_commit(tmp_path: Path) -> None:
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", tree)
 
 
-def test_an_empty_repository_is_told(tmp_path: Path) -> None:
-    Remote(tmp_path / "remotes")
-    with pytest.raises(RepositoryError, match="boats is empty, or names no default branch") as told:
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
-    assert told.value.code == Exit.MISSING
-
-
 def test_a_repository_that_is_not_there_is_asked_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = git_that(tmp_path / "bin", monkeypatch, [])
     with pytest.raises(RepositoryError, match="there is no repository file:") as told:
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", "1" * 40)
     assert told.value.code == Exit.MISSING
-    assert len(commands(log, "ls-remote")) == 1
-
-
-def test_an_old_server_that_gives_no_commit_by_its_id_is_asked_for_its_branches(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    remote = Remote(tmp_path / "remotes")
-    old = remote.commit(HULL)
-    new = remote.commit(README)
-    remote.run("update-ref", "refs/heads/main", remote.run("commit-tree", f"{new}^{{tree}}", "-p", old, "-m", "then"))
-    # The first protocol of git, which knows but what is advertised.
-    git_that(tmp_path / "bin", monkeypatch, ['set -- -c protocol.version=0 "$@"'])
-    cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    assert [data for _, data in cache.files("acme/boats", old).read()] == [HULL[2]]
-    with pytest.raises(RepositoryError, match=f"has no commit {'1' * 40}"):
-        cache.files("acme/boats", "1" * 40)
+    assert len(commands(log, "fetch")) == 1
 
 
 def test_names_are_looked_up_at_github_unless_told_otherwise(tmp_path: Path) -> None:
@@ -166,7 +133,7 @@ def test_names_are_looked_up_at_github_unless_told_otherwise(tmp_path: Path) -> 
 
 
 def test_a_cache_that_cannot_be_written_is_told(tmp_path: Path) -> None:
-    Remote(tmp_path / "remotes").commit(HULL)
+    commit = Remote(tmp_path / "remotes").commit(HULL)
     (tmp_path / "cache").write_bytes(b"a file")
     with pytest.raises(GoldspanError, match="the cache cannot be used"):
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from ingest.sources.git import Repositories
-from ingest.sources.git_address import RepositoryError
+from ingest.sources.git_process import RepositoryError
 from lake.errors import Exit, GoldspanError
 from tests.ingest.sources.git_remotes import Remote, Waits, commands, git_that, repositories
 from tests.tiny import ROOT
@@ -24,13 +24,13 @@ SCRIPT = """
 import sys
 from pathlib import Path
 from ingest.sources.git import Repositories
-found = Repositories(Path(sys.argv[1]), base=sys.argv[2]).files("acme/boats")
-print(found.commit, [data for _, data in found.read()])
+found = Repositories(Path(sys.argv[1]), base=sys.argv[2]).files("acme/boats", sys.argv[3])
+print([data for _, data in found.read()])
 """
 
 
-def _started(tmp_path: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), f"file://{tmp_path / 'remotes'}"]
+def _started(tmp_path: Path, commit: str) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", SCRIPT, str(tmp_path / "cache"), f"file://{tmp_path / 'remotes'}", commit]
     return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
@@ -55,41 +55,47 @@ def test_what_a_killed_process_left_half_made_is_healed(tmp_path: Path, monkeypa
     with monkeypatch.context() as patched:
         left = (f"touch {folder}/shallow.lock", f"touch {folder}/objects/tmp_pack_x")
         git_that(tmp_path / "bin", patched, _hangs("fetch", tmp_path / "pid", *left))
-        process = _started(tmp_path)
+        process = _started(tmp_path, commit)
         group = _read_when_there(tmp_path / "pid")
     process.kill()
     process.communicate()
     os.killpg(group, signal.SIGKILL)
     assert (folder / "shallow.lock").exists()
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
-    assert (found.commit, [data for _, data in found.read()]) == (commit, [HULL[2]])
+    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert [data for _, data in found.read()] == [HULL[2]]
     assert not [*folder.rglob("*.lock"), *folder.rglob("tmp_*")]
 
 
-@pytest.mark.parametrize(
-    "damage", ["HEAD", "config", "objects/pack/*.pack", "objects/pack/*.idx", "objects", "goldspan"]
-)
-def test_a_damaged_repository_is_made_anew_at_the_commit_that_was_first_seen(tmp_path: Path, damage: str) -> None:
+def test_an_interrupt_ends_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    commit = Remote(tmp_path / "remotes").commit(HULL)
+    git_that(tmp_path / "bin", monkeypatch, _hangs("fetch", tmp_path / "pid"))
+    process = _started(tmp_path, commit)
+    _read_when_there(tmp_path / "pid")
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert process.returncode == -signal.SIGINT
+
+
+@pytest.mark.parametrize("damage", ["HEAD", "config", "objects/pack/*.pack", "objects/pack/*.idx", "objects"])
+def test_a_damaged_repository_is_made_anew(tmp_path: Path, damage: str) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = remote.commit(HULL)
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    cache.files("acme/boats")
-    remote.commit(HULL, ("100644", "later", b""))
+    cache.files("acme/boats", commit)
     found = list(cache.folder(remote.url).glob(damage))
     assert found
     for path in found:
         path.rename(tmp_path / "gone")
         if path.suffix or path.name == "config":
             path.write_bytes(b"damaged")
-    healed = cache.files("acme/boats")
-    assert (healed.commit, [data for _, data in healed.read()]) == (commit, [HULL[2]])
+    assert [data for _, data in cache.files("acme/boats", commit).read()] == [HULL[2]]
 
 
 def test_two_processes_that_want_one_repository_fetch_it_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     commit = Remote(tmp_path / "remotes").commit(HULL)
     log = git_that(tmp_path / "bin", monkeypatch, ['case " $* " in *" fetch "*) sleep 1;; esac'])
-    both = [_started(tmp_path) for _ in range(2)]
-    assert [process.communicate()[0] for process in both] == [f"{commit} [{HULL[2]!r}]\n"] * 2
+    both = [_started(tmp_path, commit) for _ in range(2)]
+    assert [process.communicate()[0] for process in both] == [f"[{HULL[2]!r}]\n"] * 2
     assert len(commands(log, "fetch")) == 1
 
 
@@ -98,8 +104,8 @@ def test_threads_that_want_one_repository_fetch_it_once(tmp_path: Path) -> None:
     said: list[str] = []
     cache = repositories(tmp_path / "cache", tmp_path / "remotes", said)
     with ThreadPoolExecutor(4) as threads:
-        found = list(threads.map(lambda _: cache.files("acme/boats", commit).commit, range(8)))
-    assert found == [commit] * 8
+        found = list(threads.map(lambda _: len(cache.files("acme/boats", commit).files), range(8)))
+    assert found == [1] * 8
     assert len(said) == 1
 
 
@@ -127,7 +133,7 @@ def test_a_server_that_fails_is_asked_again_after_growing_waits(
     git_that(tmp_path / "bin", monkeypatch, [fails])
     waits = Waits()
     cache = Repositories(tmp_path / "cache", base=f"file://{tmp_path / 'remotes'}", sleep=waits)
-    assert cache.files("acme/boats", commit).commit == commit
+    assert dict(cache.files("acme/boats", commit).read()) == {HULL[1]: HULL[2]}
     assert waits == [1.0, 2.0]
 
 
@@ -135,14 +141,14 @@ def test_a_server_that_always_fails_is_given_up(tmp_path: Path, monkeypatch: pyt
     log = git_that(
         tmp_path / "bin", monkeypatch, ['case " $* " in *" fetch "*) echo "fatal: early EOF" >&2; exit 128;; esac']
     )
-    Remote(tmp_path / "remotes").commit(HULL)
+    commit = Remote(tmp_path / "remotes").commit(HULL)
     with pytest.raises(RepositoryError, match="boats cannot be fetched: early EOF") as told:
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats")
+        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert told.value.code == Exit.MISSING
-    assert len(commands(log, "fetch")) == 3
+    assert len(commands(log, "fetch")) == 4
 
 
-def test_a_host_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     said = "fatal: unable to access 'https://example.org/': Could not resolve host: example.org"
     log = git_that(tmp_path / "bin", monkeypatch, [f'case " $* " in *" fetch "*) echo "{said}" >&2; exit 128;; esac'])
     waits = Waits()
@@ -151,7 +157,7 @@ def test_a_host_out_of_reach_is_waited_for_once(tmp_path: Path, monkeypatch: pyt
         with pytest.raises(RepositoryError, match=f"{name} cannot be fetched: .*Could not resolve host") as told:
             cache.files(name, "1" * 40)
         assert told.value.code == Exit.MISSING
-    assert len(commands(log, "fetch")) == 4
+    assert len(commands(log, "fetch")) == 5
     assert waits == [1.0, 2.0, 4.0]
 
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partialmethod
 from pathlib import Path
 
 import pytest
 
-from ingest.sources import checkout
-from ingest.sources.git_address import RepositoryError
+from ingest.sources import git_process
+from ingest.sources.git_process import GitFolder, RepositoryError
 from ingest.sources.repository import ClonedRepository
 from lake.errors import Exit
 from lake.rejects import Rejects
@@ -37,69 +38,57 @@ def file_tree(remote: Remote, name: str = "a.py") -> str:
     return remote.run("mktree", given=f"100644 blob {blob}\t{name}\n".encode())
 
 
-@pytest.mark.parametrize("with_files", [True, False])
 def test_a_tree_that_unfolds_is_refused_by_its_number_of_entries(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, with_files: bool
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkout, "MAX_FILES", 1_000)
+    monkeypatch.setattr(git_process, "MAX_FILES", 1_000)
     remote = Remote(tmp_path / "remotes")
-    bottom = file_tree(remote) if with_files else remote.run("mktree")
-    # A hundred million entries, in eight small objects.
-    commit = committed(remote, nested(remote, bottom, levels=8, times=10))
-    with pytest.raises(RepositoryError, match="holds more than 1,000 files and folders, and is not read") as told:
+    # A hundred million entries, in nine small objects.
+    commit = committed(remote, nested(remote, file_tree(remote), levels=8, times=10))
+    with pytest.raises(
+        RepositoryError, match="holds more than 1,000 files or 8,589,934,592 bytes, and is not read"
+    ) as told:
         repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
     assert told.value.code == Exit.INVALID
-
-
-def test_a_tree_is_refused_by_the_length_of_its_paths(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkout, "MAX_CONTENTS_BYTES", 100)
-    commit = Remote(tmp_path / "remotes").commit(HULL, ("100644", "x" * 100, b""))
-    with pytest.raises(RepositoryError, match="more than 100 bytes of paths"):
-        repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
 
 
 def test_a_tree_is_refused_by_what_its_files_come_to_each_time_they_stand_there(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(checkout, "MAX_STREAMED_BYTES", 100)
+    monkeypatch.setattr(git_process, "MAX_STREAMED_BYTES", 100)
     remote = Remote(tmp_path / "remotes")
     whole = remote.commit(*(("100644", f"{n}.py", b"x" * 10) for n in range(10)))
     more = remote.commit(*(("100644", f"{n}.py", b"x" * 10) for n in range(11)))
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
     assert len(cache.files("acme/boats", whole).files) == 10
-    with pytest.raises(RepositoryError, match="more than 100 bytes of files"):
+    with pytest.raises(RepositoryError, match="files or 100 bytes, and is not read"):
         cache.files("acme/boats", more)
 
 
-def test_a_file_below_too_many_folders_is_refused_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    remote = Remote(tmp_path / "remotes")
-    commit = remote.commit(("100644", "0/" * 1_500 + "a.py", b"x = 1\n"))
+def test_a_file_below_many_folders_is_read(tmp_path: Path) -> None:
+    path = "0/" * 1_500 + "a.py"
+    commit = Remote(tmp_path / "remotes").commit(("100644", path, b"x = 1\n"))
     found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert not found.files
-    assert [one.reason for one in found.refused] == ["more than 100 folders inside one another"]
-    monkeypatch.setattr(checkout, "MAX_DEPTH", 2_000)
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [file.path for file in found.files] == ["0/" * 1_500 + "a.py"]
+    assert list(found.read()) == [(path, b"x = 1\n")]
 
 
-def test_a_path_that_is_too_long_is_refused_alone(tmp_path: Path) -> None:
-    remote = Remote(tmp_path / "remotes")
-    commit = committed(remote, nested(remote, file_tree(remote, "x" * 4_095), levels=1))
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    assert [one.reason for one in found.refused] == ["its path is longer than 4,096 bytes"]
-
-
-def test_a_listing_that_takes_too_long_is_one_repository_that_cannot_be_had(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(checkout, "MAX_FILES", 10**12)
-    monkeypatch.setattr(checkout, "MAX_CONTENTS_BYTES", 10**12)
+def test_a_tree_of_nothing_but_folders_ends_with_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     remote = Remote(tmp_path / "remotes")
     commit = committed(remote, nested(remote, remote.run("mktree"), levels=9, times=10))
     cache = repositories(tmp_path / "cache", tmp_path / "remotes")
-    monkeypatch.setattr(checkout, "LISTING_SECONDS", 0.3)
-    with pytest.raises(RepositoryError, match=r"cannot be had: git ls-tree took longer than 0\.3 seconds"):
+    soon = partialmethod(GitFolder._started, seconds=2.0)  # what an archive may take
+    monkeypatch.setattr(GitFolder, "_started", soon)
+    with pytest.raises(RepositoryError, match=r"git archive took longer than 2 seconds") as told:
         cache.files("acme/boats", commit)
+    assert told.value.code == Exit.MISSING
+
+
+def test_a_commit_of_nothing_is_read(tmp_path: Path) -> None:
+    remote = Remote(tmp_path / "remotes")
+    commit = committed(remote, remote.run("mktree"))
+    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
+    assert not found.files
+    assert not found.noted
 
 
 def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path: Path) -> None:
@@ -114,7 +103,6 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
         for position, reason in {
             "path link0, link1, link2 and 2 more": "a symbolic link, which is not followed",
             "path lib": "a submodule, which is not followed",
-            "path caf\ufffd.py": "its name is no UTF-8; it is read with U+FFFD for what cannot be decoded",
         }.items()
     }
     again = Rejects()
@@ -125,6 +113,6 @@ def test_what_is_not_read_of_a_repository_is_named_once_for_each_reason(tmp_path
 def test_nothing_is_named_of_a_repository_that_is_read_whole(tmp_path: Path) -> None:
     commit = Remote(tmp_path / "remotes").commit(HULL)
     rejects = Rejects()
-    found = repositories(tmp_path / "cache", tmp_path / "remotes").files("acme/boats", commit)
-    found.reject_refused("repository acme/boats", rejects)
+    cloned = ClonedRepository(repositories(tmp_path / "cache", tmp_path / "remotes"), "acme/boats", commit)
+    assert [file.path for file in cloned.files(rejects)] == ["src/hull.py"]
     assert not len(rejects)

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.sources.git_address import RepositoryError
+from ingest.sources.git_process import RepositoryError
 from ingest.sources.repository import (
     ClonedRepository,
     RepositoryFiles,

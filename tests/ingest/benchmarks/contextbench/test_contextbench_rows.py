@@ -188,21 +188,21 @@ def test_an_element_that_is_no_row_is_rejected_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("columns", "reason"),
+    "columns",
     [
-        ({"repo": "file:///srv/private"}, "rows name owner/name alone"),
-        ({"repo": "https://127.0.0.1:8443/a/b"}, "rows name owner/name alone"),
-        ({"repo": None, "repo_url": "https://example.org/acme/boats"}, "rows name owner/name alone"),
-        ({"repo": "boats", "repo_url": "file:///acme/boats"}, "it is not owner/name"),
-        ({"repo": "../boats"}, "it climbs"),
-        ({"repo": "acme/-boats"}, "begins with -"),
-        ({"repo": f"acme/{'b' * 230}"}, "it has 235 characters"),
+        {"repo": "file:///srv/private"},
+        {"repo": "https://127.0.0.1:8443/a/b"},
+        {"repo": None, "repo_url": "https://example.org/acme/boats"},
+        {"repo": "boats", "repo_url": "file:///acme/boats"},
+        {"repo": "../boats"},
+        {"repo": "acme/-boats"},
+        {"repo": f"acme/{'b' * 230}"},
     ],
 )
-def test_a_row_names_its_repository_and_no_server(columns: dict[str, object], reason: str) -> None:
+def test_a_row_names_its_repository_and_no_server(columns: dict[str, object]) -> None:
     rejects = Rejects()
     [one] = read_instances([entry("rows.parquet", parquet([row("odd", **columns)]))], rejects, [])
-    assert reason in str(one.why_not)
+    assert "rows name owner/name alone" in str(one.why_not)
     assert [reject.reason for reject in rejects] == [f"odd: {one.why_not}"]
 
 
