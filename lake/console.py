@@ -36,6 +36,7 @@ from typer.core import TyperGroup
 
 from lake.errors import Exit, GoldspanError, refusal_of, unknown_name
 from lake.hints import typed
+from lake.memory import limit_memory
 from lake.outcome import Outcome
 from lake.store import Lake
 from lake.text import escaped, escaped_json
@@ -46,7 +47,7 @@ PIPE_SECONDS = 10.0
 """How often a pipe hears of progress."""
 
 
-def setting(name: str, text: str, *flags: str, **limits: float | bool) -> object:
+def setting(name: str, text: str, *flags: str, **limits: object) -> object:
     """An option that may be given as GOLDSPAN_<name> in the environment as well, and what its help says."""
     return typer.Option(*flags, envvar=f"GOLDSPAN_{name}", help=text, **limits)  # type: ignore[arg-type]  # whichever a kind of value has
 
@@ -58,6 +59,10 @@ JsonOption = Annotated[bool, setting("JSON", "Print the last block as one JSON o
 QuietOption = Annotated[bool, setting("QUIET", "Say only what went wrong.", "--quiet")]
 LimitOption = Annotated[int | None, setting("LIMIT", "A seeded sample of so many items.", min=1, max=2**63 - 1)]
 DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
+MemoryOption = Annotated[
+    float | None,
+    setting("MEMORY_LIMIT", "GB each process may hold; 85 % of the machine's without.", min=0.1, callback=limit_memory),
+]
 EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes), or dask://HOST:PORT (its workers).")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
 
@@ -219,7 +224,7 @@ def _end(text: str, code: Exit) -> NoReturn:
 def _sentence(error: BaseException) -> str:
     """What went wrong, for a person: the machine's own refusals by their names, everything else as a fault of ours."""
     if isinstance(error, MemoryError):
-        return "there is not enough memory.\n  Give it more, or less to do at once: --limit, ENGINE=local:1."
+        return "there is not enough memory.\n  Give it more (--memory-limit), or less at once: --limit, ENGINE=local:1."
     if why := refusal_of(error):
         where = f"\n  where: {error.filename}" if isinstance(error, OSError) and error.filename else ""
         return f"the system refused: {why}{where}\n  Mend it and run the same again."

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MIB = 2**20
 
 MAX_VALUE_BYTES = 1_100 * MIB
-"""What the values of one pickle or JSON document may take in memory. RepoBench-R's pickles, the largest that are read
+"""What the values of one pickle may take in memory. RepoBench-R's pickles, the largest that are read
 whole, may have three times as much text, which is packed: 48,000 rows of real packages come to some 400 MB."""
 
 MAX_DOCUMENT_BYTES = 256 * MIB
@@ -95,43 +95,26 @@ MAX_COLUMN_BYTES = 1024 * MIB
 MAX_PAGE_BYTES = 128 * MIB
 """One page of a Parquet file, the smallest piece there is; writers make them of 1 MB."""
 
-_COSTS = {b"{": 72, b"[": 72, b",": 66, b":": 150}
-"""What a mark stands for in memory: an object or a list, a value in a list, an entry of an object."""
-_WIDE = (b"\xf0", b"\xf1", b"\xf2", b"\xf3", b"\xf4")
 MAGIC_BYTES = 4
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
-
-
-class TooLargeJsonError(ValueError):
-    """JSON whose values would take more memory than is given them."""
 
 
 class TooMuchUnpackedError(Exception):
     """A file holds or unpacks to more than is read."""
 
 
-def parsed_json(data: bytes, *, errors: str = "strict", limit: int = MAX_VALUE_BYTES) -> object:
+def parsed_json(data: bytes, *, errors: str = "strict") -> object:
     """The value of a JSON text in UTF-8, without a byte order mark.
 
     Args:
         data: The text.
         errors: How bytes that are no UTF-8 are taken, as `bytes.decode` has it.
-        limit: What its values may take in memory, in bytes; marks inside texts are counted as if they were none.
 
     Raises:
-        TooLargeJsonError: They may take more.
         UnicodeDecodeError: It is no UTF-8.
         ValueError: It is no JSON, or holds a number of too many digits.
         RecursionError: It is nested too deep.
     """
-    # A single character beyond the first plane makes every character of a text take four bytes.
-    width = 1 if data.isascii() else 4 if any(mark in data for mark in _WIDE) else 2
-    size = 2 * width * len(data)
-    if size + max(_COSTS.values()) * len(data) > limit:
-        size += sum(cost * data.count(mark) for mark, cost in _COSTS.items())
-    if size > limit:
-        message = f"its values may take {size:,} bytes of memory, and {limit:,} are the most that is read; split it"
-        raise TooLargeJsonError(message)
     value: object = json.loads(data.decode("utf-8", errors))
     return value
 

@@ -27,6 +27,7 @@ from lake.console import (
     DebugOption,
     JsonOption,
     LakeOption,
+    MemoryOption,
     QuietOption,
     setting,
     split_names,
@@ -183,6 +184,7 @@ def score_files(
     answered: Annotated[bool, typer.Option("--answered", help="Leave out judged queries without results.")] = False,
     json: JsonOption = False,
     quiet: QuietOption = False,
+    memory_limit: MemoryOption = None,  # set as it is read
     debug: DebugOption = False,
 ) -> None:
     """Score any ranking against any relevance judgements with ir_measures; no lake is needed."""

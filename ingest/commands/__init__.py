@@ -39,6 +39,7 @@ from lake.console import (
     JsonOption,
     LakeOption,
     LimitOption,
+    MemoryOption,
     QuietOption,
     default_to,
     print_listing,
@@ -83,6 +84,7 @@ def read(
     ] = "",
     submissions: Annotated[Path, setting("SUBMISSIONS", "The folder of rankings that were handed in.")] = FOLDER,
     engine: EngineOption = "auto",
+    memory_limit: MemoryOption = None,  # set as it is read
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,

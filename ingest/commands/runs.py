@@ -20,7 +20,17 @@ from ingest.runs.registry import AUTO
 from ingest.runs.searches.import_search import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.runs.submissions.importing import check_submission, import_submissions
-from lake.console import DEFAULT_LAKE, Console, DebugOption, JsonOption, LakeOption, LimitOption, QuietOption, setting
+from lake.console import (
+    DEFAULT_LAKE,
+    Console,
+    DebugOption,
+    JsonOption,
+    LakeOption,
+    LimitOption,
+    MemoryOption,
+    QuietOption,
+    setting,
+)
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.selection import parse_items
@@ -61,6 +71,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         lake: LakeOption = DEFAULT_LAKE,
         json: JsonOption = False,
         quiet: QuietOption = False,
+        memory_limit: MemoryOption = None,  # set as it is read
         debug: DebugOption = False,
     ) -> None:
         console, store = Console(quiet=quiet, json=json), Lake(lake)
@@ -101,6 +112,7 @@ def submissions(
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
     quiet: QuietOption = False,
+    memory_limit: MemoryOption = None,  # set as it is read
     debug: DebugOption = False,
 ) -> None:
     """Import what lies in the folder of submissions, and take away what left it: `python -m ingest` does so too."""

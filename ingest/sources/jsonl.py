@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import MAX_LINE_BYTES, TooLargeJsonError, parsed_json
+from lake.limits import MAX_LINE_BYTES, parsed_json
 from lake.rejects import Rejects
 
 JsonObject = dict[str, object]
@@ -42,8 +42,6 @@ def _object(path: str, number: int, line: bytes | None, rejects: Rejects) -> Ite
         value = parsed_json(line)
     except UnicodeDecodeError as error:
         rejects.add(path, where, f"not UTF-8: {error.reason} at byte {error.start}")
-    except TooLargeJsonError as error:
-        rejects.add(path, where, str(error), _excerpt(line))
     except (ValueError, RecursionError) as error:
         rejects.add(path, where, f"not JSON ({error}); is the file cut off?", _excerpt(line))
     else:

@@ -9,6 +9,7 @@ import pickle
 import random
 import resource
 import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from ingest.sources.folder import read_folder
 from ingest.sources.jsonl import Lines, is_json_lines
 from ingest.sources.tree import Entry
 from lake import limits, parquet
-from lake.limits import MIB, TooLargeJsonError, parsed_json
+from lake.limits import MIB, parsed_json
 from lake.parquet import UnreadableParquetError, read_batches, read_parquet
 from lake.rejects import Rejects, excerpt_of
 
@@ -139,10 +140,19 @@ def test_a_page_that_unpacks_to_more_than_is_read_is_refused(tmp_path: Path, mon
         read_parquet(coded("x" * 5_000, 10, tmp_path))
 
 
-@pytest.mark.parametrize("data", [b"[" + b"[]," * 20_000_000 + b"1]", b"[" + b'{"a":1},' * 8_000_000 + b"1]"])
-def test_json_of_small_values_is_refused_before_they_are_made(data: bytes) -> None:
-    with room(300 * MIB), pytest.raises(TooLargeJsonError, match=r"may take .* bytes of memory"):
-        parsed_json(data, limit=500 * MIB)
+@pytest.mark.parametrize("small", [b"[],", b'{"a":1},'])
+def test_json_of_small_values_ends_at_the_limit_of_memory_in_a_sentence(tmp_path: Path, small: bytes) -> None:
+    for name in ("run.json", "qrels.json"):
+        (tmp_path / name).write_bytes(b'{"q": [' + small * 8_000_000 + b"1]}")
+    command = [sys.executable, "-m", "evaluate", "score", "--memory-limit", "0.6", "run.json", "qrels.json"]
+    environment = os.environ | {"PYTHONPATH": str(Path(limits.__file__).parents[1])}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == 1, done.stderr
+    assert "there is not enough memory" in done.stderr
+    assert "--memory-limit" in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_json_that_is_mostly_text_may_be_as_large_as_a_document() -> None:

@@ -18,7 +18,7 @@ from ingest.runs.trajectories.json_values import JsonObject, kind_of
 from ingest.sources.jsonl import MARK, Lines, is_json_lines
 from ingest.sources.tree import UnreadableEntryError
 from lake.errors import MAX_EXAMPLES, GoldspanError
-from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooLargeJsonError, TooMuchUnpackedError, parsed_json
+from lake.limits import MAX_DOCUMENT_BYTES, MAX_LINE_BYTES, TooMuchUnpackedError, parsed_json
 
 _NAMED = re.compile(r'"(?:original_inst_id|instance_id)"\s*:\s*"([^"\\]{1,300})"')
 _LOOKED_THROUGH = 4096
@@ -211,8 +211,6 @@ def _parsed(data: bytes) -> object:
         reason = f"not JSON at {place}: {error.msg}{cut}"
     except RecursionError:
         reason = "its lists and objects are nested too deep"
-    except TooLargeJsonError as error:
-        reason = str(error)
     except ValueError as error:
         # A number of more digits than Python turns into one.
         reason = f"not JSON: {str(error).partition(';')[0]}"
