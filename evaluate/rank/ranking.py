@@ -179,12 +179,14 @@ def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties:
 def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Integers) -> pl.DataFrame:
     """The returned chunks of every query in their order, as rows."""
     row, column = np.nonzero(~np.isnan(ranked))
+    pool_ids = list(pool.side_by_side) or [pool.pool_id] * len(queries)
     return pl.DataFrame(
         {
-            "item_id": np.array(queries.item_id, dtype=object)[row].tolist(),
-            "part": [part] * len(row),
+            # Gathered, not listed: the rows share one text for each query and pool.
+            "item_id": pl.Series(queries.item_id, dtype=pl.String).gather(row),
+            "part": pl.repeat(part, len(row), dtype=pl.String, eager=True),
             "rank": column + 1,
-            "pool_id": np.array(list(pool.side_by_side) or [pool.pool_id] * len(queries), dtype=object)[row].tolist(),
+            "pool_id": pl.Series(pool_ids, dtype=pl.String).gather(row),
             "chunk": order[row, column],
             "score": ranked[row, column],
         },

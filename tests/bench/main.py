@@ -7,15 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from ingest.contents.chunkers_by_name import default_chunkers
-from tests.bench import Bench, Row, Settings, Target
+from tests.bench import Bench, Row, Settings, Target, _plans
 from tests.bench._job import STAGES, Job, Parts
-from tests.bench._measure import ChildError, Measured
+from tests.bench._measure import ChildError, Measured, call
 
 FROM_EMPTY = Target(seconds=30, peak_mb=2_000)
 UNCHANGED = Target(seconds=3)
 ALL_UNCHANGED = {True: Target(cpu_seconds=2), False: Target(cpu_seconds=4)}
 """Of all benchmarks, of the sample and of other data."""
 ADDED = "fixed-nws-1000"
+EVALUATED = Target(cpu_seconds=25, peak_mb=700)
+"""Of evaluating the sample."""
+TWICE_THE_SYSTEMS = ",".join(
+    f"*+{name}"
+    for name in (
+        *("bm25-okapi", "jaccard-regex", "edit-regex", "oracle", "own-file", "random"),
+        *("bm25-code", "bm25-lucene", "identifiers", "symbols", "tfidf"),
+    )
+)
+"""The retrievers that always run, and as many again."""
 
 
 def run(settings: Settings, folder: Path) -> Iterator[Row]:
@@ -36,6 +46,30 @@ def run(settings: Settings, folder: Path) -> Iterator[Row]:
     for one, target, note in zip(rounds, targets, ["", "", written], strict=True):
         yield from one.rows(Target() if settings.is_sample else target, note)
     yield from _all_benchmarks(settings, folder / "all")
+    yield from _evaluated(settings, folder / "evaluated")
+
+
+def _evaluated(settings: Settings, folder: Path) -> Iterator[Row]:
+    """Evaluating all benchmarks: what it works, how many parts it writes, and how many query plans it takes."""
+    job, twice = Job(settings, folder / "once"), Job(settings, folder / "twice")
+    job.stage("ingest")
+    shutil.copytree(job.lake, twice.lake)
+    counted = Job(settings, folder / "counted")
+    shutil.copytree(job.lake, counted.lake)
+    before = len(job.parts())
+    measured = job.stage("evaluate")
+    plans = [call(_plans.count, counted.lake), call(_plans.count, twice.lake, "--systems", TWICE_THE_SYSTEMS)]
+    n_plans, n_twice = (int(str(one.said["n_plans"])) for one in plans)
+    n_runs, n_runs_twice = (len([path for path in one.parts() if path.startswith("runs/")]) for one in (counted, twice))
+    what = f"all benchmarks: evaluate, {len(job.parts()) - before:,} parts, {n_plans:,} plans for {n_runs:,} runs"
+    yield Row(
+        f"{what}, {n_twice:,} for {n_runs_twice:,}",
+        measured.seconds,
+        measured.peak_mb,
+        measured.cpu_seconds,
+        target=EVALUATED if settings.is_sample else Target(),
+        extra={"said": dict(measured.said), "n_plans": n_plans, "n_plans_twice": n_twice},
+    )
 
 
 def _all_benchmarks(settings: Settings, folder: Path) -> Iterator[Row]:
