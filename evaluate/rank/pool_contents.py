@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import polars as pl
 
 from evaluate.retrievers import Pool
@@ -17,7 +20,19 @@ from lake.text import counted, language_of
 RULES = "docs"
 """The rules by which the definitions were found."""
 
-_Frames = dict[tuple[object, ...], pl.DataFrame]
+
+class _File(NamedTuple):
+    """A file of a pool, and whether definitions were looked for in it."""
+
+    sha256: str
+    is_read: bool
+
+
+class _Definitions(NamedTuple):
+    """The names of a content's definitions, and the lines on which they begin."""
+
+    names: list[str]
+    line_start: npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -40,33 +55,41 @@ class LakePools:
         Raises:
             GoldspanError: Some files of the pool were not looked through.
         """
-        chunks = pl.DataFrame(
-            {"path": list(pool.path), "start": pool.line_start, "end": pool.line_end},
-            schema_overrides={"path": pl.String},
-        ).with_row_index("chunk")
-        cut = self._files[pool.pool_id,].join(chunks, on="path", how="semi")
-        unread = [path for path in cut.filter(~pl.col("is_read"))["path"].sort() if language_of(path)]
+        files, chunks = self._files[pool.pool_id], dict[str, list[int]]()
+        for chunk, path in enumerate(pool.path):
+            if path in files:
+                chunks.setdefault(path, []).append(chunk)
+        unread = sorted(path for path in chunks if not files[path].is_read and language_of(path))
         if unread:
             message = f"the lake has no definitions of {counted(len(unread), 'file')} of {pool.pool_id}"
             raise GoldspanError(message, examples=unread[:3], hint="First: make ingest", code=Exit.MISSING)
-        begun = cut.join(self._definitions, on="sha256").join(chunks, on="path")
-        begun = begun.filter(pl.col("line_start").is_between("start", "end", closed="left"))
-        named = chunks.join(begun.group_by("chunk").agg("name"), on="chunk", how="left", maintain_order="left")
-        return by_spelling(named["name"].fill_null([]).to_list())
+        starts, ends = np.asarray(pool.line_start), np.asarray(pool.line_end)
+        begun: list[list[str]] = [[] for _ in pool.path]
+        for path, of_file in chunks.items():
+            if (found := self._definitions.get(files[path].sha256)) is None:
+                continue
+            lines = found.line_start[:, None]
+            for definition, place in zip(
+                *np.nonzero((starts[of_file] <= lines) & (lines < ends[of_file])), strict=True
+            ):
+                begun[of_file[place]].append(found.names[definition])
+        return by_spelling(begun)
 
     @cached_property
-    def _files(self) -> _Frames:
-        """pool_id, path, sha256 and whether definitions were looked for, by pool."""
+    def _files(self) -> dict[str, dict[str, _File]]:
+        """The files of each pool, by path."""
         status = self.lake.scan("symbol_status").select("sha256", is_read=True)
         held = files_of(self.lake, self.pool_ids, self.parts).select("pool_id", "path", "sha256")
-        known = held.join(status, on="sha256", how="left", maintain_order="left")
-        return (
-            known.with_columns(pl.col("is_read").fill_null(value=False)).collect().partition_by("pool_id", as_dict=True)
-        )
+        known = held.join(status, on="sha256", how="left").with_columns(pl.col("is_read").fill_null(value=False))
+        files: dict[str, dict[str, _File]] = {}
+        for pool_id, path, sha256, is_read in known.collect().iter_rows():
+            files.setdefault(pool_id, {})[path] = _File(sha256, is_read)
+        return files
 
     @cached_property
-    def _definitions(self) -> pl.DataFrame:
-        """sha256, name and line_start of every definition in them."""
+    def _definitions(self) -> dict[str, _Definitions]:
+        """The definitions in each content."""
         held = files_of(self.lake, self.pool_ids, self.parts).select("sha256").unique()
         symbols = self.lake.scan("symbols", rules=RULES).select("sha256", "name", "line_start").drop_nulls("name")
-        return symbols.join(held, on="sha256", how="semi").collect()
+        of_content = symbols.join(held, on="sha256", how="semi").group_by("sha256").agg("name", "line_start").collect()
+        return {sha256: _Definitions(names, np.array(lines)) for sha256, names, lines in of_content.iter_rows()}

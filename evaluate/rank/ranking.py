@@ -182,11 +182,11 @@ def _best(part: str, pool: Pool, queries: Queries, ranked: Floats, order: Intege
     pool_ids = list(pool.side_by_side) or [pool.pool_id] * len(queries)
     return pl.DataFrame(
         {
-            # Gathered, not listed: the rows share one text for each query and pool.
-            "item_id": pl.Series(queries.item_id, dtype=pl.String).gather(row),
-            "part": pl.repeat(part, len(row), dtype=pl.String, eager=True),
+            # Gathered, not listed: the rows share one text for each query and pool. None of it takes a plan.
+            "item_id": pl.Series(queries.item_id, dtype=pl.String)[row],
+            "part": pl.Series([part], dtype=pl.String).new_from_index(0, len(row)),
             "rank": column + 1,
-            "pool_id": pl.Series(pool_ids, dtype=pl.String).gather(row),
+            "pool_id": pl.Series(pool_ids, dtype=pl.String)[row],
             "chunk": order[row, column],
             "score": ranked[row, column],
         },
