@@ -1,7 +1,8 @@
 """How much of what others made is read, every limit with its reason, and reading JSON and packed files within it.
 
 Whatever unfolds (an archive, a pickle, JSON, a table) is read as a stream and held against these, so that a few bytes
-can never take all memory. Twice what the published benchmarks need, and more, passes; what passes stays below 2 GB.
+can never take all memory. Twice what the published benchmarks need, and more, passes. What is held at once is
+bounded by the process's own limit beside (`lake.memory`).
 """
 
 from __future__ import annotations
