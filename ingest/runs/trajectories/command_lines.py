@@ -1,9 +1,10 @@
-"""Command lines of a shell, bash or PowerShell: the commands they run, and the texts they feed to them."""
+"""Command lines of bash, the commands they run and the texts they feed to them; and which lines are PowerShell's."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 MAX_CHARACTERS = 40_000
@@ -11,6 +12,16 @@ MAX_CHARACTERS = 40_000
 UNKNOWN = "\0"
 """Stands in a word for what only the shell that ran it knows: a variable, a pattern of file names, an output."""
 
+_POWERSHELL = re.compile(
+    r"(?:^|[|;({\s])(?:Get-Content|Get-ChildItem|Select-String|Select-Object|Set-Location|Set-Content)\b"
+    r"|(?:^|[\\/|;({\s])(?:powershell|pwsh|cmd)(?:\.exe)?\s+[-/]",
+    re.IGNORECASE,
+)
+_SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
+"""PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
+_MOVED = re.compile(r"(?:^|[|;&({\s])(?:cd|chdir|sl|\w+-Location)\s", re.IGNORECASE)
+_BACKSLASH = re.compile(r"(?<=[\w.:])\\(?=[\w.])")
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\")
 _DOCUMENT = re.compile(r"(?<!<)<<-?[ \t]*(?P<quote>['\"]?)\\?(?P<tag>\w+)(?P=quote)")
 
 
@@ -69,3 +80,26 @@ def without_documents(text: str) -> str:
         kept.append(line)
         number = last + 1
     return "\n".join(kept)
+
+
+def in_windows(folder: str) -> bool:
+    """Whether a folder is one of Windows."""
+    return _WINDOWS.match(folder) is not None
+
+
+def left_by_powershell(command: str | Sequence[str], folder: str) -> str | None:
+    """The folder that a command of PowerShell, which is not read, leaves its terminal in; None for any other command.
+
+    It is `UNKNOWN` where the command may go to another.
+    """
+    line = without_documents(command)[:MAX_CHARACTERS] if isinstance(command, str) else " ".join(command[:2])
+    if not _POWERSHELL.search(line) and not (in_windows(folder) and _SHORT_NAMES.search(line)):
+        return None
+    return UNKNOWN if _MOVED.search(command if isinstance(command, str) else " ".join(command)) else folder
+
+
+def slashed(command: str | Sequence[str]) -> str | list[str]:
+    """A command with the paths of Windows written with `/`."""
+    if isinstance(command, str):
+        return _BACKSLASH.sub("/", command)
+    return [_BACKSLASH.sub("/", word) for word in command]

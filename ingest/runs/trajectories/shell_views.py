@@ -16,13 +16,12 @@ the text that was printed, whether it failed, the folder it ran in.
 | `git show REV:f`, `git cat-file -p REV:f`, `git blame [-L A,B]` | the file, or those lines |
 | `git diff`, `git show`, `git log -p`, `git stash show -p`, `diff -u` | the lines in the hunks of the output |
 | `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with the files that `echo` or `ls` names, or a search lists |
-| `Get-Content`, `type`, `Select-Object`, `Select-String`, `findstr` | as above, see `powershell_lines` |
 | `ls`, `find`, `tree`, `wc`, `file`, `stat`, everything else | nothing |
 
 What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After one
 to a folder that only the shell knew (`cd "$d"`) relative paths are of no file, until the next to an absolute one. After
 `||` runs only what follows a command that showed nothing. Files that only the shell knew (`$f`, `*.py`), those in
-such a folder, and scripts (`python -c`) that open files, are counted as not read.
+such a folder, scripts (`python -c`) that open files, and lines of PowerShell are counted as not read.
 """
 
 from __future__ import annotations
@@ -34,9 +33,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
 from ingest.runs.trajectories.bash_lines import pipelines_of
-from ingest.runs.trajectories.command_lines import UNKNOWN, Command, Pipeline
+from ingest.runs.trajectories.command_lines import UNKNOWN, Command, Pipeline, in_windows, left_by_powershell, slashed
 from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.powershell_lines import is_powershell, powershell_pipelines_of
 from ingest.runs.trajectories.shell_files import (
     PATCHERS,
     Search,
@@ -72,7 +70,6 @@ _INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|pypy)[0-9.]*")
 _OPENS = re.compile(
     r"\bopen\(|\bread_(?:text|bytes)\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
 )
-_TEMPORARY = ("/tmp/", "/var/tmp/")
 _INTERACTIVE = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
@@ -96,13 +93,15 @@ def reading_of_command(
         The views, each once; `reads` where a command in it reads files; `folder` after it; `edited` for the files it
         writes to; `unread` for what it was to show and could not be told.
     """
-    is_windows = is_powershell(command, folder)
-    pipelines = powershell_pipelines_of(command) if is_windows else pipelines_of(command)
+    if (left := left_by_powershell(command, folder)) is not None:
+        return Reading(folder=left, unread=("command of PowerShell",) if output is None or output.strip() else ())
+    source = command if isinstance(command, str) else "\n".join(command)
+    command = slashed(command) if in_windows(folder) else command
+    pipelines = pipelines_of(command)
     if pipelines is None:
         return Reading(reads=True, folder=folder, unread=("command too long to be read",))
     line = _Line(None if output is None else _MARKS.sub("", output).replace("\r", ""), failed, folder)
     line.read(pipelines)
-    source = command if isinstance(command, str) else "\n".join(command)
     scripts = [one.commands[0].name for one in pipelines if _INTERPRETER.fullmatch(one.commands[0].name)]
     if scripts and output and _OPENS.search(source):
         line.unread.append(f"script of {scripts[0]} that opens files")
@@ -110,6 +109,7 @@ def reading_of_command(
     if patching and not failed:
         folder = line.visited(patching[0].scope)[-1]
         line.edited += [joined(folder, path) for path in patched_in(source)]
+    is_windows = in_windows(line.start)
     views = (replace(view, path=view.path.replace("\\", "/")) if is_windows else view for view in line.views)
     edited = tuple(dict.fromkeys(filter(None, line.edited)))
     return Reading(tuple(dict.fromkeys(views)), line.reads, line.visited(())[-1], tuple(line.unread), edited)
@@ -179,7 +179,7 @@ class _Line:
         folder = self.visited(pipeline.scope)[-1]
         first = pipeline.commands[0]
         written = (path for command in pipeline.commands for path in written_by(command) if is_path(path))
-        self.edited += [joined(folder, path) for path in written if not path.startswith(_TEMPORARY)]
+        self.edited += [joined(folder, path) for path in written if not path.startswith(("/tmp/", "/var/tmp/"))]
         if first.name in _MOVES:
             if len(pipeline.commands) == 1 and not (self.failed and self.is_single):
                 self._move(pipeline.scope, first)

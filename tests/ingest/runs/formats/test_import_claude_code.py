@@ -265,7 +265,8 @@ def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) ->
     events = [{**event, "cwd": "E:\\r"} for event in (*calls, *given)]
     found = one(trajectories, tmp_path, rows(*events))
     assert found.steps[:2] == ((View("src/a.py", 1, 1),), (View("src/c.py", 1, None),))
-    assert found.steps[2:] == ((View("d.py", 1, None),), (View("src/e.py", 1, 5),))
+    assert found.steps[2:] == ((View("d.py", 1, None),),)
+    assert found.unread == {"command of PowerShell": 1}
     assert found.edited == ("b.py",)
 
 

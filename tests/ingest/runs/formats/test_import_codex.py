@@ -116,16 +116,16 @@ def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Pa
     assert found.unread == {}
 
 
-def test_commands_in_a_folder_of_windows_are_powershells(tmp_path: Path) -> None:
+def test_powershell_in_a_folder_of_windows_is_told_as_not_read(tmp_path: Path) -> None:
     meta = {"type": "session_meta", "payload": {"id": "s", "cwd": "C:\\w\\r"}}
-    commands = ["Get-Content src\\a.py -TotalCount 5", "type C:\\w\\r\\b.py", "rg -n x src", "cd src; gc c.py -Raw"]
-    outputs = ["x", "x", "src\\d.py:7:x\r\n", "x"]
+    commands = ["Get-Content src\\a.py -TotalCount 5", "type C:\\w\\r\\b.py", "rg -n x .\\src", "cd src; gc c.py -Raw",
+                "cat src\\c.py"]  # fmt: skip
+    outputs = ["x", "x", "src\\d.py:7:x\r\n", "x", "x"]
     calls = [given(f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{output}", "shell_command", str(n), command=command)
              for n, (command, output) in enumerate(zip(commands, outputs, strict=True))]  # fmt: skip
     found = one(trajectories, tmp_path, rows(meta, *(event for call in calls for event in call)))
-    assert [view for (view,) in found.steps] == [
-        View("src/a.py", 1, 5), View("b.py", 1, None), View("src/d.py", 7, 7), View("src/c.py", 1, None),
-    ]  # fmt: skip
+    assert [view for (view,) in found.steps] == [View("src/d.py", 7, 7), View("src/c.py", 1, None)]
+    assert found.unread == {"command of PowerShell": 3}
 
 
 def test_rows_without_a_payload_are_the_items_themselves(tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp
 def test_paths_of_windows_are_told_below_the_repository(tmp_path: Path) -> None:
     view = ran("view", "1. x\n2. ", path="C:\\work\\repo\\src\\a.py")
     edit = ran("edit", "Updated.", path="C:\\work\\repo\\src\\b.py")
-    shell = ran("powershell", "x\n<shellId: 0 completed with exit code 0>", command="Get-Content src\\c.py")
+    shell = ran("powershell", "x\n<shellId: 0 completed with exit code 0>", command="cat src\\c.py")
     trajectory = found(tmp_path, *view, *edit, *shell, start=WINDOWS)
     assert trajectory.steps == ((View("src/a.py", 1),), (View("src/c.py", 1),))
     assert trajectory.edited == ("src/b.py",)

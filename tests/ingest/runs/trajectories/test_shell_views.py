@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ingest.runs.trajectories.command_lines import UNKNOWN
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.trajectory import View
 
@@ -363,6 +364,21 @@ def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
         reading = reading_of_command(command, "x")
         assert (reading.views, reading.unread) == ((), ("command cat of files that only the shell knew",))
     assert reading_of_command("vim a.py").unread == ("command vim",)
+
+
+def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
+    lines = (
+        "Get-Content a.py",
+        'powershell -NoProfile -Command "type a.py"',
+        "cat a.py; Get-Content b.py | Select-Object",
+    )
+    for command in (*lines, ["C:\\Windows\\powershell.exe", "-Command", "type a.py"]):
+        found = reading_of_command(command, "x", folder="/testbed")
+        assert (found.views, found.unread) == ((), ("command of PowerShell",)), command
+    assert reading_of_command("Set-Content a.py x", "").unread == ()
+    assert reading_of_command("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").edited == ("a.ps1",)
+    assert UNKNOWN in reading_of_command("Set-Location src", "", folder="C:\\w").folder
+    assert reading_of_command("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (View("C:/w/src/a.py", 3, 3),)
 
 
 def test_a_script_that_opens_files_is_told_as_not_read() -> None:
