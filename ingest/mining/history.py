@@ -188,14 +188,9 @@ class HistoryRepositories(Repositories):
 
     def contents(self, ids: Collection[str]) -> None:
         """Read the contents of some ids, as far as that was not done."""
-        from git import Git
-
         assert self.history is not None
-        git = Git()
-        git.set_persistent_git_options(git_dir=str(self.history.git.folder))
         size = sum(len(data) for data in self._contents.values() if data)
-        for blob_id in sorted({*ids} - self._contents.keys()):
-            data = git.get_object_data(blob_id)[3]
+        for blob_id, data in self.history.git.contents(sorted({*ids} - self._contents.keys())):
             self._contents[blob_id] = data if len(data) <= MAX_BLOB_BYTES else None
             size += len(data)
             if size > _TIMES_ALL * MAX_REPOSITORY_BYTES:
@@ -203,7 +198,6 @@ class HistoryRepositories(Repositories):
                 raise RepositoryError(
                     f"the files of its commits have more than {most} bytes", hint="Ask for fewer: --n"
                 )
-        git.clear_cache()
 
     def content(self, blob_id: str) -> bytes | None:
         """A content that was read; None where it has more than `MAX_BLOB_BYTES`."""

@@ -9,7 +9,7 @@ import tarfile
 import tempfile
 import weakref
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -158,6 +158,19 @@ class GitFolder:
         if process.returncode or damage:
             raise DamagedError(GitResult(process.returncode, "", err or damage).reason)
         return found
+
+    def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+        """Contents by their git ids, one in memory at a time."""
+        from git import Git
+
+        # What GitPython keeps open for it reads as long as somebody asks.
+        git = Git()
+        git.update_environment(**_ENVIRONMENT)
+        git.set_persistent_git_options(git_dir=str(self.folder), c=list(_SETTINGS))
+        try:
+            yield from ((blob_id, git.get_object_data(blob_id)[3]) for blob_id in ids)
+        finally:
+            git.clear_cache()
 
     def run(self, *arguments: str, given: IO[bytes] | None = None) -> str:
         """What a command prints that fails where the repository is damaged; a `DamagedError` says how."""
