@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
@@ -96,11 +96,12 @@ class History:
         """How many merges there are among the commits that lead to the head."""
         return int(_text(self.git, "rev-list", "--count", "--merges", self.head, "--"))
 
-    def patch(self, commit: Commit, *, ignoring_blanks: bool = False) -> str:
-        """What a commit changes, as a unified diff; or that of it which is no white space."""
+    def patch(self, commit: Commit, paths: Iterable[str], *, ignoring_blanks: bool = False) -> str:
+        """What a commit changes of some files, as a unified diff; or that of it which is no white space."""
         options = ("-w", "--ignore-blank-lines") if ignoring_blanks else ()
         how = ("diff-tree", "-p", "-M", "--no-ext-diff", "--no-textconv", "--no-color", *options)
-        return _text(self.git, *how, commit.parent, commit.commit_id, "--")
+        # A path is taken as it is, whatever signs it has.
+        return _text(self.git, "--literal-pathspecs", *how, commit.parent, commit.commit_id, "--", *paths)
 
     def listing(self, commit_id: str) -> dict[str, str]:
         """Path → git id of the content, of a commit's regular files."""
@@ -143,7 +144,8 @@ def fetched(url: str, cache: Path, at: str) -> History:
 def _text(git: GitFolder, *arguments: str) -> str:
     done = git.ask(*arguments, seconds=FETCH_SECONDS)
     if done.code:
-        raise RepositoryError(f"git {arguments[0]} cannot read the history: {done.reason}", where=str(git.folder))
+        verb = next(word for word in arguments if not word.startswith("-"))
+        raise RepositoryError(f"git {verb} cannot read the history: {done.reason}", where=str(git.folder))
     return done.out
 
 

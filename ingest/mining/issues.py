@@ -141,20 +141,23 @@ class IssueMiner:
 
     def _task(self, commit: Commit) -> tuple[str, dict[str, object]]:
         """A commit's task; or the rule that leaves it out."""
-        if not self.history.patch(commit, ignoring_blanks=True).strip():
+        names = [path for change in commit.changes for path in (change.before, change.after) if is_source(path)]
+        paths = list(dict.fromkeys(names))
+        if not self.history.patch(commit, paths, ignoring_blanks=True).strip():
             return WHITE_SPACE, {}
-        patch = self.history.patch(commit)
+        # Of source files alone: what else a commit changes, its tests above all, asks nobody to have found it.
+        patch = self.history.patch(commit, paths)
         edited = {path: lines for path, lines in edited_sources(patch).items() if is_source(path)}
         if not edited:
             return NO_OLD_LINE, {}
         if sum(map(len, edited.values())) > MAX_LINES:
             return TOO_MANY, {}
         files = dict(self.repositories.files(self.repository, commit.parent).read(edited))
-        gold, names = [], set[str]()
+        gold, symbols = [], set[str]()
         for path, lines in sorted(edited.items()):
             spans, around = surroundings_of(files.get(path, b""), path, lines)
             gold += [{"file": path, "start_line": start + 1, "end_line": end} for start, end in spans]
-            names |= around
+            symbols |= around
         if not gold:
             return NO_OLD_LINE, {}
         question = question_of(commit)
@@ -163,7 +166,7 @@ class IssueMiner:
             "repo": self.repository,
             "base_commit": commit.parent,
             "language": language_of(max(edited, key=lambda path: (len(edited[path]), path))),
-            "source": _given_away(question, edited, names),
+            "source": _given_away(question, edited, symbols),
             "problem_statement": question,
             "patch": patch,
             "gold_context": json.dumps(gold),

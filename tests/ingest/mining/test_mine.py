@@ -126,6 +126,21 @@ def test_a_question_is_the_message_and_its_gold_the_definitions_around_the_lines
     assert gold_of(row) == [("src/long.py", 1, 1), ("src/long.py", 76, 76)]
 
 
+def test_the_patch_is_of_source_files_alone(tmp_path: Path) -> None:
+    made = MadeRepository(tmp_path / "one")
+    names = ["fill", "drain", "close"]
+    start = {"a.py": module(*names), "tests/test_a.py": "def test():\n    pass\n"}
+    made.commit("first", "Begin with three and their test", start)
+    text = start["a.py"].replace(function("drain", 1), function("drain", 2))
+    changed = {"a.py": None, "src/a.py": text, "tests/test_a.py": "def test():\n    assert 1\n"}
+    made.commit("both", "Move it and let it start from two", changed)
+    history = fetched(made.folder.as_uri(), tmp_path / "cache", "")
+    (row,) = IssueMiner(history, HistoryRepositories(history.git.folder, history=history), "local/one", 9, "").rows
+    assert "rename from a.py" in str(row["patch"])
+    assert "test_a.py" not in str(row["patch"])
+    assert {path for path, _, _ in gold_of(row)} == {"a.py"}
+
+
 def test_how_much_a_message_gives_away(miner: IssueMiner, made: MadeRepository) -> None:
     assert of_commit(miner, made, "file")["source"] == NAMES_FILE
     assert of_commit(miner, made, "side")["source"] == NAMES_FILE
