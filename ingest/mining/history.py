@@ -118,9 +118,12 @@ def fetched(url: str, cache: Path, at: str) -> History:
         GoldspanError: There is no git, or the cache cannot be used.
     """
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
-    git = GitFolder(folder)
+    settings = folder.with_suffix(".config")
+    git = GitFolder(folder, str(settings))
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
+        # Who names a folder may read it, whoever owns it; git would refuse another's.
+        settings.write_text("[safe]\n\tdirectory = *\n" if url.startswith("file://") else "", encoding="utf-8")
         with FileLock(folder.with_suffix(".lock")):
             git.make()
             options = ("--quiet", "--prune", "--update-shallow", "--no-write-fetch-head")

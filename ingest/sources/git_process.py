@@ -124,9 +124,10 @@ class Checkout:
 
 @dataclass(frozen=True)
 class GitFolder:
-    """A bare repository, which need not exist yet."""
+    """A bare repository, which need not exist yet; git hears the settings of one file alone, without one of none."""
 
     folder: Path
+    settings: str = os.devnull
 
     def make(self) -> None:
         """Make what a repository lacks, without what a killed process left; a `DamagedError` where that fails."""
@@ -208,7 +209,9 @@ class GitFolder:
         command = ["git", *(part for setting in _SETTINGS for part in ("-c", setting)), f"--git-dir={self.folder}"]
         # As GitPython would end it, what it started went on, and an interrupt was waited for.
         how: Any = {"istream": given, "as_process": True, "start_new_session": True}
-        running: Any = Git().execute([*command, *arguments], env={**_ENVIRONMENT, **objects}, **how)
+        running: Any = Git().execute(
+            [*command, *arguments], env={**_ENVIRONMENT, **objects, "GIT_CONFIG_GLOBAL": self.settings}, **how
+        )
         with running.proc as process:
             timer = Timer(seconds, os.killpg, (process.pid, SIGKILL))
             timer.start()

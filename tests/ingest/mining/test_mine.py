@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -276,6 +277,23 @@ def test_two_commands_lead_to_a_verdict(made: MadeRepository, tmp_path: Path) ->
     assert {NAMES_FILE, NAMES_NEITHER} <= set(slices.filter(slice="source")["slice_value"])
     assert command("report", "--site", tmp_path / "site", *lake).code == 0
     assert "mined" in (tmp_path / "site/rockets-issue.html").read_text(encoding="utf-8")
+
+
+def test_a_repository_of_another_owner_is_read(made: MadeRepository, tmp_path: Path) -> None:
+    copy = shutil.copytree(made.folder, tmp_path / "rockets")
+    # Only root can give it to somebody else.
+    owner = 12345 if os.getuid() == 0 else os.getuid()
+    for path in [copy, *copy.rglob("*")]:
+        os.chown(path, owner, -1)
+    said = _mine(tmp_path / "lake", copy, "--tasks", "issue", "--n", 2)
+    assert said.code == 0, said.err
+
+
+def test_a_shallow_clone_is_read_as_far_as_it_goes(made: MadeRepository, tmp_path: Path) -> None:
+    made.git("clone", "--quiet", "--depth=14", made.folder.as_uri(), str(tmp_path / "shallow"))
+    said = _mine(tmp_path / "lake", tmp_path / "shallow", "--tasks", "issue")
+    assert said.code == 0, said.err
+    assert "first commit: 1" in said.err
 
 
 def test_an_empty_repository_is_said_to_be_empty(tmp_path: Path) -> None:
