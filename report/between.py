@@ -15,11 +15,9 @@ _MEASURE = ["granularity", "metric", "k"]
 
 
 def differences(facts: Facts, benchmark: str) -> list[dict[str, object]]:
-    """The benchmark's first protocol against each other one that scored the same runs; baselines are left out.
+    """The benchmark's first protocol against each other one that scored the same runs, without baselines.
 
-    There are `first` and `other`, the protocols, and `rows`, one for each metric of both: its `title`, how it is
-    averaged under both (`average`), over `n` systems, their `medians` under either, the `largest` difference of one
-    system, second less first, and which `system` that is.
+    `rows` has one entry per shared metric; `largest` is the largest difference of one `system`, second less first.
     """
     mine = [one for one in facts.protocols.values() if one.benchmark == benchmark]
     shown = facts.boards(benchmark)

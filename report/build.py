@@ -67,10 +67,7 @@ def build(
     url: str = "",
     item_text: ItemText = ItemText.NONE,
 ) -> Built:
-    """Make the site, or leave it where it is current.
-
-    With the manifest of an earlier site it says what changed since; with the address at which it will be published its
-    pages say where they are, which is what shows their pictures to those who share them.
+    """Make the site, or leave it where it is current; `since` is an earlier site's manifest.
 
     Raises:
         GoldspanError: The lake is empty or changes meanwhile, or the folder holds something else.

@@ -57,15 +57,7 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
 
 
 def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> dict[str, object]:
-    """What changed since a build whose manifest is given.
-
-    There are `build`, which that was; whether it `knows_numbers`; `boards`, each with title, path, `why` for all its
-    systems, and of each whose number is new, gone or another, the most first, system, before, now, why and size; and
-    `files` to download with their rows before and now.
-
-    Raises:
-        GoldspanError: The manifest is not as a build writes it.
-    """
+    """What changed since a build whose manifest is given, as `changes.json` has it."""
     try:
         known = _Kept.validate_python(before.numbers or {})
         rows = {name: int(str(facts["rows"])) for name, facts in before.files.items() if "rows" in facts}

@@ -13,12 +13,7 @@ _UNSAFE = {"<": "\\u003c", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def data_file(name: str, value: object) -> bytes:
-    """A script that gives a value under a name.
-
-    Args:
-        name: What pages ask for it by.
-        value: Anything JSON can hold; keys keep their order.
-    """
+    """A script that gives a value under the name that pages ask for it by; keys keep their order."""
     return f"goldspan.give({_literal(name)},{_literal(value)});\n".encode()
 
 

@@ -112,13 +112,7 @@ class Stored:
 
 
 def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
-    """Write every table; merged from its parts in their order, so equal lakes give equal files.
-
-    Args:
-        lake: Where the tables are.
-        site: The site's folder.
-        said: Further facts to put in each file's metadata.
-    """
+    """Write every table, merged from its parts in their order; `said` goes into each file's metadata."""
     systems = dict(lake.scan("runs").select("run_id", "system").collect().sort("run_id").iter_rows())
     (site / FOLDER).mkdir(parents=True)
     stored = []

@@ -56,11 +56,7 @@ class Declaration:
         return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
     def read(self, model: type[P]) -> P:
-        """The further columns of its table, typed.
-
-        Raises:
-            GoldspanError: They are not what the report reads.
-        """
+        """The further columns of its table, typed."""
         try:
             return model.model_validate(self.further)
         except ValidationError as error:
@@ -132,10 +128,7 @@ class Protocol:
 
 @dataclass(frozen=True)
 class Cost:
-    """What ranking cost where a run was made: seconds, of queries the median and the 95th percentile, and bytes.
-
-    None is what nobody knows.
-    """
+    """What ranking cost where a run was made: seconds (of queries the median and the 95th percentile) and bytes."""
 
     index_seconds: float | None
     index_bytes: int | None
@@ -146,15 +139,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Submission:
-    """What was submitted.
-
-    Attributes:
-        run_id: The run that it became, where it was scored.
-        kind: What sort of system it is of.
-        standing: What came of it, in words.
-        reported: Metric → the number that its authors give.
-        row: All of its row of `submissions`.
-    """
+    """A submission: the run that it became, where it was scored, and the numbers that its authors report."""
 
     run_id: str | None
     kind: str

@@ -101,11 +101,7 @@ class Facts:
 
 
 def load(lake: Lake) -> Facts:
-    """Read the tables.
-
-    Raises:
-        GoldspanError: There is no benchmark in the lake, or a row cannot be read.
-    """
+    """Read the tables."""
     declared = _declared(lake, "benchmarks")
     if not declared:
         message = "the lake is empty: there is no benchmark to report on"

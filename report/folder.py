@@ -46,13 +46,7 @@ class Manifest:
 
 
 def manifest_in(file: Path) -> Manifest:
-    """What a build wrote.
-
-    Raises:
-        OSError: There is none.
-        ValueError: It is none of ours.
-        RecursionError: It is nested too deep to be.
-    """
+    """The manifest in a file; raises OSError, ValueError or RecursionError where it is none of ours."""
     said = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
         raise ValueError("it is no manifest that was written here")
@@ -63,11 +57,7 @@ _Kept = TypeAdapter(Manifest)
 
 
 class SiteFolder:
-    """A folder that holds a site.
-
-    Args:
-        root: The folder; it need not exist yet.
-    """
+    """A folder that holds a site; it need not exist yet."""
 
     def __init__(self, root: Path) -> None:
         self.root = root.resolve()
@@ -90,11 +80,7 @@ class SiteFolder:
         return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
 
     def check(self) -> None:
-        """Refuse a place that holds something else than a site of ours.
-
-        Raises:
-            GoldspanError: It is a file, or a folder with files but without our manifest.
-        """
+        """Refuse a folder that holds something else than a site of ours."""
         found = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
         if (not found and not self.root.is_file()) or self.manifest() is not None:
             return
@@ -107,9 +93,6 @@ class SiteFolder:
         """A new folder to write into; it takes the site's place when the block ends well.
 
         Files in the old site that no build of ours wrote are kept; what an earlier build wrote is not.
-
-        Raises:
-            GoldspanError: The place holds something else, or cannot be written.
         """
         self.check()
         try:

@@ -88,13 +88,7 @@ def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
 
 
 def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
-    """The files of a board's outcomes: path and content.
-
-    Args:
-        lake: Where the scores are.
-        outcomes: The board's.
-        said: What the file on the items says beside them.
-    """
+    """The files of a board's outcomes: path and content; `said` is added to the file on the items."""
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows

@@ -15,12 +15,7 @@ from report.shown import score
 
 
 class ChunkCount(NamedTuple):
-    """How many chunks a chunker makes of some files.
-
-    Attributes:
-        n: How many.
-        mean_size: Their non-whitespace characters in the mean, what several share counted once; 0 without a chunk.
-    """
+    """How many chunks a chunker makes of some files, and their mean non-whitespace characters; 0 without a chunk."""
 
     n: int
     mean_size: float

@@ -80,15 +80,7 @@ class Material:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind.
-
-    Attributes:
-        name: What the kind is called.
-        order: Where it stands in the navigation.
-        meaning: What a reader finds there, in a sentence.
-        entries: Its places in the navigation.
-        pages: The pages themselves.
-    """
+    """Makes the pages of one kind; `order` is its place in the navigation."""
 
     name: str
     order: int

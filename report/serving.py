@@ -26,11 +26,7 @@ class _Handler(SimpleHTTPRequestHandler):
 
 
 def server_of(site: Path, port: int) -> ThreadingHTTPServer:
-    """A server of a site, which answers nobody but this machine once it is set going.
-
-    Raises:
-        GoldspanError: There is no site, or the port cannot be had.
-    """
+    """A server of a site on this machine alone; not started."""
     if not (site / "index.html").is_file():
         raise GoldspanError(f"{site} holds no site", hint="Build it first: make report", code=Exit.MISSING)
     try:

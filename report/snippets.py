@@ -22,13 +22,7 @@ class Recipe:
 
 
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[Recipe]:
-    """What a reader comes for, of one board: scores by item and system, flips between two systems, the order.
-
-    Args:
-        board: Which leaderboard.
-        aggregates: The files of that table, relative to the site.
-        scores: Those of the other.
-    """
+    """Recipes for one board, given the files of two tables: scores by item and system, flips, the order."""
     granularity, metric, k = board.primary.measure
     # A system may have a run for each of several tasks.
     who = "run_id" if board.protocol.task else "system"

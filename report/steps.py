@@ -14,13 +14,10 @@ MAX_STEPS = 20
 
 
 def coverage_by_step(lake: Lake, max_steps: int = MAX_STEPS) -> pl.DataFrame:
-    """The mean coverage of the cumulative union by step, per run, protocol and granularity.
+    """The mean coverage of the cumulative union: run_id, protocol, granularity, step (from 1), coverage, n (items).
 
     A trajectory that is over keeps what it had, and one without a step has seen nothing: the items are those whose
     area under the same curve (metric `<granularity>_auc`) has a value.
-
-    Returns:
-        run_id, protocol, granularity, step (from 1), coverage (mean over items), n (items); sorted by the first four.
     """
     item = ["run_id", "protocol", "granularity", "item_id"]
     stored = lake.scan("step_scores").filter(pl.col("step") <= max_steps, pl.col("n_gold") > 0)

@@ -36,14 +36,7 @@ _SHADES = 4
 
 @dataclass(frozen=True)
 class Curve:
-    """One system's curve.
-
-    Attributes:
-        label: What it is called.
-        values: Its number at 1, 2, 3, … or at the places.
-        kind: Which of the kinds it is drawn as; baselines and oracles dashed.
-        places: Where its numbers lie, rising; 1, 2, 3, … without.
-    """
+    """One system's curve: its numbers at `places`, or at 1, 2, 3, … without."""
 
     label: str
     values: Sequence[float]
@@ -108,15 +101,9 @@ def _colours(kinds: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Spot:
-    """A system between what it costs and what it is worth.
+    """A system at one cut-off: its cost, above 0, and its value.
 
-    Attributes:
-        cost: Above 0.
-        value: Its number.
-        kind: Which of the kinds it is drawn as.
-        system: Whose; the spots of one are joined.
-        label: Its name, which stands to the right; without one it is drawn faintly.
-        number: Its place on the frontier, from 1; None off it.
+    The spots of one system are joined; one without a label is drawn faintly; `number` counts the frontier from 1.
     """
 
     cost: float
@@ -128,16 +115,7 @@ class Spot:
 
 
 def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) -> str:
-    """Each system by its cost, on a scale of powers, and its number; those on the frontier are numbered and joined.
-
-    Args:
-        spots: The systems at their cut-offs, by rising cost.
-        titles: What the two axes show, that of the cost first.
-        name: What a person who cannot see it is told.
-
-    Returns:
-        An `<svg>` element.
-    """
+    """Each system by its cost, on a log scale, and its value; the frontier is numbered and joined."""
     costs = [spot.cost for spot in spots]
     edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
     # What the best system costs buys its number, and more money buys no more.

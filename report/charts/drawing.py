@@ -58,17 +58,9 @@ def svg_of(
     name: str,
     padding: int | Mapping[str, float] = 4,
 ) -> str:
-    """Layers laid over one another as part of a page.
+    """Layers, the lowest first, as an `<svg>` element that fills its box and scrolls where its text would be too small.
 
-    Args:
-        layers: The lowest first; each is of a table, given by its name.
-        tables: The rows of each.
-        size: Width and height of what the axes enclose.
-        name: What a person who cannot see it is told.
-        padding: Room beside the axes that Vega does not know of.
-
-    Returns:
-        An `<svg>` element that fills its box, and scrolls where its text would become too small to read.
+    `tables` has the rows of each layer's table, `size` is that of the plot in pixels, `padding` the room beside it.
     """
     spec = {
         # Put together here: as one chart of Altair's it would be copied whole at every word about it.

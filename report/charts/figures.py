@@ -35,16 +35,7 @@ _MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure.
-
-    Attributes:
-        name: What its files are called, without their ending; no two of a site have one name.
-        title: What it shows, in a line.
-        population: Of which benchmark, under which protocol, over how many items.
-        picture: An `<svg>` element in the page's colours, with its accessible name.
-        columns: What its numbers are.
-        rows: These.
-    """
+    """A picture in the page's colours with its title, its population and its numbers; `name` is that of its files."""
 
     name: str
     title: str

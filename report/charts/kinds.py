@@ -9,13 +9,7 @@ ORACLE = "oracle"
 
 
 class Kind(NamedTuple):
-    """How a kind is drawn.
-
-    Attributes:
-        title: What it is called in a legend.
-        colour: A custom property of the style sheet.
-        shape: As Vega knows it; the style sheet draws the same beside a table's numbers, by the kind's name.
-    """
+    """A kind's title in legends, its colour (a custom property of the style sheet) and its shape (as Vega names it)."""
 
     title: str
     colour: str

@@ -21,16 +21,7 @@ _FOREST, _FOREST_NAME = 150, 20
 
 @dataclass(frozen=True)
 class Point:
-    """One system in the chart.
-
-    Attributes:
-        group: What it is listed under.
-        label: What it is called there.
-        kind: Which of the kinds it is drawn as.
-        value: Its number.
-        low: Lower end of its interval, where there is one.
-        high: Upper end.
-    """
+    """One system in the chart, under its group: its number, and its interval where there is one."""
 
     group: str
     label: str
@@ -47,16 +38,7 @@ class Point:
 
 
 def score_chart(points: Sequence[Point], title: str, name: str) -> str:
-    """One metric per system under its group's name: a mark on a stem with its interval, the number behind it.
-
-    Args:
-        points: The systems, in order, those of a group together.
-        title: What the axis shows.
-        name: What a person who cannot see it is told.
-
-    Returns:
-        An `<svg>` element.
-    """
+    """One metric per system under its group's name: a mark on a stem with its interval, the number behind it."""
     bottom = min([0.0, *(point.value for point in points)])
     top = max([1.0, *(point.high or point.value for point in points)])
     rows: list[dict[str, object]] = []

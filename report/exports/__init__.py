@@ -82,18 +82,9 @@ class Format:
 def export(
     lake: Lake, run: str | None, format_name: str, output: Path | None, table: str, choice: Choice | None = None
 ) -> str:
-    """Write the leaderboards, or a run's ranking or scores, to a file or to stdout; returns what was written.
+    """Write the leaderboards, or a run's `table` (`ranking` or `scores`); returns a line that says what was written.
 
-    Args:
-        lake: Where the results are.
-        run: A run's id, or the name of a system that has one run; None for the leaderboards.
-        format_name: One of FORMATS.
-        output: The file; None or `-` for stdout.
-        table: Of a run: `ranking` or `scores`.
-        choice: Of the leaderboards: which numbers; of a run: of which benchmark and protocol.
-
-    Raises:
-        GoldspanError: No such format, run or table, or the format cannot hold what was asked for.
+    `run` is a run's id, or the name of a system that has one; `output` is stdout where it is None or `-`.
     """
     output = None if output == Path("-") else output
     chosen = lookup(format_name, "format", FORMATS)
@@ -119,10 +110,9 @@ def export(
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:
-    """A row per number of the boards: system, metric and average, over which of the items, its value and interval.
+    """A row per number of the boards; `is_shown` where the page shows the metric averaged so.
 
-    `is_shown`: the page shows the metric averaged so. Ranks stand beside what they are by: the primary metric, averaged
-    as the protocol does.
+    Ranks stand beside what they are by: the primary metric, averaged as the protocol does.
     """
     rows = [
         {

@@ -31,11 +31,7 @@ class Choice:
     """So many systems, the best ones, and every baseline."""
 
     def boards(self, facts: Facts) -> list[Board]:
-        """The boards of what is asked for, with its columns and rows alone.
-
-        Raises:
-            GoldspanError: A name is unknown, or nothing has it.
-        """
+        """The boards of what is asked for, with its columns and rows alone."""
         if self.benchmark:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol:
@@ -70,11 +66,7 @@ class Choice:
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:
-    """The id of a run, given by id or by the name of a system that has one run, or one of that benchmark or protocol.
-
-    Raises:
-        GoldspanError: There is none of that name, or several.
-    """
+    """The id of a run, given by its id or by its system's name, where the benchmark and protocol leave one run."""
     runs = lake.scan("runs").select("run_id", "system", "status", "benchmark", "task").collect().sort("run_id")
     if name in runs["run_id"]:
         return name

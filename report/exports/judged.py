@@ -61,11 +61,7 @@ class ExportedRun:
 
     @cached_property
     def protocol(self) -> Protocol:
-        """By what it is judged.
-
-        Raises:
-            GoldspanError: It has no scores under it.
-        """
+        """The protocol that it is judged by."""
         scored = {part.folders["protocol"] for part in self.lake.parts("scores", run_id=self.run_id)}
         known = {one.name: one for one in protocols_of(self.task) if one.name in scored}
         if not known:

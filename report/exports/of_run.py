@@ -45,12 +45,9 @@ def _tabbed(rows: pl.DataFrame, **columns: str) -> str:
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a ranking with `falling`.
+    """The rows of a ranking with `falling`, a score that falls with the rank.
 
-    trec_eval orders by the score alone and breaks ties its own way, so the score written falls with the rank.
-
-    Raises:
-        GoldspanError: There is none.
+    trec_eval orders by the score alone and breaks ties its own way.
     """
     if rows.is_empty():
         message = "the run has no ranking to write"
@@ -70,11 +67,7 @@ def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
 def beir_folder(run: ExportedRun) -> tuple[int, Mapping[str, bytes]]:
     """How many documents, and `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
 
-    BEIR has one corpus: where the run's items search several pools, what stands before a document's id is its pool's.
-
-    Raises:
-        GoldspanError: The run has no scores or no ranking, nobody knows how its documents were cut, or an id holds a
-            tab or the end of a line.
+    BEIR has one corpus: where the run's items search several pools, the pool's id stands before a document's.
     """
     lake, asked = run.lake, run.asked
     # What was judged whole is a document whole.
@@ -116,15 +109,7 @@ def _files(run: ExportedRun) -> pl.DataFrame:
 
 
 def context_json(lake: Lake, run_id: str) -> bytes:
-    """The run's numbers under :data:`PROTOCOL`, a line per instance.
-
-    It has `instance_id`, `num_steps`, `final` (per granularity coverage, precision and the sizes they are made of),
-    `trajectory` (coverage after each step, its mean `auc_coverage`, `redundancy`) and, where a patch is known,
-    `editloc`. An instance without an answer has an `error` in their place.
-
-    Raises:
-        GoldspanError: The run has no scores under that protocol.
-    """
+    """The run's numbers under :data:`PROTOCOL`, a line per instance, as ContextBench's evaluator writes them."""
     (task,) = lake.scan("runs", run_id=run_id).select("task").collect()["task"]
     names = [one.name for one in protocols_of(known_tasks(lake)[task]) if one.rules.name == PROTOCOL]
     scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)

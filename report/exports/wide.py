@@ -25,12 +25,7 @@ class _Listed(NamedTuple):
 
 
 def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
-    """A Markdown table per board.
-
-    Args:
-        boards: The boards.
-        is_chosen: Their metrics were chosen and are the columns; otherwise the columns are those that the page shows.
-    """
+    """A Markdown table per board; the columns are the page's, or the board's metrics where they were chosen."""
     parts = []
     for board in boards:
         columns = _columns(board, is_chosen=is_chosen)
@@ -47,8 +42,7 @@ def markdown(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
 def latex(boards: Sequence[Board], *, is_chosen: bool) -> bytes:
     """A LaTeX document of a table per board: it compiles alone, and each table can be copied from it.
 
-    Bold is the best of a metric and, in the primary one, whatever its rank says cannot be told from it; baselines and
-    means over fewer items are never bold. The arguments are those of :func:`markdown`.
+    Bold is the best of a metric and, in the primary one, the first tie group; baselines are never bold.
     """
     tables = (_latex_table(board, _columns(board, is_chosen=is_chosen)) for board in boards)
     return "\n".join([_HEAD, *tables, "\\end{document}\n"]).encode()

@@ -15,11 +15,7 @@ Written = bytes | Mapping[str, bytes]
 
 
 def check_output(path: Path | None) -> None:
-    """See that a file can be written there.
-
-    Raises:
-        GoldspanError: It names no file, or lies in no folder that there is.
-    """
+    """Check that a file can be written there."""
     if path is None:
         return
     if not path.name or path.is_dir():
@@ -34,9 +30,6 @@ def write(path: Path | None, data: Written) -> None:
     """Write to a file, to stdout, or the files of a folder that is not there yet: all or none.
 
     A device, a pipe or a link is written to, never replaced.
-
-    Raises:
-        GoldspanError: There is something of the folder's name, or the system refuses.
     """
     is_file = isinstance(data, bytes)
     try:

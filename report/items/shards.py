@@ -31,15 +31,9 @@ def bounds(rows: pl.DataFrame) -> list[str]:
 
 
 def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[str, bytes]]:
-    """The files: path, content; each gives an object, packed JSON, under `<name>/<shard>`.
+    """The files of rows from :func:`with_shards`: path and content, which gives packed JSON under `<name>/<shard>`.
 
-    It holds `rows`, how many items that can be scored come before them (`at`), and which do directly `before` and
-    `behind` them.
-
-    Args:
-        rows: As :func:`with_shards` gives them.
-        folder: Where they lie.
-        name: What scripts ask for them by.
+    Beside `rows` it has `at`, how many scorable items come before them, and the scorable items `before` and `behind`.
     """
     id_ = pl.when("scorable").then("item_id")
     walked = rows.with_columns(

@@ -55,16 +55,9 @@ def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: It
 def texts_by_item(
     lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame, of: pl.DataFrame
 ) -> pl.DataFrame:
-    """The gold of some items as text, one row each: item_id, scorable, licence, files (as JSON).
+    """The gold of some items (`of`: item_id, licence) as text, a row each: item_id, scorable, licence, files (as JSON).
 
-    Of a file there is its path, and of each line its number as people count, whether it is gold, and its words.
-
-    Args:
-        lake: Where from.
-        roster: Whose benchmark.
-        items: The items.
-        gold: Their gold.
-        of: item_id, licence: whose text is published.
+    A file has its path, and of each line its number from 1, whether it is gold, and its words.
     """
     asked = items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
     spans = gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))

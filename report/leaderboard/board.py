@@ -32,13 +32,7 @@ MANY_GRANULARITIES = 4
 class Row:
     """One run's line.
 
-    Attributes:
-        run: Whose.
-        cells: Its numbers.
-        primary: What it is ranked by.
-        own: How the protocol averages that.
-        n_asked: The items that the primary metric applies to: a mean over fewer is none of theirs.
-        n_items: The scorable items of the slice, the same for every run.
+    `n_asked` counts the items that the primary metric applies to: a mean over fewer is not compared with others.
     """
 
     run: Run
@@ -88,17 +82,9 @@ class Row:
 
 @dataclass(frozen=True, eq=False)
 class Board:
-    """The leaderboard of one protocol.
+    """The leaderboard of one protocol over one slice, given as name and value; the first column orders it.
 
-    Attributes:
-        facts: What it is made of.
-        benchmark: Its benchmark.
-        protocol: Its protocol.
-        slice: Over which items: the slice's name and value.
-        columns: The primary metric, which orders the table, and the others.
-        rows: Runs over the whole benchmark, best first.
-        unranked: Limited, partial and failed runs, and those whose mean is over fewer items.
-        n_items: The scorable items of the slice.
+    `rows` are runs over all items, best first; `unranked` limited, partial and failed runs and means over fewer items.
     """
 
     facts: Facts = field(repr=False, compare=False)

@@ -44,13 +44,7 @@ def measure_path(board: Board, column: Column) -> str:
 
 
 def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, bytes]:
-    """The files of a board: path in the site → content.
-
-    Args:
-        lake: Where the comparisons of every measure and slice are.
-        board: The board.
-        reference: The system that all are held against.
-    """
+    """The files of a board: path in the site → content. Differences are against the reference."""
     runs = in_order_of_names(board)
     place = {row.run.run_id: number for number, row in enumerate(runs)}
     mine = _numbers(lake, board, reference, list(place))

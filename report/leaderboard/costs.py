@@ -19,14 +19,7 @@ from report.shown import count, measured, score
 
 @dataclass(frozen=True)
 class Offer:
-    """What a system costs down to a cut-off, and its number there.
-
-    Attributes:
-        row: Whose.
-        column: The metric at the cut-off.
-        cost: The cost.
-        value: The number.
-    """
+    """What a system costs down to a cut-off, and its number there."""
 
     row: Row
     column: Column
@@ -36,13 +29,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class Frontier:
-    """The systems by one cost.
-
-    Attributes:
-        column: What they are worth.
-        figure: All of them.
-        offers: Those that no other beats, the cheapest first, each with its cost and its number as they are shown.
-    """
+    """The systems by one cost; `offers` are those on the frontier, the cheapest first, with cost and value as shown."""
 
     column: Column
     figure: Figure
@@ -55,14 +42,7 @@ class Frontier:
 
 @dataclass(frozen=True)
 class Costs:
-    """A board's systems with what they cost.
-
-    Attributes:
-        rows: Those of which it is known.
-        hardware: Where the times were measured.
-        curves: Frontiers by what is read, of the primary metric, where it says something, and of what counts lines.
-        by_time: The frontier by the median query.
-    """
+    """The rows with known costs, the hardware of their times, and frontiers by characters read and by query time."""
 
     rows: Sequence[Row]
     hardware: Sequence[str]

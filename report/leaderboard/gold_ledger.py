@@ -69,10 +69,9 @@ def shares_of(board: Board) -> dict[str, list[Share]]:
 
 @cache
 def precisions_of(board: Board, slice_value: str = "") -> dict[str, float]:
-    """What share of the lines that a run returned is gold, by run: the other half of what its bar says.
+    """What share of the lines that a run returned is gold, by run, over the bar's items and results, a ratio of sums.
 
-    Over the same items, results and average (a ratio of sums) as the bar. Where gold is a candidate there is none: one
-    result is looked at, and it is that candidate or not.
+    Where gold is a candidate there is none: one result is looked at, and it is that candidate or not.
     """
     here = {**board.where, "slice_value": slice_value} if slice_value else board.where
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}

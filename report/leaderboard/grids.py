@@ -21,15 +21,7 @@ HEAT_STEPS = 8
 
 @dataclass(frozen=True)
 class Heat:
-    """The primary metric, averaged as the protocol does, over the values of one slice.
-
-    Attributes:
-        slice: Which.
-        values: The values with the most items, each with how many it holds.
-        n_values: How many values there are.
-        n_items: The items of all of them.
-        rows: The systems with their numbers.
-    """
+    """The primary metric over the values of one slice with the most items, each with its number of items."""
 
     slice: str
     values: tuple[tuple[str, int], ...]
@@ -78,15 +70,7 @@ def heats_of(board: Board) -> list[Heat]:
 class Choices:
     """The grid of a board's chunkers and retrievers, best rows and columns first.
 
-    Attributes:
-        answer: Does the chunker or the retriever matter more?
-        chunkers: The rows: name → the mean of its systems, and how far it lies from the mean of all, with the interval.
-        retrievers: The columns, likewise.
-        means: Chunker and retriever → the mean of that system; of all chunkers or retrievers where one is empty.
-        by_repository: Repository, its items, and how far the FACTORS move a system there, as root mean squares; those
-            with the most items first.
-        left_out: Systems that are in no complete grid.
-        figure: The grid as a picture to download, with its numbers.
+    `means` has a system's mean by chunker and retriever; one of them is empty for the mean of a row or a column.
     """
 
     def __init__(self, board: Board, effects: pl.DataFrame) -> None:

@@ -27,18 +27,9 @@ _LEVELS = ("line", "file", "symbol", "span")
 
 
 class MainTable:
-    """A board's opening view: the headline slice, averaged as the protocol does, each system held against a reference.
+    """A board's opening view: the headline slice, averaged as the protocol does, each system beside a reference.
 
-    Attributes:
-        rows: The first of the systems that are compared, then of those that are not.
-        n_ranked: How many of these are compared.
-        n_systems: How many systems there are in all.
-        digits: How many decimals its numbers have.
-        marks: The baselines, each a line through the intervals.
-        reach: As far as the intervals are drawn, from 0; a baseline beyond is named at the edge.
-        above: Run → how far it is above the reference, and the interval of that.
-        read: Run → the characters that are read of it down to the primary metric's cut-off.
-        split_groups: Tie groups whose members do not stand together.
+    `marks` are the baselines, drawn as lines; `reach` is where the axis ends, from 0; `above` and `read` are by run.
     """
 
     def __init__(self, board: Board, reference: Row | None) -> None:
@@ -107,16 +98,7 @@ def _split(systems: Sequence[Row]) -> list[str]:
 
 
 class Controls:
-    """The choices of a board; of what a form submits its value and its words.
-
-    Attributes:
-        metrics: A column of each metric, whatever its cut-off.
-        levels: What they count, where that can be switched.
-        cut_title: What its cut-offs are.
-        cuts: Every cut-off of any metric.
-        kinds: Kinds of systems, baselines aside.
-        slices: See :func:`slices_of`.
-    """
+    """The choices of a board: the value and the words of each option."""
 
     def __init__(self, board: Board) -> None:
         cuts = sorted({column.k for column in board.columns if column.k})

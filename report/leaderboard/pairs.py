@@ -33,17 +33,9 @@ COLUMNS = (
 
 
 def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
-    """The pairs of some runs by a board's primary metric, over one value of its slice.
+    """The pairs of some runs by a board's primary metric, over one value of its slice: COLUMNS by `b`, then `a`.
 
-    Of each pair `b` is the run that comes first, and everything is of it against `a`, the other.
-
-    Args:
-        board: Whose protocol and slice.
-        run_ids: The runs in order: what numbers them.
-        value: Of the slice.
-
-    Returns:
-        :data:`COLUMNS`, in the order of `b`, then of `a`.
+    `b` is the run of the two that comes first in the order given; the numbers are of `b` against `a`.
     """
     places = pl.LazyFrame({"run": run_ids, "place": range(len(run_ids))}, {"run": pl.String, "place": pl.Int64})
     return (
@@ -58,13 +50,7 @@ def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
 
 
 class Cell(NamedTuple):
-    """A system against one that comes behind it.
-
-    Attributes:
-        shown: How far it is ahead.
-        mark: What is concluded, as the style sheet knows it; empty where nothing can be.
-        address: Where the two are compared item by item.
-    """
+    """The difference to a system that comes behind, its verdict's CSS class, and the address that compares the two."""
 
     shown: str
     mark: str
@@ -72,13 +58,7 @@ class Cell(NamedTuple):
 
 
 class Beats(NamedTuple):
-    """Who beats whom.
-
-    Attributes:
-        lines: Each system, best first, with its cells: one per system from the second on, None where it is not ahead.
-        n_systems: How many systems the board has; the first MOST_SYSTEMS are here.
-        is_of_items: Whether the tests are over items, for want of repositories.
-    """
+    """Who beats whom: the first MOST_SYSTEMS of `n_systems`, each with a cell per system from the second on."""
 
     lines: Sequence[tuple[Row, Sequence[Cell | None]]]
     n_systems: int

@@ -35,14 +35,9 @@ NUMBER = ("value", "low", "high")
 
 @dataclass(frozen=True)
 class Steps:
-    """How the systems' trajectories gather the gold.
+    """Coverage by step: the best systems' curves, and each row's coverage with its number of items.
 
-    Attributes:
-        granularity: What is counted.
-        figure: The best systems' curves.
-        at: The steps that the table has.
-        rows: Each system, its coverage at every step, and over how many items.
-        without: Systems of the board that have no such steps: chance is a mean over many orders.
+    Systems `without` steps are left out: chance is a mean over many orders.
     """
 
     granularity: str
@@ -132,13 +127,7 @@ def _drawn(rows: Sequence[Row]) -> list[Row]:
 
 @dataclass(frozen=True)
 class SizedLine:
-    """A family of chunkers with a retriever, or with a baseline.
-
-    Attributes:
-        family: The chunkers' name without their size.
-        run: One of its runs.
-        at: Size in the name → the chunks' size as it was measured, and the number.
-    """
+    """A family of chunkers with a retriever; `at`: size in the name → the chunks' measured size, and the number."""
 
     family: str
     run: Run
@@ -152,15 +141,7 @@ class SizedLine:
 
 @dataclass(frozen=True)
 class Sizes:
-    """A board's families of chunkers by size.
-
-    Attributes:
-        column: The metric, which does not depend on how files are cut.
-        figure: The picture.
-        n_drawn: How many lines are in it.
-        sizes: Every size in a name.
-        lines: All lines.
-    """
+    """A board's families of chunkers by size, of which `n_drawn` are in the figure."""
 
     column: Column
     figure: Figure

@@ -24,15 +24,7 @@ SIDES = (
 
 
 class Finding(NamedTuple):
-    """Something of a benchmark's gold that a reader should know.
-
-    Attributes:
-        benchmark: Whose gold.
-        what: What it is.
-        n_items: In how many items.
-        n: How many spans or files, where these are counted.
-        then: What becomes of them.
-    """
+    """A flag of a benchmark's gold: in how many items, of how many spans or files, and what becomes of them."""
 
     benchmark: str
     what: str

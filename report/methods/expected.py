@@ -27,14 +27,7 @@ _STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
 class Expectation:
     """That some chunkers, or some retrievers, do better than others: declared before any result is known.
 
-    Attributes:
-        name: What the rows of it are called.
-        meaning: What is expected, a sentence.
-        source: Who expects it.
-        protocols: Under which protocols' primary metrics it is looked at.
-        part: Which part of a system it is about; the other part is alike in both systems of a pair.
-        order: The names of that part, the one that is expected to be best first.
-        how: What it takes to run those that may be missing.
+    `part` is what differs between the two systems of a pair, `order` its names, the best first.
     """
 
     name: str
@@ -70,18 +63,7 @@ EXPECTATIONS: Sequence[Expectation] = (
 
 @dataclass(frozen=True)
 class Outcome:
-    """A pair of systems of which one is expected to be better.
-
-    Attributes:
-        measured: By what: protocol, metric, average, items.
-        names: What the two are called, the better one first.
-        status: agrees, disagrees, cannot tell, not run.
-        why: What the status follows from.
-        runs: The two, where they were run.
-        values: Their numbers.
-        difference: How far the first is above the second.
-        interval: The 95 % interval of that; empty where there is none.
-    """
+    """A pair of systems, the one that is expected to be better first, with its status and the reason for it."""
 
     measured: str
     names: tuple[str, str]

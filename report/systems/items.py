@@ -20,15 +20,7 @@ N_ITEMS = 10
 
 
 class Picked(NamedTuple):
-    """An item of a system's.
-
-    Attributes:
-        item_id: Which.
-        value: Its number by the primary metric.
-        other: That of the system it is held against; None where there is none.
-        difference: How far the first is above the second.
-        shares: Where the item's gold went; empty where nobody knows.
-    """
+    """An item with its value, the other system's where there is one, the difference, and where its gold went."""
 
     item_id: str
     value: float
@@ -38,14 +30,7 @@ class Picked(NamedTuple):
 
 
 class Items(NamedTuple):
-    """The items that a system's page shows of a board.
-
-    Attributes:
-        against: The run it is held against.
-        won: Those with the largest differences in favour of the system, the largest first.
-        lost: Likewise against it.
-        drawn: Those drawn by a seed, in the order of their names; the same for every system of the board.
-    """
+    """The items on which a system gains and loses most against another run, and a seeded sample, the same for all."""
 
     against: Run | None
     won: Sequence[Picked]

@@ -28,16 +28,7 @@ N_APART = 3
 
 @dataclass(frozen=True)
 class Number:
-    """A system's number over one slice of the items.
-
-    Attributes:
-        slice: What the slice's items are alike in, in words; empty for all of them.
-        value: Of which value.
-        number: The number.
-        interval: Its 95 % interval.
-        median: The median of the board's systems there, baselines left out.
-        n: Over how many items.
-    """
+    """A system's number over one slice value of `n` items, and the median of the board's systems, without baselines."""
 
     slice: str
     value: str
@@ -54,21 +45,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Part:
-    """What a system did under one protocol.
-
-    Attributes:
-        board: The protocol's leaderboard.
-        row: The system's line on it.
-        numbers: Its primary number over every slice.
-        ledger: Where the gold went.
-        precision: What share of the lines that it returned is gold.
-        middle: The system in the middle of the board; None where there is one system alone.
-        middle_ledger: Where the gold of that went.
-        middle_precision: The same share of that.
-        items: Some of its items.
-        against: The run that it is held against.
-        verdict: The difference to that, with interval and verdict; empty where nothing was compared.
-    """
+    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`)."""
 
     board: Board
     row: Row
