@@ -1,4 +1,4 @@
-"""The README does what it says: its chunker, its snippets, and every flag it and the commands have."""
+"""README and docs do what they say: their chunkers, snippets and steps, every flag of the commands, and every link."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ from lake.fingerprint import sha256_of
 from lake.store import Lake
 from tests.tiny import CATS, ROOT, build, command, put
 
-README = (ROOT / "README.md").read_text()
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+README = "\n".join(page.read_text() for page in PAGES)
 STAGES = {"ingest": ingest.commands.app, "evaluate": evaluate.commands.app, "report": report.commands.app}
 
 
@@ -116,8 +117,8 @@ def test_a_run_is_exported_and_scored_as_printed(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
-    score, *printed = block("## Score any ranking").splitlines()
-    for line in [*block("A run of the lake gives both files").splitlines(), score.removeprefix("$ ")]:
+    score, *printed = block("# Score a ranking").splitlines()
+    for line in [*block("## Take both files from a run").splitlines(), score.removeprefix("$ ")]:
         _, _, stage, *words = shlex.split(line.replace("fixed-nws-1500+", "whole-file+"))
         done = command(stage, *words)
         assert done.code == 0, done.err
@@ -139,7 +140,7 @@ def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> Non
 
 
 def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:
-    snippet = block("## The lake").replace("lake/data", str(lake_folder))
+    snippet = block("# The lake").replace("lake/data", str(lake_folder))
     namespace: dict[str, object] = {}
     exec(compile(snippet.replace("pl.scan", "found = pl.scan"), "README.md", "exec"), namespace)
     found = namespace["found"]
@@ -174,7 +175,15 @@ def test_every_verb_of_the_makefile_is_listed_with_what_it_does() -> None:
         assert re.search(rf"^{verb}:.*## \S", makefile, re.MULTILINE), verb
 
 
-def test_the_pictures_are_there() -> None:
-    pictures = re.findall(r"!\[.+?\]\((.+?)\)", README)
-    assert len(pictures) == 3
-    assert all((ROOT / picture).is_file() for picture in pictures)
+def test_the_readme_is_two_screens_long() -> None:
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 120
+
+
+def test_links_and_pictures_lead_somewhere() -> None:
+    for page in PAGES:
+        for address in re.findall(r"\]\((?!http)([^)]+)\)", page.read_text()):
+            path, _, anchor = address.partition("#")
+            target = page.parent / path
+            assert target.exists(), f"{page.name}: {address}"
+            titles = re.findall(r"^#+ (.*)$", target.read_text(), re.MULTILINE) if anchor else []
+            assert not anchor or anchor in [title.lower().replace(" ", "-") for title in titles], address

@@ -180,7 +180,7 @@ def ask(
             if not asked.n_answered and (asked.together or len(asked.failures) == _IN_VAIN):
                 break
     if not asked.n_answered:
-        hint = "A line in, a line out; what is for people goes to standard error. README: A program of your own."
+        hint = "A line in, a line out; what is for people goes to standard error. See docs/runs.md."
         message = f"the program answered none of {counted(items.height, 'item')}"
         raise GoldspanError(message, where=what, examples=asked.failures, hint=hint)
     return asked

@@ -44,8 +44,8 @@ def test_tasks_under_other_keys_are_ingested_and_scored_with_their_label(tmp_pat
     assert row["label"] == "ours"
 
 
-def test_the_readmes_declaration_works(tmp_path: Path) -> None:
-    blocks = [block.split("```")[0] for block in (ROOT / "README.md").read_text().split("```yaml\n")[1:]]
+def test_the_declaration_of_the_docs_works(tmp_path: Path) -> None:
+    blocks = [block.split("```")[0] for block in (ROOT / "docs/own-data.md").read_text().split("```yaml\n")[1:]]
     lay_out(tmp_path, next(block for block in blocks if "like: repoeval" in block))
     rows = [renamed(row, number) for number, row in enumerate(TASKS)]
     names = {"q": ("q",), "answer": ("answer", "text"), "at": ("meta", "where"), "number": ("meta", "no")}
