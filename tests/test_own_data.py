@@ -188,14 +188,14 @@ WRONG: dict[str, tuple[Callable[[Path], Path], str]] = {
         lambda folder: declared(folder, name="ContextBench"),
         "name: 'ContextBench' is a published benchmark",
     ),
-    "no name": (lambda folder: declared(folder, name=None), "name: is missing"),
-    "a path": (lambda folder: declared(folder, name="../x"), "name: '../x' is to be 1 to 40 letters"),
+    "no name": (lambda folder: declared(folder, name=None), "name: input should be a valid string, not nothing"),
+    "a path": (lambda folder: declared(folder, name="../x"), "name: string should match pattern"),
     "a page's name": (lambda folder: declared(folder, name="compare"), "what another page of a site is called"),
     "a protocol's end": (lambda folder: declared(folder, name="a-docs-v1"), "what another page of a site is called"),
-    "an unknown manner": (lambda folder: declared(folder, like="swe"), "like: 'swe' is no benchmark whose manner"),
+    "an unknown manner": (lambda folder: declared(folder, like="swe"), "like: 'swe' is no benchmark"),
     "no manner": (
         lambda folder: put(folder / "x.yaml", declared(folder).read_bytes().replace(b"like: contextbench\n", b"")),
-        "Data of a name of its own says whose manner it has, like: beir or contextbench or repobench-r or repoeval.",
+        "beir or contextbench or repobench-r or repoeval. A name of your own needs like: too.",
     ),
 }
 

@@ -2,36 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
+from os.path import realpath
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
-from ingest.benchmarks.config_faults import (
-    RULES,
-    SEALED,
-    Fault,
-    fault_of_name,
-    faults_of_keys,
-    faults_of_rules,
-    refused,
-    shown,
-)
-from ingest.benchmarks.config_places import lies_in, located
-from ingest.benchmarks.declaration import Benchmark, Shape, find_places
-from ingest.benchmarks.fields import Fields, check
+from ingest.benchmarks.config_faults import Fault, faults_of_keys, refused, shown
+from ingest.benchmarks.declaration import Benchmark, Place, Shape, find_places
+from ingest.benchmarks.fields import check
 from ingest.benchmarks.own import OWN, own_benchmark
-from ingest.sources.datasets import ConfiguredSource, hub_rows
-from ingest.sources.strict_yaml import Place as PlaceInYaml
+from ingest.sources.datasets import ConfiguredSource, HubRows, hub_rows, is_saved
 from ingest.sources.strict_yaml import read_yaml
 from ingest.sources.tree import Source
+from lake.catalog.protocols import protocols
 from lake.errors import Exit, GoldspanError, did_you_mean
 from lake.fingerprint import fingerprint
+from lake.naming import SITE_PAGES
+
+SEALED: Mapping[str, str] = {"prompts": "sealed", "scoring": "sealed", "relevance": "sealed", "judge": "none"}
+"""What no declaration can change, as every benchmark's says it."""
 
 PUBLISHED = "published"
 RESERVED: Mapping[str, str] = {
@@ -40,16 +33,12 @@ RESERVED: Mapping[str, str] = {
     "mined": "what is mined from a repository or from packages",
 }
 """Labels that say something else already."""
-_LABEL = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,39}")
 
 
-def _label(value: object) -> object:
-    if isinstance(value, str):
-        is_what = RESERVED.get(value.lower())
-        check(is_what is None, f"{value!r} is what {is_what} is called; give your data a name of its own")
-        wanted = "is to be 1 to 40 letters, digits, '-', '_' and '.', a letter or digit first"
-        check(_LABEL.fullmatch(value) is not None, f"{shown(value)} {wanted}")
-    return value
+def _label(label: str) -> str:
+    is_what = RESERVED.get(label.lower())
+    check(is_what is None, f"{label!r} is what {is_what} is called; give your data a name of its own")
+    return label
 
 
 def _paths(value: object) -> object:
@@ -60,45 +49,28 @@ def _paths(value: object) -> object:
     return tuple(paths)
 
 
-def _place(value: object) -> object:
-    is_place = not isinstance(value, str) or (value.strip() != "" and "\0" not in value)
-    check(is_place, f"{shown(value)} is no file or folder")
-    return value
-
-
 def _rows(value: object) -> object:
-    if isinstance(value, dict):
-        return hub_rows(value)
-    check(isinstance(value, str), f"{shown(value)} is neither a file nor a data set of the hub")
-    return _place(value)
+    is_file = isinstance(value, str) and "\0" not in value
+    check(is_file or isinstance(value, dict), f"{shown(value)} is neither a file nor a data set of the hub")
+    return hub_rows(value) if isinstance(value, dict) else value
 
 
+Label = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,39}$"), AfterValidator(_label)]
+OwnName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_-]{0,39}$")]
 PathKeys = Annotated[tuple[str, ...], BeforeValidator(_paths)]
-Location = Annotated[str, BeforeValidator(_place)]
+Location = Annotated[str, Field(pattern=r"^[^\x00]+$")]
 Rows = Annotated[object, BeforeValidator(_rows)]
+
+
+M = TypeVar("M", bound=BaseModel)
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
 
-def _keys_of(shape: Shape) -> tuple[type[_Strict], type[_Strict]]:
-    """The keys below `data` and below `fields`: each place, from `root`; each field, upstream's path without it."""
-    places: dict[str, tuple[object, object]] = {
-        name: (Location if place.is_tree else Rows, None if place.is_optional else ...)
-        for name, place in shape.places.items()
-    }
-    fields: dict[str, tuple[object, object]] = {name: (PathKeys, paths) for name, paths in shape.fields.items()}
-    keys: dict[str, tuple[object, object]] = {"root": (Location, "."), **places, "subset": (str, ...)}
-    return _model("DataKeys", keys), _model("FieldKeys", fields)
-
-
-def _model(name: str, keys: dict[str, tuple[object, object]]) -> type[_Strict]:
-    return create_model(name, __base__=_Strict, **keys)  # type: ignore[call-overload,no-any-return]  # keys by name
-
-
 class Keys(_Strict):
-    """What a declaration may set beside `data` and `fields`; whatever else is printed may stand in it as it is.
+    """What a declaration may set; whatever else is printed may stand in it as it is.
 
     What describes the benchmark holds where nothing is said; of the published data's licence and home, nothing does.
     Data of a name of its own says `like` which benchmark it is, and needs no label beside.
@@ -106,7 +78,7 @@ class Keys(_Strict):
 
     name: str
     like: str | None = None
-    label: Annotated[str, BeforeValidator(_label)]
+    label: Label
     data: dict[str, object]
     fields: dict[str, PathKeys] = {}
     title: str | None = None
@@ -156,11 +128,11 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     Args:
         file: YAML; what it names is looked for from its own folder.
         known: Benchmarks by name.
-        reads: The folder whose files it may name; its own without one. Of what lies outside its own folder no excerpt
+        reads: The folder whose files it may name; its own without one. Of what is outside its own folder no excerpt
             is kept, as excerpts are published with the site.
 
     Raises:
-        GoldspanError: The file is no declaration, sets what is sealed, or what it names is not there or lies outside.
+        GoldspanError: The file is no declaration, sets what is sealed, or what it names is not there or is outside.
     """
     content, lines = read_yaml(file)
     if isinstance(content, list) and len(content) == 1:
@@ -170,13 +142,27 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         what = f"{file.name} holds {shown(content)}, which is not one declaration"
         hint = "Begin with what `python -m ingest list benchmarks --format yaml` prints, and keep one benchmark of it."
         raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID)
-    benchmark, shape = _benchmark(file, content, known, lines)
-    keys, data, fields = _keys(file, content, benchmark, shape, lines)
+    shapes = {name: benchmark.shape for name, benchmark in known.items() if benchmark.shape is not None}
+    key = "like" if "like" in content else "name"
+    kind = str(content.get(key))
+    if kind not in shapes:
+        problem = f"{shown(content[key])} is no benchmark that data can be like" if key in content else "is missing"
+        hint = f"Name the benchmark that the data is like: {' or '.join(shapes)}. A name of your own needs like: too."
+        raise refused(file, [Fault((key,), problem, hint)], lines)
+    benchmark, shape = known[kind], shapes[kind]
+    keys, faults = _keys(content, benchmark, shape, known)
+    if keys is None:
+        raise refused(file, faults, lines)
+    data, fields = dict[str, object](keys.data), dict(keys.fields)
+    places: dict[str, Path | HubRows] = {}
+    for name, place in shape.places.items():
+        try:
+            if data[name] is not None:
+                places[name] = _located(file.parent / str(data["root"]), data[name], place, reads or file.parent)
+        except GoldspanError as error:
+            raise refused(file, [Fault(("data", name), error.what, error.hint)], lines, code=error.code) from error
     if keys.like is not None:
         benchmark = own_benchmark(benchmark, keys.name)
-    places = located(file, data, shape, reads or file.parent, lines)
-    is_own = all(lies_in(file.parent, place) for place in places.values() if isinstance(place, Path))
-    subset, trees = str(data["subset"]), frozenset(name for name, place in shape.places.items() if place.is_tree)
     own = replace(
         benchmark,
         title=benchmark.title if keys.title is None else keys.title,
@@ -185,68 +171,89 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         paper=benchmark.paper if keys.paper is None else keys.paper,
         licence=keys.license,
         citation=benchmark.citation if keys.citation is None else keys.citation,
-        subsets=(subset,),
-        default_subsets=(subset,),
+        subsets=(str(data["subset"]),),
+        default_subsets=(str(data["subset"]),),
         find=shape.find or partial(find_places, shape.places),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
-        has_excerpts=is_own,
+        has_excerpts=all(_is_in(file.parent, place) for place in places.values() if isinstance(place, Path)),
     )
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == shape.fields else f"fields-{fingerprint(fields)[:8]}"
+    trees = frozenset(name for name, place in shape.places.items() if place.is_tree)
     return Configured(own, ConfiguredSource(places, trees, name=str(file), label=keys.label, pinned=revision))
 
 
-def _benchmark(
-    file: Path, content: dict[str, object], known: Mapping[str, Benchmark], lines: Mapping[PlaceInYaml, int]
-) -> tuple[Benchmark, Shape]:
-    """The benchmark in whose manner the data is: `like` says it, or `name` where the data has no name of its own."""
-    key = "like" if "like" in content else "name"
-    name, own = content.get(key), content.get("name")
-    if key == "like" and (fault := fault_of_name(own, known)):
-        raise refused(file, [fault], lines)
-    if isinstance(name, str) and name in known and (shape := known[name].shape) is not None:
-        return known[name], shape
-    problem = "is missing" if name is None else f"{shown(name)} is no benchmark whose manner data can have"
-    able = " or ".join(one.name for one in known.values() if one.shape is not None)
-    hint = f"Name the benchmark whose manner the data has: {able}."
-    if key == "name" and isinstance(name, str) and not get_close_matches(name, known):
-        hint = f"Data of a name of its own says whose manner it has, like: {able}."
-    raise refused(file, [Fault((key,), problem, hint)], lines)
-
-
 def _keys(
-    file: Path,
-    content: dict[str, object],
-    benchmark: Benchmark,
-    shape: Shape,
-    lines: Mapping[PlaceInYaml, int],
-) -> tuple[Keys, dict[str, object], Fields]:
-    own = list(Keys.model_fields)
-    fixed: dict[str, object] = {key: value for key, value in described(benchmark).items() if key not in own}
-    fixed |= SEALED
-    data_keys, field_keys = _keys_of(shape)
-    sections = {"data": list(data_keys.model_fields), "fields": list(field_keys.model_fields)}
-    faults = list(faults_of_rules(content, fixed, sections, benchmark.name))
-    whole = create_model("Declaration", __base__=Keys, data=(data_keys, ...), fields=(field_keys, field_keys()))
-    if "like" in content:
-        # What is printed of the published data says nothing of other data.
-        published = described(benchmark)
-        said = {key: value for key, value in content.items() if key == "data" or value != published.get(key)}
-        content = {"label": OWN, **said}
+    content: dict[str, object], benchmark: Benchmark, shape: Shape, known: Collection[str]
+) -> tuple[Keys | None, list[Fault]]:
+    """What a declaration says, or what is wrong with it."""
+    printed, is_own = described(benchmark), "like" in content
+    places = {
+        name: (Location if place.is_tree else Rows, None if place.is_optional else ...)
+        for name, place in shape.places.items()
+    }
+    subset = Literal[shape.subsets or benchmark.subsets]  # type: ignore[valid-type]  # as the benchmark has them
+    data = _model("DataKeys", {"root": (Location, "."), **places, "subset": (subset, ...)}, _Strict)
+    fields = _model("FieldKeys", {name: (PathKeys, paths) for name, paths in shape.fields.items()}, _Strict)
+    more = {"name": (OwnName, ...), "label": (Label, OWN)} if is_own else {}
+    whole = _model("Declaration", {**more, "data": (data, ...), "fields": (fields, fields())}, Keys)
+    # What is printed may stand in it as it is; what is printed of the published data says nothing of other data.
+    unsaid = printed.keys() - {"name", "data"} if is_own else printed.keys() - Keys.model_fields.keys()
+    given = {key: value for key, value in content.items() if key not in unsaid or value != printed[key]}
+    why = "Take it out: what is asked, how it is scored and what counts as relevant is sealed, so that numbers compare."
+    fixed = [key for key in given if key in printed.keys() - Keys.model_fields.keys()]
+    faults = [Fault((key,), f"it is {benchmark.name}'s own and cannot be changed", why) for key in fixed]
+    given = {key: value for key, value in given.items() if key not in fixed}
     try:
-        keys = whole.model_validate({key: content[key] for key in content if key not in fixed and key not in RULES})
+        keys = whole.model_validate(given)
     except ValidationError as error:
-        faults += faults_of_keys(error, {"": [*own, *fixed], **sections})
-        raise refused(file, faults, lines) from error
-    data, fields = dict[str, object](keys.data), dict(keys.fields)
-    subsets = shape.subsets or benchmark.subsets
-    if (subset := str(data["subset"])) not in subsets:
-        problem = f"{shown(subset)} is no subset of {benchmark.name}"
-        faults.append(Fault(("data", "subset"), problem, did_you_mean(subset, subsets)))
-    if faults:
-        raise refused(file, faults, lines)
-    return keys, data, fields
+        sections = {"": Keys.model_fields, "data": data.model_fields, "fields": fields.model_fields}
+        return None, [*faults, *faults_of_keys(error, {name: list(keys) for name, keys in sections.items()})]
+    if is_own:
+        faults += _faults_of_name(str(content["name"]), known)
+    return None if faults else keys, faults
 
 
-_NEEDED = ("name", "label", "data")
+def _model(name: str, keys: Mapping[str, object], base: type[M]) -> type[M]:
+    return create_model(name, __base__=base, **keys)  # type: ignore[call-overload,no-any-return]  # keys by name
+
+
+def _faults_of_name(name: str, published: Collection[str]) -> Iterator[Fault]:
+    """Own data is called neither as a benchmark nor as a page of a site: those of others are called after protocols."""
+    ends = {"all", *(protocol.partition("@")[2] for protocol in protocols())}
+    is_page = name.lower() in SITE_PAGES or any(name.lower().endswith(f"-{end}") for end in ends)
+    if name.lower() in published or is_page:
+        what = "what another page of a site is called" if is_page else "a published benchmark"
+        yield Fault(("name",), f"{name!r} is {what}", "Give your data a name of its own, such as my-data.")
+
+
+def _is_in(folder: Path, place: Path) -> bool:
+    """Whether a place is in a folder, wherever links lead."""
+    # Not `Path.resolve`, which raises where links go round in a circle.
+    return Path(realpath(place)).is_relative_to(realpath(folder))
+
+
+def _located(root: Path, data: object, declared: Place, reads: Path) -> Path | HubRows:
+    """What is declared, which is there and in the folder that may be read.
+
+    Raises:
+        GoldspanError: It is not.
+    """
+    if isinstance(data, HubRows):
+        return data
+    place = root / str(data)
+    if not _is_in(reads, place):
+        hint = "Where that is meant, name a folder around it on the command line: --config-reads FOLDER."
+        raise GoldspanError(f"it leads out of {reads}, whose files alone are read", hint=hint, code=Exit.INVALID)
+    # A zip may be named without its ending.
+    try:
+        for path in (place, Path(f"{place}.zip")) if declared.is_tree else (place,):
+            if path.is_file() or (path.is_dir() and (declared.is_tree or is_saved(path))):
+                return path
+        near = [other.name for other in place.parent.iterdir() if other != place] if place.parent.is_dir() else []
+    except OSError as error:
+        what = f"{place} cannot be looked at: {error.strerror}"
+        raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
+    what = f"the {'folder or zip' if declared.is_tree else 'file'} {place} is not there"
+    raise GoldspanError(what, hint=did_you_mean(place.name, near), code=Exit.MISSING)

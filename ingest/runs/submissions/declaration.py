@@ -194,5 +194,5 @@ def _system(file: Path) -> tuple[System, dict[strict_yaml.Place, int]]:
     try:
         return System.model_validate(content), lines
     except ValidationError as error:
-        faults = faults_of_keys(error, {"": list(System.model_fields)}, told_elsewhere=())
+        faults = faults_of_keys(error, {"": list(System.model_fields)})
         raise refused(file, [fault._replace(hint=fault.hint or HINT) for fault in faults], lines) from error

@@ -140,7 +140,7 @@ WRONG = {
     "a hub's name alone": ("documents.jsonl", "{hub: a/b}", "data.corpus: a data set of the hub has hub, revision"),
     "a branch": ("documents.jsonl", "{hub: a/b, revision: main, split: x}", "revision the 40 digits of a commit"),
     "a sealed key": ("name: beir", "name: beir\nqrels: x", "qrels: there is no such key"),
-    "a rule": ("name: beir", "name: beir\nrelevance: x", "relevance: 'x' is not what is declared"),
+    "a rule": ("name: beir", "name: beir\nrelevance: x", "relevance: there is no such key"),
     "no file": ("documents.jsonl", "document.jsonl", "data.corpus: the file"),
 }
 
