@@ -61,9 +61,6 @@ def ingest(
 
     With `repositories` those that its items come from are cloned, where no file holds them; what could not be had
     before is asked for again.
-
-    Raises:
-        GoldspanError: A subset's files are not there, or a chunker gives ranges that are none.
     """
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"

@@ -140,11 +140,7 @@ def remove_other_sources(lake: Lake, benchmark: Benchmark, source: Source, resul
 
 
 def check_replaced(lake: Lake, benchmark: Benchmark, source: Source) -> None:
-    """See that own data and other data of a benchmark never replace each other unasked; nothing is changed.
-
-    Raises:
-        GoldspanError: The lake holds other data of the benchmark, and either that or the source's is own data.
-    """
+    """See that own data and other data of a benchmark never replace each other unasked; nothing is changed."""
     before = lake.scan_part("benchmarks", benchmark.name).select("label", "like").collect().rows()
     now = (source.label, benchmark.like)
     if before in ([], [now]) or {before[0][0], source.label} <= {"", *RESERVED}:

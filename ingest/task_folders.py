@@ -48,9 +48,6 @@ def hand_out(
     A folder per item holds `prompt.md`, `task.json` and `repository/`, the text files of the repository at the item's
     commit without its history, in which the fix may be; of a completion the text that is asked for is cut out. As lines
     there is one file `tasks.jsonl` of what the two files say.
-
-    Raises:
-        GoldspanError: The folder holds something, nothing is selected, or the items are about no repository.
     """
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise GoldspanError(

@@ -16,11 +16,7 @@ from lake.errors import GoldspanError
 
 @functools.cache
 def benchmarks() -> Mapping[str, Benchmark]:
-    """Every declared benchmark by name.
-
-    Raises:
-        GoldspanError: Two declarations have one name.
-    """
+    """Every declared benchmark by name."""
     read, collections = discover(sys.modules[__name__], Benchmark), discover(catalog, Collection)
     if twice := sorted(read.keys() & collections.keys()):
         raise GoldspanError(f"benchmark {twice[0]!r} is declared twice", hint="Give one of them another name.")

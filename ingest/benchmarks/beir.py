@@ -54,11 +54,7 @@ PLACES = {
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The corpus, the queries, and the judgements of a split.
-
-    Raises:
-        GoldspanError: One of them is not there.
-    """
+    """The corpus, the queries, and the judgements of a split."""
     tree = source.tree(".")
     by_path = {entry.path: entry for entry in tree.entries} if tree is not None else {}
     if tree is not None:

@@ -130,9 +130,6 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         known: Benchmarks by name.
         reads: The folder whose files it may name; its own without one. Of what is outside its own folder no excerpt
             is kept, as excerpts are published with the site.
-
-    Raises:
-        GoldspanError: The file is no declaration, sets what is sealed, or what it names is not there or is outside.
     """
     content, lines = read_yaml(file)
     if isinstance(content, list) and len(content) == 1:
@@ -235,11 +232,7 @@ def _is_in(folder: Path, place: Path) -> bool:
 
 
 def _located(root: Path, data: object, declared: Place, reads: Path) -> Path | HubRows:
-    """What is declared, which is there and in the folder that may be read.
-
-    Raises:
-        GoldspanError: It is not.
-    """
+    """What is declared, which is there and in the folder that may be read."""
     if isinstance(data, HubRows):
         return data
     place = root / str(data)

@@ -22,12 +22,7 @@ class Fault(NamedTuple):
 
 
 def faults_of_keys(error: ValidationError, sections: Mapping[str, Sequence[str]]) -> Iterator[Fault]:
-    """What a model found; a key that is missing because it is misspelt is reported once.
-
-    Args:
-        error: As pydantic has it.
-        sections: Section → its keys; those at the top under the empty name.
-    """
+    """What a model found; a key that is missing because it is misspelt is reported once."""
     misspelt: set[Place] = set()
     nested = [f"{section}.{key}" for section, keys in sections.items() if section for key in keys]
     for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
@@ -46,11 +41,7 @@ def faults_of_keys(error: ValidationError, sections: Mapping[str, Sequence[str]]
             case "value_error":
                 yield Fault(place, str(fault["ctx"]["error"]))
             case "string_type":
-                hint = (
-                    ""
-                    if value is None or isinstance(value, (list, dict))
-                    else "Write it in quotes if it is meant as a text."
-                )
+                hint = "" if isinstance(value, (list, dict)) else "Write it in quotes if it is meant as a text."
                 yield Fault(place, problem, hint)
             case "model_type":
                 yield Fault(place, f"{shown(value)} is not keys with values", f"It holds {', '.join(sections[name])}.")

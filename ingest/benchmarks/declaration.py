@@ -28,13 +28,7 @@ class Cloning(Protocol):
 
 @dataclass(frozen=True)
 class RawFiles:
-    """The raw files one subset is made of, not yet read.
-
-    Attributes:
-        tasks: Files that hold the items, in the order they are read.
-        pools: The trees the items search in.
-        repositories: Where repositories are cloned from that no tree holds, where that is known.
-    """
+    """The raw files one subset is made of, not yet read."""
 
     tasks: Sequence[Entry]
     pools: Sequence[Tree]
@@ -53,9 +47,6 @@ class PoolGroup:
     Attributes:
         name: The part's name; empty where these are contents of the group that follows, which are too many for one
             frame.
-        files: Rows of the table `files`.
-        blobs: Rows of the table `blobs`, each content once.
-        kind: Of which kind the pools are, as the table `pools` has it: `searched`, `rest` or `candidates`.
     """
 
     name: str
@@ -69,13 +60,9 @@ class Reading:
     """What a benchmark's reader answers for one subset.
 
     Attributes:
-        items: Rows of the table `items`.
-        queries: Rows of the table `queries`: one per item under each query rule that a task of the benchmark names.
-        gold: Rows of the table `gold_spans`.
         pools: What the items search in; pools of one group are stored together, so a group is always read whole. They
             are asked for once, before anything else, and may be made one at a time as they are.
         notes: Sentences for the last block: counts of what was clamped, replaced or merged; whole when the pools are.
-        more: Rows of the further tables that the benchmark declares to fill.
     """
 
     items: pl.DataFrame
@@ -128,7 +115,6 @@ class PartToRead:
 
     Attributes:
         name: The part's name: the subset's, with `/` written `-`, or one that starts so and goes on with `-`.
-        read: `read(rejects)` → the rows.
     """
 
     name: str
@@ -148,9 +134,7 @@ class Place:
     """One of the places where data of one's own lies.
 
     Attributes:
-        usual: Where upstream has it.
         is_tree: A folder or zip of files; otherwise a data set, which is rows.
-        is_optional: It may be left out.
     """
 
     usual: str
@@ -176,7 +160,6 @@ class Shape:
         places: Key below `data` → what lies there.
         fields: Key below `fields` → where upstream's rows have it.
         find: As the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
-        subsets: What the data may be stored as; all of the benchmark's without any.
     """
 
     places: Mapping[str, Place]
@@ -190,33 +173,16 @@ class Benchmark:
     """A benchmark, as `python -m ingest list` and the pages say it.
 
     Attributes:
-        name: As in paths and on the command line.
-        display_name: As its authors write it.
-        title: A few words.
-        meaning: What it asks, in a sentence that reads well on a page.
         version: For pages; what is read again, the code decides.
-        homepage: Where its publishers have it.
-        licence: Of the published data.
-        repository_licences: Repository, as items name it → its licence, where the published data tells.
-        citation: BibTeX.
-        paper: Where it is described.
-        subsets: What may be asked for.
-        default_subsets: What is read when nothing is asked for.
         markers: Files or folders one of which its folder holds; `*` stands for any part of a name.
-        gold_rules: Gold rule → what it calls the answer.
         find: `find(source, subset, rejects)` → the raw files.
         parts: `parts(raw, subset, limit, rejects)` → the subset's items, part by part and always in the same parts;
             with a limit a seeded sample of so many in all. It takes `fields` where it has a shape.
-        shape: How data of one's own in its manner is declared, where it can be.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
         has_rest: Beside each part of its pools that are searched is one of the same name and kind `rest`.
-        place: Where it stands among the benchmarks on a page.
-        needs_symbols: Its files' definitions are found: table `symbols`.
-        more: Further tables that its readings fill, of what is given with the items: `edits`.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
         like: Of own data the benchmark by whose rules it is read, asked and scored; empty for that itself.
-        has_excerpts: Of what cannot be read an excerpt is kept, which is published.
         names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them.
     """
 

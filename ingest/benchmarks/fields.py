@@ -66,11 +66,7 @@ def wrong(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
 
 
 def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
-    """The text at a path; `instead`, where one is given, of a row that has none.
-
-    Raises:
-        FieldError: There is none, or none that can be written.
-    """
+    """The text at a path; `instead`, where one is given, of a row that has none."""
     path, value = found(row, paths)
     if instead is not None and (value is NOWHERE or value is None):
         return instead
@@ -80,11 +76,7 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
 
 
 def encodable(text: str, what: str) -> str:
-    """A text that can be written: JSON can hold half a surrogate pair.
-
-    Raises:
-        FieldError: It cannot.
-    """
+    """A text that can be written: JSON can hold half a surrogate pair."""
     check(is_encodable(text), f"`{what}` holds half a surrogate pair, which is no character")
     return text
 
@@ -132,24 +124,13 @@ def read_rows(
 
 
 def upstream_rows(entry: Entry, rejects: Rejects, fields: Fields, usual: Fields) -> Iterator[tuple[str, JsonObject]]:
-    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected.
-
-    Args:
-        entry: The data set.
-        rejects: Where that goes.
-        fields: Where its rows hold what.
-        usual: Where upstream's do.
-    """
+    """A data set's rows under upstream's keys, and where each stands; one without what is declared is rejected."""
     keys = [path.partition(".")[0] for paths in fields.values() for path in paths]
     return read_rows(entry, rejects, lambda _, row: _as_upstream(row, fields, usual), keys)
 
 
 def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:
-    """A row under upstream's keys: what `fields` has elsewhere goes where `usual` has it first.
-
-    Raises:
-        FieldError: A path that is not upstream's leads nowhere.
-    """
+    """A row under upstream's keys: what `fields` has elsewhere goes where `usual` has it first."""
     if fields == usual:
         return row
     under: dict[str, object] = {}

@@ -37,11 +37,7 @@ def default_chunkers() -> list[str]:
 
 
 def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
-    """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for.
-
-    Raises:
-        GoldspanError: A name is unknown ("did you mean"), or its numbers make no sense.
-    """
+    """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for."""
     each = [one for name in names for one in CHUNKER_SETS.get(name, (name,))]
     wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
     return [_resolve(name) for name in wanted]
@@ -100,18 +96,7 @@ def absence(chunker: Chunker) -> str:
 def wanted_chunkers(
     names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = PATIENCE
 ) -> list[Resolved[Chunker]]:
-    """The chunkers that are named, and those given; without either those that run by themselves.
-
-    Args:
-        names: Declared ones, given ones, or ones that were given before and whose chunks the lake holds.
-        given: `NAME=COMMAND` or `NAME=module:function`.
-        lake: Which keeps what earlier ones were given by.
-        trusted: Whether what the lake keeps may be run: the lake may be of somebody else.
-        seconds: How long a command may be silent while it owes answers.
-
-    Raises:
-        GoldspanError: A name is unknown, a command or function is not on this machine, or the lake is not trusted.
-    """
+    """The chunkers that are named, and those given; without either those that run by themselves."""
     own = {one.name: one for one in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
         message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
@@ -136,11 +121,7 @@ def given_before(lake: Lake) -> dict[str, str]:
 
 
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
-    """What `NAME=COMMAND` or `NAME=module:function` means; no command is started.
-
-    Raises:
-        GoldspanError: It is written otherwise, the name is one of ours, or there is no such program or function.
-    """
+    """What `NAME=COMMAND` or `NAME=module:function` means; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
     if fault := name_fault(name) if what else "is to be followed by = and a command":
         message = f"--chunker {name[:80]!a} {fault}"
@@ -154,11 +135,7 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
 
 
 def _function(what: str) -> Callable[..., Cut]:
-    """A function of a module that lies where Python looks for it, the working directory first.
-
-    Raises:
-        GoldspanError: There is none.
-    """
+    """A function of a module that lies where Python looks for it, the working directory first."""
     module, _, name = what.partition(":")
     hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
     try:

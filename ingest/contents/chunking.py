@@ -30,7 +30,6 @@ class Chunked:
 
     Attributes:
         frame: Rows of the table `chunks`. Chunks of nothing but whitespace are among them, with `n_nws` 0.
-        status: Rows of the table `chunk_status`, one per content.
     """
 
     frame: pl.DataFrame
@@ -82,13 +81,6 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     """Cuts contents and measures the chunks.
 
     Each content is cut on its own, so any split of `blobs` gives the same rows.
-
-    Args:
-        chunker: As `resolve_chunkers` gives it.
-        blobs: Rows of the table `blobs`.
-
-    Raises:
-        GoldspanError: The chunker's answer is not what `Cut` asks for, or a blob's lines are not those of its text.
     """
     name, sha256 = chunker.name, blobs["sha256"]
     cuts: list[Cut] = []

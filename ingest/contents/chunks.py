@@ -38,11 +38,7 @@ def cut_by_each(document: Document, chunkers: Sequence[str]) -> list[Cut]:
 
 
 class CutsAhead:
-    """Cuts that were made before their chunker's turn came, until it takes them.
-
-    Args:
-        done: Chunker that reads trees → the contents that it has cut in an earlier run.
-    """
+    """Cuts that were made before their chunker's turn came, until it takes them."""
 
     def __init__(self, done: Mapping[str, Collection[str]]) -> None:
         self._done = done
@@ -60,12 +56,7 @@ class CutsAhead:
             self._cuts[name][sha256] = cut._replace(ranges=packed)  # type: ignore[arg-type] # unpacked when taken
 
     def of(self, chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Resolved[Chunker]:
-        """The same chunker, which answers for these contents, in their order, what is kept; the others are cut first.
-
-        Args:
-            chunker: Whose turn it is.
-            blobs: Rows of the table `blobs`.
-        """
+        """The same chunker, which answers for these blobs, in their order, what is kept; the others are cut first."""
         if chunker.name not in self._done:
             return chunker
         kept = self._cuts[chunker.name]

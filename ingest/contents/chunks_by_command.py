@@ -16,11 +16,6 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
     It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
     `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
     second not included; those of an answer are of one kind, in any order. Where it fails, a file has a reject.
-
-    Args:
-        command: The command.
-        documents: The files.
-        ids: An id for each.
     """
     asked = zip(ids, documents, strict=True)
     answers = command.answers([{"id": one, "language": each.language, "text": each.text} for one, each in asked])

@@ -29,14 +29,7 @@ def done_before(made: Product, status: str) -> pl.DataFrame:
 
 
 class NewContents:
-    """Contents with text that are wanted and not done, in the order of the parts that hold them: each is read once.
-
-    Args:
-        lake: Where they are.
-        wanted: sha256 and what is to stand beside their rows, each content once.
-        made: What is made of every batch.
-        status: Its table that says which contents were looked at.
-    """
+    """Contents with text that are wanted and not done, in the order of the parts that hold them: each is read once."""
 
     def __init__(self, lake: Lake, wanted: pl.LazyFrame, made: Product, status: str) -> None:
         self._lake, self._blobs, self._made = lake, lake.parts("blobs"), made

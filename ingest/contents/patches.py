@@ -34,7 +34,6 @@ class EditedLine(NamedTuple):
     """A line of the old file that a patch edits.
 
     Attributes:
-        path: The old file, as the patch names it.
         line: From 0.
         kind: `deleted`, or `before-insertion` for the line that a pure insertion follows.
     """
@@ -46,12 +45,7 @@ class EditedLine(NamedTuple):
 
 @dataclass
 class Edited:
-    """What a reading finds in a patch.
-
-    Attributes:
-        lines: Sorted, each line of a file once.
-        notes: What is wrong with the patch, in sentences that name the patch's own line; empty where all is well.
-    """
+    """What a reading finds in a patch."""
 
     lines: list[EditedLine]
     notes: list[str] = field(default_factory=list)

@@ -15,11 +15,7 @@ R = TypeVar("R")
 
 
 class Workers(AbstractContextManager["Workers"]):
-    """An engine's processes, never this one, started when there is work and again where one died; they end with it.
-
-    Args:
-        engine: Whose; on this machine one process per core where it names no number.
-    """
+    """An engine's processes, never this one, started when there is work and again where one died; they end with it."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine

@@ -38,10 +38,6 @@ def syntax_tree(data: bytes, language: str) -> Node | str:
     Whoever looks at a text next finds its trees, one by each grammar that a file may be read by: it is parsed once.
     There is none without a grammar for the language, for texts over a million bytes, and where the parser takes more
     than 100,000 + 10 × bytes steps.
-
-    Args:
-        data: UTF-8.
-        language: As in `lake.text.LANGUAGES`, or an empty string.
     """
     parser = _parser(language) if language else None
     if parser is None:

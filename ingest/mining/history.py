@@ -34,7 +34,6 @@ class Change(NamedTuple):
     """A file that a commit changes.
 
     Attributes:
-        status: As git has it: `A`dded, `D`eleted, `M`odified, `T`yped otherwise, `R100` renamed and else equal, ….
         before: Its path in the parent; empty for one that was added.
         after: Its path in the commit; empty for one that was deleted.
     """
@@ -48,11 +47,7 @@ class Commit(NamedTuple):
     """A commit with at most one parent.
 
     Attributes:
-        commit_id: 40 hex digits.
         parent: Its parent's id; empty for a first commit.
-        author: The author's name.
-        message: Subject and body.
-        changes: What it changes, renames found.
     """
 
     commit_id: str
@@ -64,12 +59,7 @@ class Commit(NamedTuple):
 
 @dataclass(frozen=True)
 class History:
-    """The history of a repository in a bare copy of our own.
-
-    Attributes:
-        git: The copy.
-        head: The commit whose history it is, 40 hex digits.
-    """
+    """The history of a repository in a bare copy of our own."""
 
     git: GitFolder
     head: str
@@ -111,12 +101,7 @@ class History:
 
 
 def fetched(url: str, cache: Path, at: str) -> History:
-    """The history of a repository, brought up to date in a cache, at a commit, a branch or a tag; without one at HEAD.
-
-    Raises:
-        RepositoryError: There is no repository, no such commit, or it cannot be reached.
-        GoldspanError: There is no git, or the cache cannot be used.
-    """
+    """The history of a repository, brought up to date in a cache, at a commit, branch or tag; without one at HEAD."""
     folder = cache / "git" / f"history-{sha256(url.encode()).hexdigest()[:16]}.git"
     settings = folder.with_suffix(".config")
     git = GitFolder(folder, str(settings))
@@ -180,11 +165,7 @@ class HistoryRepositories(Repositories):
     _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
     def files(self, repo: str, commit: str | None = None) -> Checkout:
-        """The files at a commit of the history; at its head without one.
-
-        Raises:
-            RepositoryError: There is no such commit, or its files are more than is held.
-        """
+        """The files at a commit of the history; at its head without one."""
         assert self.history is not None
         commit = commit or self.history.head
         if commit not in self._listings:

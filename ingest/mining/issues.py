@@ -88,11 +88,6 @@ class IssueMiner:
     """The issue tasks of a history.
 
     Attributes:
-        history: Whose commits they are.
-        repositories: What reads the contents of its commits.
-        repository: What the tasks call it: `owner/name`.
-        n: How many at most.
-        seed: Another seed, another choice.
         left_out: Rule → how many commits it left out; of the last four, of those that were looked at until there were
             enough.
     """

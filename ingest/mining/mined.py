@@ -34,11 +34,8 @@ class Wanted(NamedTuple):
     """What is to be mined.
 
     Attributes:
-        target: A folder, or a URL.
         at: A commit, a branch or a tag; empty for HEAD.
         name: What the repository is called; empty for its own name.
-        n: Tasks of each kind at most.
-        seed: Another seed, another choice.
     """
 
     target: str
@@ -66,20 +63,12 @@ class _IssueSource(SampleSource):
 
 
 def open_repository(wanted: Wanted, cache: Path) -> History:
-    """The history that a target and a commit name, in a cache.
-
-    Raises:
-        GoldspanError: There is no such repository or commit, or it cannot be had.
-    """
+    """The history that a target and a commit name, in a cache."""
     return fetched(_url(wanted.target), cache, wanted.at)
 
 
 def mined(wanted: Wanted, history: History, tasks: list[str], declared: Mapping[str, Benchmark]) -> list[OwnBenchmark]:
-    """A repository's benchmarks, one for each kind of task; nothing is mined before it is read.
-
-    Raises:
-        GoldspanError: The repository's name can be no benchmark's.
-    """
+    """A repository's benchmarks, one for each kind of task; nothing is mined before it is read."""
     name, repository = _names(wanted)
     made = []
     for task in tasks:
@@ -195,11 +184,7 @@ def _last(target: str) -> str:
 
 
 def _url(target: str) -> str:
-    """The address that git is given.
-
-    Raises:
-        GoldspanError: It is neither a folder nor an address that may be asked.
-    """
+    """The address that git is given."""
     if "://" in target:
         return checked("address", target)
     folder = Path(target).resolve()

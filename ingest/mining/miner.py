@@ -35,12 +35,7 @@ class Recipe:
     """What is mined from one repository.
 
     Attributes:
-        repository: What the tasks call it: `pallets/click`.
-        completions: What is to be completed: bodies of documented functions, lines; of Python alone.
-        next_lines: Which use of an imported definition is asked for.
         limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.
-        seed: Another seed, another choice.
-        split: Where the next lines stand.
     """
 
     repository: str
@@ -91,12 +86,7 @@ def choose(tasks: Iterable[T], recipe: Recipe) -> list[T]:
 
 
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
-    """The completions that a recipe asks of a repository's files, in the order of the files.
-
-    Args:
-        files: Path → content.
-        recipe: What is mined.
-    """
+    """The completions that a recipe asks of a repository's files, in the order of the files."""
     repo = recipe.repository
     sources = {path: lines_of(data) or [] for path, data in files.items() if path.endswith(".py") and is_own_code(path)}
 
@@ -110,12 +100,7 @@ def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, 
 
 
 def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
-    """The rows of RepoBench-R that a recipe asks of a repository's files.
-
-    Args:
-        files: Path → content.
-        recipe: What is mined.
-    """
+    """The rows of RepoBench-R that a recipe asks of a repository's files."""
     usages = _USAGES[recipe.language](recipe.repository, files)
 
     def rows(setting: Setting, difficulty: Difficulty) -> list[Row]:

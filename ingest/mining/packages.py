@@ -22,8 +22,6 @@ class Package:
     """An installed pure-Python package as a repository.
 
     Attributes:
-        pin: `click==8.5.1`: the name as asked for, and the version that is installed.
-        licence: From its metadata: an SPDX expression where it has one, else the licence field or classifier.
         files: Every `.py` and the licence texts by their paths in the repository, `click/core.py`, sorted. One that is
             not what was recorded, which is what it is made from, is a `GoldspanError` when it is read.
     """
@@ -34,11 +32,7 @@ class Package:
 
 
 def read_package(name: str) -> Package:
-    """An installed package: its files listed, none read yet.
-
-    Raises:
-        GoldspanError: It is not installed, or was installed in a way that leaves no record of its files.
-    """
+    """An installed package: its files listed, none read yet."""
     try:
         found = distribution(name)
     except PackageNotFoundError as error:

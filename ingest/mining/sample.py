@@ -64,13 +64,7 @@ _LANGUAGES: tuple[Language, ...] = ("java", "python")
 
 @dataclass(frozen=True)
 class Mined:
-    """A repository and what is mined from it.
-
-    Attributes:
-        recipe: What is asked of it.
-        files: Its files.
-        licence: Its licence.
-    """
+    """A repository and what is mined from it."""
 
     recipe: Recipe
     files: Sequence[Entry]
@@ -108,11 +102,7 @@ class SampleSource(Source):
 
 
 def open_sample(benchmark: str) -> SampleSource:
-    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is.
-
-    Raises:
-        GoldspanError: The benchmark has no sample, or a package is missing.
-    """
+    """The sample of a benchmark; packages are listed, nothing is read or mined before an entry is."""
     if benchmark not in ("repobench-r", "repoeval"):
         hint = "There is one of contextbench, repobench-r and repoeval. Give a folder: SOURCE=<folder>."
         raise GoldspanError(f"there is no sample of {benchmark}", hint=hint, code=Exit.MISSING)
@@ -186,21 +176,13 @@ def _made_when_read(
 
 @dataclass(frozen=True)
 class ContextBenchSample(FolderSource):
-    """The sample; see `Source` for what the attributes say.
-
-    Attributes:
-        cache: Where the repositories are made, and fetched to.
-    """
+    """The sample; see `Source` for what the attributes say."""
 
     cache: Path
 
     @cached_property
     def own_repositories(self) -> Repositories:
-        """Its own, made where the cache does not hold them, and cloned as all others are.
-
-        Raises:
-            GoldspanError: There is no git, or the cache cannot be used.
-        """
+        """Its own, made where the cache does not hold them, and cloned as all others are."""
         folder = self.cache.resolve() / "contextbench-sample" / self.revision
         try:
             folder.mkdir(parents=True, exist_ok=True)

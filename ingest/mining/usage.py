@@ -45,8 +45,6 @@ class Task:
 
     Attributes:
         identity: What tells it from others and stays when code around it moves.
-        place: Where it is asked: path and line.
-        answer: What is asked for; of one repository no answer is taken twice.
     """
 
     identity: tuple[str, ...]
@@ -64,8 +62,6 @@ class Usage:
     """A file of a repository and where it uses what it imports from there.
 
     Attributes:
-        statements: The import statements' texts, in the file's order.
-        import_rows: The lines these stand on, and nothing else does.
         candidates: The imported definitions' texts, in the order of the imports, none twice.
         uses: Line → the candidates it uses.
         unasked: Candidates whose name means something else somewhere in the file; they are no question's gold.

@@ -46,11 +46,7 @@ _SELECTION = "selected_500_instances.csv"
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The files that hold a subset's rows, and the repositories' files beside them.
-
-    Raises:
-        GoldspanError: There are no rows of the subset.
-    """
+    """The files that hold a subset's rows, and the repositories' files beside them."""
     tree = source.tree(".") or Tree(".", [])
     beside = source.tree("repo_files") or Tree("repo_files", [])
     reject_refused(replace(tree, refused=[one for one in tree.refused if _may_hold_rows(one.path)]), rejects)
@@ -207,11 +203,7 @@ def _notes(checked: Sequence[_Checked]) -> Iterator[str]:
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
-    """Those instances that the selection names by either id.
-
-    Raises:
-        GoldspanError: It is no list of instances.
-    """
+    """Those instances that the selection names by either id."""
     try:
         frame = pl.read_csv(io.BytesIO(selection.read()), infer_schema=False)
     except pl.exceptions.PolarsError as error:

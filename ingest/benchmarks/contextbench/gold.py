@@ -40,7 +40,6 @@ class GoldSpan(NamedTuple):
     """Lines of a file that a gold context names.
 
     Attributes:
-        file: As given.
         line_start: The first line, from 1.
         line_end: The last line, from 1 and included.
         content: What the lines are said to hold, where that is given; never trusted.
@@ -53,11 +52,7 @@ class GoldSpan(NamedTuple):
 
 
 def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
-    """The gold spans of a row: `gold_context`, else `init_ctx` and `add_ctx` together, else `gold_ctx`.
-
-    Raises:
-        FieldError: The row has none of these, or what it has cannot be decoded.
-    """
+    """The gold spans of a row: `gold_context`, else `init_ctx` and `add_ctx` together, else `gold_ctx`."""
     given = {key: row[key] for key in GOLD_KEYS if not _is_missing(row.get(key))}
     if "gold_context" in given:
         return decode_gold(given["gold_context"])
@@ -74,9 +69,6 @@ def decode_gold(value: object) -> list[GoldSpan]:
     """One gold context: a list of objects or its JSON text, or text blocks, each below a line `context<n>：`.
 
     Lines are left as they are numbered; an empty list is a gold context that names nothing.
-
-    Raises:
-        FieldError: It is none of these, is cut off, or a span lacks a file or a sound range.
     """  # noqa: RUF002  # the colon is theirs
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
@@ -222,7 +214,6 @@ class Audit:
 
     Attributes:
         rows: Columns of `gold_spans` but for the benchmark and the item.
-        counts: Flag → how many; see `FLAGS`.
     """
 
     rows: list[dict[str, object]]

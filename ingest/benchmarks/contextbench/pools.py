@@ -30,11 +30,7 @@ _SNIFFED_BYTES = 8_000
 
 @dataclass(frozen=True)
 class Trees:
-    """Where repositories are looked for: among the files beside the rows, then wherever the source fetches them.
-
-    Attributes:
-        ids: Pool → the instances that search it, by any of which its file may be called.
-    """
+    """Where repositories are looked for: among the files beside the rows, then wherever the source fetches them."""
 
     beside: RepositoryFiles
     repositories: Repositories | None
@@ -89,12 +85,7 @@ def absent_notes(item_ids: Iterable[str]) -> list[str]:
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
-    """Ask again for the repositories of items that lack them; whether the answer is another for any.
-
-    Args:
-        absent: Rows of `items`.
-        repositories: Where they are cloned from.
-    """
+    """Ask again for the repositories of items that lack them; whether the answer is another for any."""
     wanted = absent.select("repo", "commit", "why_not").unique(["repo", "commit"], maintain_order=True)
     repositories.expect(wanted.height)
     for repo, commit, before in wanted.iter_rows():

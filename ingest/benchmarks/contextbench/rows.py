@@ -42,14 +42,10 @@ class Instance:
     """A row, checked.
 
     Attributes:
-        item_id: `original_inst_id`.
-        upstream_id: `instance_id`, where the row has one beside.
         repo: `owner/name`; with no owner where none can be told.
-        commit: What the repository stands at.
         gold: Its gold spans; none where they cannot be decoded, or are told by a patch.
         gold_patch: The patch that tells its gold, where the row has that in place of spans.
         why_not: Why it cannot be scored, whatever its repository holds.
-        where: The file and the place in it.
     """
 
     item_id: str

@@ -51,11 +51,7 @@ CHARACTERS_AT_ONCE = 80 * MIB
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The files that hold a subset: the publisher's pickles, or exports in Parquet or JSON Lines.
-
-    Raises:
-        GoldspanError: There are none.
-    """
+    """The files that hold a subset: the publisher's pickles, or exports in Parquet or JSON Lines."""
     name = subset.partition("/")[0]
     for folder in ("data", "."):
         tree = source.tree(folder)

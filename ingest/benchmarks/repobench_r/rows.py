@@ -132,8 +132,6 @@ class Row(NamedTuple):
 
     Attributes:
         n: Its place in its split and level, from 0 in file order.
-        candidates: The snippets, in the row's own order.
-        gold: Which of them the next line uses.
     """
 
     n: int
@@ -152,10 +150,7 @@ class RawRow(NamedTuple):
     """A raw row with its place.
 
     Attributes:
-        where: Its file.
-        level: How many candidates it has: easy or hard.
         n: Its number in its split and level, from 0 over all files.
-        value: What stands there.
     """
 
     where: str

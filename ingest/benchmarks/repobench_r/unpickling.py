@@ -53,11 +53,7 @@ class BrokenPickleError(ValueError):
 
 
 class PackedText:
-    """A long text of a pickle, which takes a third of its memory until it is needed.
-
-    Attributes:
-        n_characters: Its length.
-    """
+    """A long text of a pickle, which takes a third of its memory until it is needed."""
 
     __slots__ = ("_n_bytes", "_packed", "n_characters")
 
@@ -79,16 +75,7 @@ class PackedText:
 
 
 def plain_values(data: bytes | IO[bytes], limit: int = MAX_VALUE_BYTES) -> object:
-    """The value of a pickle, gzipped or not; its long texts are packed.
-
-    Args:
-        data: Its bytes, or a file at its start, which is read as a stream.
-        limit: What its values may take in memory, in bytes.
-
-    Raises:
-        UnsafePickleError: It names a class or a function.
-        BrokenPickleError: It is cut off or damaged, or its values take more than the limit.
-    """
+    """The value of a pickle, gzipped or not; its long texts are packed."""
     stream = io.BytesIO(data) if isinstance(data, bytes) else data
     is_packed = stream.read(len(GZIP_MAGIC)) == GZIP_MAGIC
     stream.seek(0)

@@ -84,11 +84,7 @@ PLACES = {
 
 
 def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
-    """The task files and repositories of a subset.
-
-    Raises:
-        GoldspanError: There are none; the message says what was looked for.
-    """
+    """The task files and repositories of a subset."""
     level, context = subset.split("-")
     datasets = source.tree("datasets")
     if datasets is None:

@@ -62,11 +62,7 @@ def by_texts(document: Document, n: int, split: Split) -> Cut:
 
 
 def placed(text: str, chunks: Iterable[str]) -> list[LineRange]:
-    """The characters that chunks hold, each looked for behind the one before it.
-
-    Raises:
-        ValueError: One is no part of the text there.
-    """
+    """The characters that chunks hold, each looked for behind the one before it."""
     spans: list[LineRange] = []
     end = 0
     for chunk in filter(None, chunks):

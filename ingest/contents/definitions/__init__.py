@@ -22,12 +22,7 @@ __all__ = ["RULES", "Definition", "Found", "definitions_of", "ending_of", "symbo
 
 @dataclass(frozen=True)
 class Found:
-    """What a set of rules finds in a text.
-
-    Attributes:
-        definitions: By place, each node once.
-        why_not: Why there was no syntax tree to look in, or an empty string.
-    """
+    """What a set of rules finds in a text."""
 
     definitions: list[Definition] = field(default_factory=list)
     why_not: str = ""
@@ -45,10 +40,6 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
     Syntax errors do not matter: whatever the parser made of the text is looked through. Byte offsets are those of the
     text in UTF-8; of bytes, those that are not UTF-8 count as the replacement they are stored with. A set of rules that
     does not know the ending is left out.
-
-    Args:
-        text: A file's content.
-        ending: Of its path, as `ending_of` gives it; `h`, not `.h`.
     """
     data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
     readers = {"official": official.definitions, "docs": docs.definitions} if ending in LANGUAGES else {}
@@ -63,13 +54,7 @@ def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
 def symbol_rows(
     sha256: Sequence[str], endings: Sequence[str], found: Sequence[Mapping[str, Found]]
 ) -> list[pl.DataFrame]:
-    """What was found in some contents: a frame of `symbols` for each set of rules, of `rejects` and of `symbol_status`.
-
-    Args:
-        sha256: The contents.
-        endings: Those of their paths.
-        found: What each set of rules found in each of them.
-    """
+    """What was found in some contents: `symbols` for each set of rules, then `rejects` and `symbol_status`."""
     frames = []
     for rules in RULES:
         rows = [

@@ -37,7 +37,6 @@ class Definition(NamedTuple):
     """A definition's place and names; lines and bytes are half-open, from 0.
 
     Attributes:
-        kind: The syntax tree's own name for the node.
         name: Bare, or None where the rules find none.
         qualified_name: Under what encloses it, or None where the rules have no such thing.
     """
@@ -61,12 +60,7 @@ class Definition(NamedTuple):
 
 
 def text_of(node: Node, data: bytes) -> str:
-    """A node's text as a name: on one line, blanks single, cut where it is endless.
-
-    Args:
-        node: In the tree of the data.
-        data: The whole text; the node's own way to its text asks for it anew each time.
-    """
+    """A node's text as a name: on one line, blanks single, cut where it is endless."""
     start = node.start_byte
     text = data[start : min(node.end_byte, start + 4 * MAX_NAME)].decode(errors="ignore")
     return " ".join(text.split())[:MAX_NAME]
@@ -90,12 +84,7 @@ def in_order(definitions: Iterable[Definition]) -> list[Definition]:
 
 @dataclass(frozen=True)
 class Names:
-    """The names in one text.
-
-    Attributes:
-        data: The text, in UTF-8.
-        grammar: What it was parsed by.
-    """
+    """The names in one text."""
 
     data: bytes
     grammar: str
