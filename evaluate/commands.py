@@ -53,11 +53,11 @@ def run_systems(
     ] = None,
     benchmarks: Annotated[str, setting("BENCHMARKS", "The same as a comma list.")] = "",
     systems: Annotated[
-        str, setting("SYSTEMS", "Comma list of chunker+retriever or imported systems, globs allowed.")
+        str, setting("SYSTEMS", "Comma list of systems (chunker+retriever, or imported), globs allowed.")
     ] = "",
-    metrics: Annotated[str, setting("METRICS", "Comma list of what the printed table shows.")] = "",
-    tasks: Annotated[str, setting("TASKS", "Comma list; without it all that need not be named.")] = "",
-    items: Annotated[str, setting("ITEMS", "Which items: subset=function-2k,repo=…, ids, or a file of ids.")] = "",
+    metrics: Annotated[str, setting("METRICS", "Comma list of metrics to print.")] = "",
+    tasks: Annotated[str, setting("TASKS", "Comma list (default: all but those run on request).")] = "",
+    items: Annotated[str, setting("ITEMS", "Which items: subset=function-2k, repo=…, ids, or a file.")] = "",
     limit: LimitOption = None,
     vectors: Annotated[
         Path | None, setting("VECTORS", "Parquet with key and vector, for the retriever `recorded`.")

@@ -54,16 +54,18 @@ def setting(name: str, text: str, *flags: str, **limits: object) -> object:
 
 DEFAULT_LAKE = Path("lake/data")
 
-LakeOption = Annotated[Path, setting("LAKE", "Where the Parquet lies.", "--lake", show_default=True)]
+LakeOption = Annotated[Path, setting("LAKE", "Data folder.", "--lake", show_default=True)]
 JsonOption = Annotated[bool, setting("JSON", "Print the last block as one JSON object.", "--json")]
-QuietOption = Annotated[bool, setting("QUIET", "Say only what went wrong.", "--quiet")]
-LimitOption = Annotated[int | None, setting("LIMIT", "A seeded sample of so many items.", min=1, max=2**63 - 1)]
+QuietOption = Annotated[bool, setting("QUIET", "Print only errors.", "--quiet")]
+LimitOption = Annotated[int | None, setting("LIMIT", "Take a seeded sample of N items.", min=1, max=2**63 - 1)]
 DebugOption = Annotated[bool, setting("DEBUG", "Show the traceback of an error.", "--debug")]
 MemoryOption = Annotated[
     float | None,
-    setting("MEMORY_LIMIT", "GB each process may hold; 85 % of the machine's without.", min=0.1, callback=limit_memory),
+    setting(
+        "MEMORY_LIMIT", "GB of memory per process (default: 85 % of the machine's).", min=0.1, callback=limit_memory
+    ),
 ]
-EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes), or dask://HOST:PORT (its workers).")]
+EngineOption = Annotated[str, setting("ENGINE", "auto, local:N (N processes) or dask://HOST:PORT.")]
 FormatOption = Annotated[str, typer.Option("--format", help="json or yaml; a table without it.")]
 
 _TITLE = TextColumn("{task.description}", markup=False)

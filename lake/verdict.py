@@ -22,26 +22,27 @@ EQUIVALENT, TOO_FEW = "equivalent", "too few items"
 EXPLORATORY = "not corrected for multiple comparisons"
 """What the word means where it is printed."""
 
-ALONE = "by a test of this pair alone "
-"""What stands before the least difference that would be found of an exploratory pair."""
+ALONE = "(testing this pair alone) "
+"""Precedes the smallest detectable difference of an exploratory pair."""
 
 NOT_RUN = "Nothing to compare: the declared reference was not run."
 NO_SYSTEM = "No system was run beside the baselines."
 NONE_WHOLE = "No system has a number over all the items, so none is ranked."
 
 SENTENCES: Mapping[str, str] = {
-    BETTER: "{system}, {place}, beats {reference} by {by}.",
-    WORSE: "No system beats {reference}: {system}, {place}, is behind by {by}.",
-    INSEPARABLE: "{system}, {place}, cannot be told from {reference}: {delta}; {least} or more would be found.",
+    BETTER: "{system}, {place}, beats {reference} by {by}{interval}.",
+    WORSE: "No system beats {reference}: {system}, {place}, scores {by} less{interval}.",
+    INSEPARABLE: "{system}, {place}, is not significantly different from {reference}: {delta}; "
+    "smallest detectable difference {least}.",
     EQUIVALENT: "{system}, {place}, and {reference} are equivalent: {delta}.",
-    TOO_FEW: "Too few items to say how {system} does against {reference}: {delta}.",
+    TOO_FEW: "Too few items to compare {system} with {reference}: {delta}.",
 }
 """Verdict on the first system → what is said."""
 
 MISSING = "–"
 
 Share = tuple[float | None, float, float]
-"""A share of what varies, and its interval."""
+"""A share of the variance, and its interval."""
 
 DIFFERENCE = "retriever over chunker"
 """The factor whose share is that of the retriever less that of the chunker."""
@@ -49,12 +50,12 @@ DIFFERENCE = "retriever over chunker"
 FACTORS = ("chunker", "retriever", "interaction")
 """What varies between the systems of a grid."""
 
-_UNTOLD = "cannot be told here whether the chunker or the retriever matters more"
+_UNDECIDED = "It is undecided here whether the chunker or the retriever matters more"
 
 
 def without_least(text: str) -> str:
-    """A sentence of no known least difference that would be found, without the words about it."""
-    return re.sub(r"; [^;]* or more would be found", "", text)
+    """A sentence without the words about the smallest detectable difference, which is unknown."""
+    return re.sub(r"; smallest detectable difference .*(?=\.$)", "", text)
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Verdict:
         kind: One of the verdicts.
         is_first: The system ranks first; otherwise the reference's own retriever does.
         delta: How far it is above the reference; `low` to `high` is the 95 % interval where there is one.
-        smallest_detectable: The difference that the test would find in four of five such samples.
+        smallest_detectable: The difference that the test would detect in four of five such samples.
         exploratory: The pair is outside the family that is tested together.
         unit: What interval and test are over.
     """
@@ -98,13 +99,14 @@ class Verdict:
         interval = by = ""
         if self.low is not None and self.high is not None:
             low, high = (self.low, self.high) if self.delta >= 0 else (-self.high, -self.low)
-            interval = f" ({self.low:z.{digits}f} to {self.high:z.{digits}f})"
-            by = f" ({low:z.{digits}f} to {high:z.{digits}f})"
+            interval = f" (95 % CI {self.low:z.{digits}f} to {self.high:z.{digits}f})"
+            by = f" (95 % CI {low:z.{digits}f} to {high:z.{digits}f})"
         text = SENTENCES[self.kind].format(
             system=called(self.run_id),
-            place=first if self.is_first else "the first that searches otherwise",
+            place=first if self.is_first else "the best with another retriever",
             reference=called(self.reference),
-            by=f"{abs(self.delta):.{digits}f}{by}",
+            by=f"{abs(self.delta):.{digits}f}",
+            interval=by,
             delta=f"{self.delta:+z.{digits}f}{interval}",
             least=f"{ALONE if self.exploratory else ''}{self.smallest_detectable or 0:.{digits}f}",
         )
@@ -188,16 +190,16 @@ def which_matters_more(shares: Mapping[str, Share], n_systems: int, *, too_few: 
     """
     share, low, high = shares[DIFFERENCE]
     if share is None:
-        return f"Between these {n_systems} systems nothing varies but by chance."
+        return f"These {n_systems} systems differ by no more than chance."
     chunker, retriever = (f"the {name} {_percent(shares[name])}" for name in ("chunker", "retriever"))
-    together = f"what only the two together do {_percent(shares['interaction'])}"
-    explained = f"of what varies between these {n_systems} systems"
+    together = f"their interaction {_percent(shares['interaction'])}"
+    explained = f"of the variance between these {n_systems} systems"
     over = f" ({ITEM_NOTE})" if unit == ITEM else ""
     retriever_leads = low > 0 or shares["retriever"][1] > shares["chunker"][2]
     chunker_leads = high < 0 or shares["chunker"][1] > shares["retriever"][2]
     if too_few or retriever_leads == chunker_leads:
         why = "there are too few items" if too_few else "the intervals allow for either"
-        return f"It {_UNTOLD}, as {why}: {explained} {chunker}, {retriever}, {together}{over}."
+        return f"{_UNDECIDED}, as {why}: {explained} {chunker}, {retriever}, {together}{over}."
     first, second = ("retriever", chunker) if retriever_leads else ("chunker", retriever)
     answer = f"it explains {_percent(shares[first])} {explained}, {second}, {together}"
     return f"The {first} matters more here: {answer}{over}."

@@ -39,17 +39,17 @@ DEFAULT_SITE = Path("site/public")
 app = typer.Typer(cls=default_to("build"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
 
 
-SiteOption = Annotated[Path, setting("SITE", "Where the site is written.")]
+SiteOption = Annotated[Path, setting("SITE", "Output folder.")]
 
 
 @app.command("build")
 def build_(
     lake: LakeOption = DEFAULT_LAKE,
     site: SiteOption = DEFAULT_SITE,
-    since: Annotated[Path | None, setting("SINCE", "An earlier site, or its manifest: say what changed.")] = None,
-    url: Annotated[str, setting("URL", "Where it will be published; pages and their pictures say so.")] = "",
+    since: Annotated[Path | None, setting("SINCE", "Earlier site or manifest to show changes since.")] = None,
+    url: Annotated[str, setting("URL", "Address where the site will be published.")] = "",
     item_text: Annotated[
-        ItemText, setting("ITEM_TEXT", "Of which items gold is shown as text, if licensed.")
+        ItemText, setting("ITEM_TEXT", "Show gold as text for these items, if the licence permits.")
     ] = ItemText.NONE,
     json: JsonOption = False,
     quiet: QuietOption = False,
@@ -96,7 +96,7 @@ def _published(file: Path) -> Manifest:
 @app.command()
 def serve(
     site: SiteOption = DEFAULT_SITE,
-    port: Annotated[int, setting("PORT", "Of this machine.", min=0, max=65535)] = 8000,
+    port: Annotated[int, setting("PORT", "Port.", min=0, max=65535)] = 8000,
     debug: DebugOption = False,
 ) -> None:
     """Look at the site over http on this machine."""
@@ -120,7 +120,7 @@ def list_(
     print_listing(lookup(what, "listing", listings), format)
 
 
-ExportOption = Annotated[str, typer.Option("--format", help="`python -m report list formats` says which.")]
+ExportOption = Annotated[str, typer.Option("--format", help="Format, as in `python -m report list formats`.")]
 
 
 @app.command()
@@ -129,14 +129,14 @@ def export(
         str | None, typer.Argument(metavar="[RUN]", help="A run, or a system that has one; the boards without it.")
     ] = None,
     format: ExportOption = "csv",  # noqa: A002  # the flag's own name
-    output: Annotated[Path | None, typer.Option("-o", "--output", help="The file; stdout without it or for -.")] = None,
-    table: Annotated[str, typer.Option(help="Of a run: ranking or scores.")] = "ranking",
-    benchmark: Annotated[str, typer.Option(help="The boards of this one alone.")] = "",
-    protocol: Annotated[str, typer.Option(help="The board of this one alone.")] = "",
-    slice: Annotated[str, typer.Option(help="repo=acme/one; the one that a board opens on without it.")] = "",  # noqa: A002  # the flag's own name
+    output: Annotated[Path | None, typer.Option("-o", "--output", help="Output file (default: stdout).")] = None,
+    table: Annotated[str, typer.Option(help="Which table of the run: ranking or scores.")] = "ranking",
+    benchmark: Annotated[str, typer.Option(help="Only this benchmark's boards.")] = "",
+    protocol: Annotated[str, typer.Option(help="Only this protocol's board.")] = "",
+    slice: Annotated[str, typer.Option(help="Slice, such as repo=acme/one (default: the headline's).")] = "",  # noqa: A002  # the flag's own name
     metrics: Annotated[str, typer.Option(help="Comma list, with or without cut-off.")] = "",
     systems: Annotated[str, typer.Option(help="Comma list, globs allowed.")] = "",
-    top: Annotated[int | None, typer.Option(min=1, help="So many systems of a board, the best.")] = None,
+    top: Annotated[int | None, typer.Option(min=1, help="At most the N best systems of a board.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
     debug: DebugOption = False,
 ) -> None:

@@ -40,8 +40,8 @@ from lake.text import escaped
 commands = typer.Typer()
 
 BenchmarksArgument = Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")]
-ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list; all without it.")]
-SliceOption = Annotated[str, setting("SLICE", "Over which items: level=line.", "--slice")]
+ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]
+SliceOption = Annotated[str, setting("SLICE", "Slice of the items, such as level=line.", "--slice")]
 
 
 @commands.command("table")
@@ -49,12 +49,10 @@ def table_of_systems(
     benchmarks: BenchmarksArgument = None,
     protocol: ProtocolOption = "",
     slice_: SliceOption = "",
-    metrics: Annotated[str, setting("METRICS", "Comma list of what is shown.")] = "",
+    metrics: Annotated[str, setting("METRICS", "Comma list of metrics to show.")] = "",
     systems: Annotated[str, setting("SYSTEMS", "Comma list of names, globs allowed.")] = "",
-    top: Annotated[int | None, typer.Option(min=1, help="So many systems at most, and the baselines.")] = None,
-    costs: Annotated[
-        bool, typer.Option("--costs", help="What each system costs too, and who is beaten by none.")
-    ] = False,
+    top: Annotated[int | None, typer.Option(min=1, help="Show at most N systems; baselines always.")] = None,
+    costs: Annotated[bool, typer.Option("--costs", help="Show costs too, and the Pareto front.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
 ) -> None:
     """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
@@ -105,14 +103,14 @@ def _boards(
 
 @commands.command("compare")
 def compare_systems(
-    a: Annotated[str, typer.Argument(metavar="A", help="A system's name, a run's id, or `reference`.")],
-    b: Annotated[str, typer.Argument(metavar="[B]", help="Another, which is held against it; A with --against.")] = "",
-    against: Annotated[Path | None, setting("AGAINST", "Where A is: a published scores.parquet.")] = None,
-    metric: Annotated[str, setting("METRIC", "Comma list; each protocol's primary without it.")] = "",
+    a: Annotated[str, typer.Argument(metavar="A", help="A system, a run id, or `reference`.")],
+    b: Annotated[str, typer.Argument(metavar="[B]", help="Another (with --against: A).")] = "",
+    against: Annotated[Path | None, setting("AGAINST", "Take A from a published scores.parquet.")] = None,
+    metric: Annotated[str, setting("METRIC", "Comma list (default: each protocol's primary metric).")] = "",
     slice_: SliceOption = "",
     protocol: ProtocolOption = "",
     fail_if: Annotated[str, setting("FAIL_IF", 'A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')] = "",
-    flips: Annotated[bool, typer.Option("--flips", help="Name the items on which the two differ.")] = False,
+    flips: Annotated[bool, typer.Option("--flips", help="List the items on which the two differ.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
 ) -> None:

@@ -196,7 +196,7 @@ _MOST_REPOSITORIES = 10
 _VERDICTS = {
     BETTER: "B is better than A",
     WORSE: "B is worse than A",
-    INSEPARABLE: "A and B cannot be separated",
+    INSEPARABLE: "A and B are not significantly different",
     EQUIVALENT: f"A and B are equivalent: less than {POINT} apart",
     TOO_FEW: f"too few items to say which is better: under {FEWEST_ITEMS}",
     None: "neither is better by this metric",
@@ -205,13 +205,13 @@ _VERDICTS = {
 
 def _sentence(one: Compared) -> str:
     """The verdict, and the numbers that it is from."""
-    interval = "" if one.low is None else f" ({one.low:+z.3f} to {one.high:+z.3f})"
+    interval = "" if one.low is None else f" (95 % CI {one.low:+z.3f} to {one.high:+z.3f})"
     p = f"p {one.p:.3g}" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
     p += f", exploratory: {EXPLORATORY}" if one.p_adjusted is None else ""
     least = (
         ""
         if one.smallest_detectable is None
-        else f"; {ALONE if one.p_adjusted is None else ''}{one.smallest_detectable:.3f} or more would be found"
+        else f"; smallest detectable difference {ALONE if one.p_adjusted is None else ''}{one.smallest_detectable:.3f}"
     )
     repos = counted(one.n_repos, "repository")
     over = f", over items: {ITEM_NOTE}" if one.unit == ITEM else ""

@@ -20,9 +20,9 @@ commands = typer.Typer()
 @commands.command()
 def item(
     item_id: Annotated[str, typer.Argument(metavar="ITEM", help="Its id.")],
-    benchmark: Annotated[str, setting("BENCHMARK", "Whose item, where several have one of the id.")] = "",
-    protocol: Annotated[str, setting("PROTOCOL", "By whose rules; the benchmark's first without it.")] = "",
-    systems: Annotated[str, setting("SYSTEMS", "Comma list of systems whose results are printed.")] = "",
+    benchmark: Annotated[str, setting("BENCHMARK", "Benchmark, if several have an item with this id.")] = "",
+    protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
+    systems: Annotated[str, setting("SYSTEMS", "Comma list of systems to print.")] = "",
     lake: LakeOption = DEFAULT_LAKE,
     debug: DebugOption = False,
 ) -> None:

@@ -94,7 +94,9 @@ class Work:
         for part in self.lake.parts("chunkers"):
             if not cut[part.name].is_complete:
                 config = " CONFIG=FILE.yaml" if self.task.kind != self.task.benchmark else ""
-                note = f"left out: {part.name} has not cut these files; make ingest CHUNKERS={part.name}{config}"
+                note = (
+                    f"skipped {part.name}: it has no chunks for these files; make ingest CHUNKERS={part.name}{config}"
+                )
             elif not cut[part.name].has_chunks:
                 note = f"skipped {part.name}: it has no chunks for the files of {self.task.benchmark}"
             else:

@@ -70,19 +70,19 @@ def read(
     subsets: Annotated[str, setting("SUBSETS", "Comma list of subsets.")] = "",
     chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
     chunker: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=COMMAND", help="One of your own: a command, or module:function.")
+        list[str] | None, typer.Option(metavar="NAME=COMMAND", help="Your own chunker: a command, or module:function.")
     ] = None,
     trust_lake: Annotated[
-        bool, typer.Option("--trust-lake", help="Run what the lake keeps as a chunker's command.")
+        bool, typer.Option("--trust-lake", help="Allow chunker commands that are stored in the lake.")
     ] = False,
     timeout: TimeoutOption = PATIENCE,
     limit: LimitOption = None,
-    config: Annotated[str, setting("CONFIG", "FILE.yaml, which declares data of your own.")] = "",
-    config_reads: Annotated[str, setting("CONFIG_READS", "The folder it may name files of; its own without it.")] = "",
+    config: Annotated[str, setting("CONFIG", "FILE.yaml that describes your own data.")] = "",
+    config_reads: Annotated[str, setting("CONFIG_READS", "Folder the config may read from (default: its own).")] = "",
     repositories: Annotated[
-        str, setting("REPOSITORIES", "Clone them to be searched whole: github, or the URL they are below.")
+        str, setting("REPOSITORIES", "Clone repositories: github, or the URL below which they are.")
     ] = "",
-    submissions: Annotated[Path, setting("SUBMISSIONS", "The folder of rankings that were handed in.")] = FOLDER,
+    submissions: Annotated[Path, setting("SUBMISSIONS", "Folder of submissions.")] = FOLDER,
     engine: EngineOption = "auto",
     memory_limit: MemoryOption = None,  # set as it is read
     lake: LakeOption = DEFAULT_LAKE,
@@ -195,7 +195,7 @@ def clean_(
 
 @app.command()
 def show(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="Of an agent: a file, a ZIP or a folder.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="An agent's file, ZIP or folder.")],
     format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
     debug: DebugOption = False,
 ) -> None:

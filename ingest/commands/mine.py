@@ -38,13 +38,13 @@ commands = typer.Typer(add_completion=False)
 @commands.command()
 def mine(
     repository: Annotated[str, typer.Argument(metavar="PATH|URL", help="A git repository.")],
-    at: Annotated[str, typer.Option("--at", metavar="COMMIT", help="A commit, branch or tag; HEAD without it.")] = "",
+    at: Annotated[str, typer.Option("--at", metavar="COMMIT", help="Commit, branch or tag (default: HEAD).")] = "",
     label: Annotated[
-        str, typer.Option("--label", metavar="NAME", help="What to call it; its own name without it.")
+        str, typer.Option("--label", metavar="NAME", help="Name of the benchmarks (default: the repository's).")
     ] = "",
     tasks: Annotated[str, typer.Option("--tasks", help="Comma list of completion, line and issue.")] = ",".join(TASKS),
-    n: Annotated[int, typer.Option("--n", min=1, help="Tasks of each kind at most.")] = N_TASKS,
-    seed: Annotated[str, typer.Option("--seed", help="Another seed, another choice.")] = "",
+    n: Annotated[int, typer.Option("--n", min=1, help="Maximum tasks of each kind.")] = N_TASKS,
+    seed: Annotated[str, typer.Option("--seed", help="Seed of the draw.")] = "",
     chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
     engine: EngineOption = "auto",
     lake: LakeOption = DEFAULT_LAKE,

@@ -38,8 +38,8 @@ from lake.store import Lake
 
 commands = typer.Typer(add_completion=False)
 
-TimeoutOption = Annotated[float, setting("TIMEOUT", "Seconds that a program has for an answer.", min=0.01)]
-FileFormatOption = Annotated[str, setting("FORMAT", "As `list formats` has them.", "--format")]
+TimeoutOption = Annotated[float, setting("TIMEOUT", "Seconds to wait for an answer.", min=0.01)]
+FileFormatOption = Annotated[str, setting("FORMAT", "Format, as in `list formats` (default: recognised).", "--format")]
 
 
 def _importing(*, write: bool) -> Callable[..., None]:
@@ -50,24 +50,24 @@ def _importing(*, write: bool) -> Callable[..., None]:
                 metavar="[FILE]", help="Made elsewhere; plain, .gz or .zst. Trajectories: a ZIP or folder too."
             ),
         ] = None,
-        benchmark: Annotated[str, setting("BENCHMARK", "Whose items it answers.")] = "",
-        system: Annotated[str, setting("SYSTEM", "The name of what made it.")] = "",
+        benchmark: Annotated[str, setting("BENCHMARK", "Benchmark that FILE answers.")] = "",
+        system: Annotated[str, setting("SYSTEM", "Name of the system.")] = "",
         search: Annotated[
-            str, setting("SEARCH", "In place of FILE a program that is asked: a command, module:function, or ripgrep.")
+            str, setting("SEARCH", "Instead of FILE, a program to ask: a command, module:function, or ripgrep.")
         ] = "",
-        task: Annotated[str, setting("TASK", "The benchmark's first without it.")] = "",
+        task: Annotated[str, setting("TASK", "Task (default: the benchmark's first).")] = "",
         format: FileFormatOption = AUTO,  # noqa: A002  # the flag's own name
         skip_unknown: Annotated[
-            bool, setting("SKIP_UNKNOWN", "Leave out items that are not there.", "--skip-unknown")
+            bool, setting("SKIP_UNKNOWN", "Skip items that the benchmark does not have.", "--skip-unknown")
         ] = False,
         asked_all: Annotated[
-            bool, setting("ASKED_ALL", "Items that FILE does not answer are failures.", "--asked-all")
+            bool, setting("ASKED_ALL", "Count items that FILE does not answer as failures.", "--asked-all")
         ] = False,
-        chunker: Annotated[str, setting("CHUNKER", "What cut the documents, if known.")] = "",
-        items: Annotated[str, setting("ITEMS", "Which items a program is asked: repo=…, ids, or a file of ids.")] = "",
+        chunker: Annotated[str, setting("CHUNKER", "Chunker that made the chunks, if known.")] = "",
+        items: Annotated[str, setting("ITEMS", "Items to ask --search: repo=…, ids, or a file of ids.")] = "",
         limit: LimitOption = None,
         timeout: TimeoutOption = PATIENCE,
-        again: Annotated[bool, setting("AGAIN", "Ask a program again whose answers are there.", "--again")] = False,
+        again: Annotated[bool, setting("AGAIN", "Ask again, even if the answers are there.", "--again")] = False,
         lake: LakeOption = DEFAULT_LAKE,
         json: JsonOption = False,
         quiet: QuietOption = False,

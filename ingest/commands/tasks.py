@@ -20,7 +20,7 @@ commands = typer.Typer(add_completion=False)
 
 @commands.command()
 def tasks(
-    benchmark: Annotated[str, typer.Argument(help="Whose items.")],
+    benchmark: Annotated[str, typer.Argument(help="Benchmark.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="A new folder.")],
     items: Annotated[str, setting("ITEMS", "repo=…, ids, or a file of ids; all without it.")] = "",
     format: Annotated[  # noqa: A002  # the flag's own name

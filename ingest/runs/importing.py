@@ -254,7 +254,7 @@ class Import:
         verb = "is" if ids.height == 1 else "are"
         none = "" if unknown.height < n_rows else ", none of the file's is known"
         raise (NoItemKnownError if none else GoldspanError)(
-            f"{counted(ids.height, 'item')} named in the file {verb} not among those asked{none}",
+            f"{counted(ids.height, 'item')} of the file {verb} not asked by {self.task.name}{none}",
             where=str(self.input_file.path),
             examples=[
                 f"{position}: {ascii(item_id[:120]) if item_id else 'it names no item'}"

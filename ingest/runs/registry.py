@@ -73,7 +73,7 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
     known = importers()
     found = recognised(head, "/".join(input_file.path.parts[-2:]), known.values())
     if found and found[0].is_experimental:
-        raise input_file.wrong(what="the file is of no format that is told by its content", hint=naming_hint(found[0]))
+        raise input_file.wrong(what="the file's content does not show its format", hint=naming_hint(found[0]))
     if len(found) == 1:
         return found[0]
     if found:
@@ -81,4 +81,4 @@ def importer_for(input_file: InputFile, name: str) -> Importer:
         raise input_file.wrong(what="the file could be of several formats", hint=f"Say which: --format {names}")
     first = ascii(head.split(b"\n", 1)[0][:80].decode(errors="replace"))
     hint = f"Formats: {listed(list(known))}. `python -m ingest list formats` shows how each begins."
-    raise input_file.wrong(what="the file is of no format that is known here", examples=[first], hint=hint)
+    raise input_file.wrong(what="unknown file format", examples=[first], hint=hint)

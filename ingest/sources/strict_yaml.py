@@ -16,7 +16,7 @@ MAX_DEPTH = 20
 Place = tuple[str | int, ...]
 """Where a value stands: the keys, and the positions in lists, that lead to it."""
 
-HINT = "It is to be a declaration as `python -m ingest list benchmarks --format yaml` prints them."
+HINT = "Expected a config file like those that `python -m ingest list benchmarks --format yaml` prints."
 
 
 def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:

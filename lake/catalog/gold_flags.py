@@ -9,7 +9,7 @@ FLAGS: Mapping[str, str] = {
     "ends-past-eof": "spans that end past their file's end",
     "starts-past-eof": "spans that lie past their file's end",
     "file-missing": "gold files that are not in their repository",
-    "file-not-searched": "gold files that are not searched, being of no known language or too large",
+    "file-not-searched": "gold files that are not searched (unsupported language or over 1 MB)",
     "duplicate-spans": "spans that are named again",
 }
 """What an item may be flagged with, each with a count."""

@@ -99,7 +99,7 @@ def export(
         raise GoldspanError(message, code=Exit.USAGE)
     check_output(output)
     if output is None and chosen.is_binary:
-        message = f"{format_name} is no text: name a file with -o, or the folder where it is one"
+        message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
     run_id = run_named(lake, run, choice.benchmark, choice.protocol) if run else ""
     n_rows, data = chosen.write(Export(lake, run_id, table, choice))

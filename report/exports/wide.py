@@ -136,7 +136,7 @@ def _as_on_the_page(board: Board, rows: Sequence[Row]) -> Iterator[_Listed]:
         cells[rows.index(reference)] = "reference"
         yield _Listed("Difference", cells)
     if main.has_oracle:
-        yield _Listed("Of the oracle", [share(row.head.share_of_oracle if row.head else None) for row in rows])
+        yield _Listed("% of oracle", [share(row.head.share_of_oracle if row.head else None) for row in rows])
     yield _Listed("n/N", [f"{row.head.n:,}/{board.n_items:,}" if row.head else MISSING for row in rows])
     if main.has_read:
         yield _Listed("Characters", [count(main.read.get(row.run.run_id)) for row in rows])

@@ -14,11 +14,12 @@ from report.leaderboard.board import Board, Row
 from report.shown import fixed
 
 SENTENCES: Mapping[str, str] = {
-    BETTER: "{system} beats {reference} by {by}.",
-    WORSE: "{system} is behind {reference} by {by}.",
-    INSEPARABLE: "{system} cannot be told from {reference}: {delta}; {least} or more would be found.",
+    BETTER: "{system} beats {reference} by {by}{interval}.",
+    WORSE: "{system} scores {by} less than {reference}{interval}.",
+    INSEPARABLE: "{system} is not significantly different from {reference}: {delta}; "
+    "smallest detectable difference {least}.",
     EQUIVALENT: "{system} and {reference} are equivalent: {delta}.",
-    TOO_FEW: "Too few items to say how {system} does against {reference}: {delta}.",
+    TOO_FEW: "Too few items to compare {system} with {reference}: {delta}.",
 }
 """Verdict on a system against another → what is said of any two."""
 

@@ -35,7 +35,7 @@ def _pages(material: Material) -> Iterator[Page]:
         for name, benchmark in facts.benchmarks.items()
     ]
     values = {"benchmarks": boards_of, "n_boards": len(found), "most": MOST}
-    said = "Two to six systems held against one another: verdict, difference by repository, every item that flips."
+    said = "Two to six systems compared: verdict, difference by repository, every item that flips."
     yield Page(COMPARE, "Compare", "compare.html", values, said, files=files)
 
 

@@ -60,7 +60,7 @@ def _metrics(facts: Facts, boards: Sequence[Board]) -> Sequence[tuple[object, ..
 PUBLISHER = Publisher(
     name="methods",
     order=85,
-    meaning="What was held against outside references, what every protocol and metric is, what to know of intervals.",
+    meaning="What was compared with outside references, what every protocol and metric is, what to know of intervals.",
     entries=lambda _: [Entry("Methods", PATH)],
     pages=_pages,
 )

@@ -20,9 +20,9 @@ MOST_OPEN = 400
 _SUMMED = {
     BETTER: "better than {}",
     WORSE: "worse than {}",
-    INSEPARABLE: "cannot be told from {}",
+    INSEPARABLE: "not significantly different from {}",
     EQUIVALENT: "equivalent to {}",
-    TOO_FEW: "too few items to tell it from {}",
+    TOO_FEW: "too few items to compare with {}",
 }
 
 Pair = Mapping[str, float | str | None]
@@ -59,15 +59,17 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _answer(tested: Sequence[Pair]) -> str:
-    """How many of the pairs that are tested together are told apart."""
+    """How many of the pairs that are tested together differ significantly."""
     if not tested:
         return "No two systems are tested against one another here."
     counts = Counter(pair["verdict"] for pair in tested)
     if counts[TOO_FEW] == len(tested):
-        return f"Too few items to tell any of {plural(len(tested), 'pair')} of systems apart."
+        return f"Too few items to compare any of {plural(len(tested), 'pair')} of systems."
     apart = counts[BETTER] + counts[WORSE]
     equal = f", {counts[EQUIVALENT]:,} are equivalent" if counts[EQUIVALENT] else ""
-    return f"Of {plural(len(tested), 'pair')} of systems that are tested together {apart:,} are told apart{equal}."
+    return (
+        f"Of {plural(len(tested), 'pair')} of systems that are tested together {apart:,} differ significantly{equal}."
+    )
 
 
 def _groups(runs: Sequence[Run], pairs: Sequence[Pair]) -> list[tuple[Run, list[Pair], str]]:

@@ -66,7 +66,7 @@
     const by = column === primary ? AVERAGES[board.average] : primary.title;
     return [
       has.rank && ["rank", found.isByPrimary ? "Rank" : "Rank by " + by, "rank"], ["system", "System", "name"], [column.name, column.title, "primary"],
-      has.delta && ["delta", "Difference", "delta"], has.oracle && ["oracle", "Of the oracle", "oracle"], ["n", "n/N", "n"],
+      has.delta && ["delta", "Difference", "delta"], has.oracle && ["oracle", "% of oracle", "oracle"], ["n", "n/N", "n"],
       has.read && ["read", "Characters", "read"], ...found.further.map((one) => [one.name, one.title, "further"])
     ].filter(Boolean);
   }
@@ -165,7 +165,7 @@
     const code = (label, text) => h("div", null, h("h4", null, label), h("pre", { tabindex: "0", role: "region", "aria-label": label }, h("code", null, text)));
     return h("tr", { class: "details" }, h("td", { colspan: columns(found).length + 1 }, h("div", { class: "opened" },
       h("p", null, h("span", { class: "origin" }, system.origin)),
-      system.ledger.length ? h("div", { class: "ledger" }, h("h4", null, "Where the gold went"),
+      system.ledger.length ? h("div", { class: "ledger" }, h("h4", null, "What happened to the lines that were needed"),
         h("ul", { class: "legend" }, ...system.ledger.map(([name, title, part]) => h("li", null, h("span", { class: "swatch " + name }), title + " " + (part >= 0.005 ? fixed(100 * part, 0) : "< 1") + " %"))),
         h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" }))),
         system.precision === null ? null : h("p", null, "Of the lines that it returned " + fixed(100 * system.precision, 1) + " % are gold.")) : null,

@@ -190,7 +190,7 @@
       item.append(board.classes[place][1]);
     });
     const isLines = precisions.some((share) => share !== null);
-    const made = table("Shares of the gold by what became of it; each bar adds up to all of it", ["System", "Shares of the gold"].concat(isLines ? [OF_RETURNED] : []), []);
+    const made = table("Shares of the needed lines by what happened to them; bars sum to 100 %", ["System", "Shares of the needed lines"].concat(isLines ? [OF_RETURNED] : []), []);
     made.className = "bars";
     made.caption.className = "off";
     const columns = made.insertBefore(element("colgroup"), made.tHead);

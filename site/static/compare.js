@@ -152,15 +152,15 @@
     if (!text) {
       return system + " against " + reference + ": " + signed(row.delta, board.digits) + ", nothing tested.";
     }
-    const between = (low, high) => (low === null || low === undefined ? "" : " (" + number(low, board.digits) + " to " + number(high, board.digits) + ")");
+    const between = (low, high) => (low === null || low === undefined ? "" : " (95 % CI " + number(low, board.digits) + " to " + number(high, board.digits) + ")");
     const up = row.low === null || row.delta >= 0;
     const words = {
       system: system, reference: reference,
-      least: (row.exploratory ? "by a test of this pair alone " : "") + number(row.smallest_detectable, board.digits),
+      least: (row.exploratory ? "(testing this pair alone) " : "") + number(row.smallest_detectable, board.digits),
       delta: signed(row.delta, board.digits) + between(row.low, row.high),
-      by: number(Math.abs(row.delta), board.digits) + (up ? between(row.low, row.high) : between(0 - row.high, 0 - row.low))
+      by: number(Math.abs(row.delta), board.digits), interval: up ? between(row.low, row.high) : between(0 - row.high, 0 - row.low)
     };
-    const known = row.smallest_detectable === null ? text.replace(/; \{least\} or more would be found/, "") : text;
+    const known = row.smallest_detectable === null ? text.replace("; smallest detectable difference {least}", "") : text;
     const said = known.replace(/\{(\w+)\}/g, (_, name) => words[name]);
     const notes = (row.exploratory ? ["exploratory: not corrected for multiple comparisons"] : []).concat(row.unit === "item" ? ["for these repositories only"] : []);
     return notes.length ? said.slice(0, -1) + " (" + notes.join("; ") + ")." : said;
@@ -188,7 +188,7 @@
       const texts = [number(mean[0], 3), between(mean[1], mean[2], number)].concat(row
         ? [signed(row.delta, 3), between(row.low, row.high, signed), row.p === undefined ? "–" : row.p_adjusted === null ? "(" + number(row.p, 3) + ")" : number(row.p_adjusted, 3),
           row.verdict || "–", count(row.wins), count(row.ties), count(row.losses), number(row.smallest_detectable, 3), count(row.n_items)]
-        : ["held against", "", "", "", "", "", "", "", count(mean[3])]);
+        : ["compared with", "", "", "", "", "", "", "", count(mean[3])]);
       texts.forEach((text, at) => line.appendChild(element("td", text, { class: at === 5 ? "word" : "" })));
     });
     byId("verdicts").replaceChild(body, byId("verdicts").tBodies[0]);
@@ -258,7 +258,7 @@
   form.slice.addEventListener("change", () => change({ slice: form.slice.value, page: 1 }, "Showing " + (form.slice.value || board.strata[0]) + "."));
   function against(key) {
     const rest = state.systems.filter((one) => one !== key);
-    return change({ systems: [key].concat(rest), pair: "", dir: "", page: 1 }, "Held against " + run(key).name + ".");
+    return change({ systems: [key].concat(rest), pair: "", dir: "", page: 1 }, "Compared with " + run(key).name + ".");
   }
   form.base.addEventListener("change", () => against(form.base.value));
   byId("swap").addEventListener("click", () => against(state.systems[1]));

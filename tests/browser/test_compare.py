@@ -100,7 +100,7 @@ def test_swapping_mirrors_what_is_shown_and_back_undoes_it(compared: Opened) -> 
     before = page.evaluate(SHOWN)
     flips = page.text_content("#flips-caption")
     page.click("#swap")
-    until(page, "document.getElementById('said').textContent.startsWith('Held against')")
+    until(page, "document.getElementById('said').textContent.startsWith('Compared with')")
     after = page.evaluate(SHOWN)
     other = str.maketrans("+−", "−+")
     assert after[1][3] == before[1][3].translate(other)

@@ -81,7 +81,7 @@ def test_effects_are_told_over_the_items_of_one_repository(lake: Path) -> None:
     assert printed.code == 0, printed.err
     title, *_, answer = printed.out.strip().splitlines()
     assert f"{N_ITEMS} items, 1 repository" in title
-    assert "matters more here" in answer or "cannot be told here" in answer
+    assert "matters more here" in answer or "is undecided here" in answer
     assert answer.endswith("(for these repositories only).")
 
 

@@ -10,17 +10,17 @@ from lake.verdict import BETTER, DIFFERENCE, INSEPARABLE, WORSE, Share, Verdict,
 SHARES: dict[str, Share] = {
     "chunker": (0.221, 0.104, 0.338), "retriever": (0.614, 0.44, 0.78), "interaction": (0.165, 0.05, 0.29)
 }  # fmt: skip
-NUMBERS = "the chunker 22 % (10 to 34), the retriever 61 % (44 to 78), what only the two together do 16 % (5 to 29)"
+NUMBERS = "the chunker 22 % (10 to 34), the retriever 61 % (44 to 78), their interaction 16 % (5 to 29)"
 
 
 @pytest.mark.parametrize(
     ("difference", "too_few", "sentence"),
     [
-        ((0.39, -0.1, 0.8), False, "The retriever matters more here: it explains 61 % (44 to 78) of what varies "
-         "between these 12 systems, the chunker 22 % (10 to 34), what only the two together do 16 % (5 to 29)."),
-        ((0.39, 0.1, 0.7), True, "It cannot be told here whether the chunker or the retriever matters more, as there "
-         f"are too few items: of what varies between these 12 systems {NUMBERS}."),
-        ((None, -1.0, 1.0), False, "Between these 12 systems nothing varies but by chance."),
+        ((0.39, -0.1, 0.8), False, "The retriever matters more here: it explains 61 % (44 to 78) of the variance "
+         "between these 12 systems, the chunker 22 % (10 to 34), their interaction 16 % (5 to 29)."),
+        ((0.39, 0.1, 0.7), True, "It is undecided here whether the chunker or the retriever matters more, as there "
+         f"are too few items: of the variance between these 12 systems {NUMBERS}."),
+        ((None, -1.0, 1.0), False, "These 12 systems differ by no more than chance."),
     ],
 )  # fmt: skip
 def test_each_outcome_has_its_sentence(difference: Share, too_few: bool, sentence: str) -> None:
@@ -35,7 +35,7 @@ OVERLAPPING: dict[str, Share] = {
 @pytest.mark.parametrize(
     ("difference", "start"),
     [
-        ((-0.1, -0.5, 0.3), "It cannot be told here"),
+        ((-0.1, -0.5, 0.3), "It is undecided here"),
         ((-0.1, -0.2, -0.01), "The chunker matters more here"),
         ((0.1, 0.01, 0.2), "The retriever matters more here"),
     ],
@@ -59,9 +59,9 @@ def test_no_sentence_has_a_negative_zero(kind: str, ends: tuple[float, float]) -
 @pytest.mark.parametrize(
     ("delta", "low", "high", "by"),
     [
-        (-0.975, -0.975, -0.975, "by 0.975 (0.975 to 0.975)"),
-        (-0.2, -0.3, -0.1, "by 0.200 (0.100 to 0.300)"),
-        (0.2, 0.1, 0.3, "by 0.200 (0.100 to 0.300)"),
+        (-0.975, -0.975, -0.975, "scores 0.975 less (95 % CI 0.975 to 0.975)"),
+        (-0.2, -0.3, -0.1, "scores 0.200 less (95 % CI 0.100 to 0.300)"),
+        (0.2, 0.1, 0.3, "by 0.200 (95 % CI 0.100 to 0.300)"),
     ],
 )
 def test_the_interval_is_that_of_what_is_said(delta: float, low: float, high: float, by: str) -> None:

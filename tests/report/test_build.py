@@ -287,7 +287,7 @@ def test_ranks_intervals_and_the_oracles_share_are_shown_once_they_exist(small: 
     nearest = "(scores between 0 and 1, a mean of 0.65, 2 repositories of unequal size) 95 % intervals cover the truth"
     assert nearest in board.all("section")[0].text
     views = [each for each in page.all("section")[0].all("div") if "data-average" in each.attributes]
-    explained = [(view.attributes["data-average"], "Of the oracle: " in view.text) for view in views]
+    explained = [(view.attributes["data-average"], "% of oracle: " in view.text) for view in views]
     assert explained == [("macro", True), ("micro", False), ("by_repo", False)]
 
 

@@ -160,7 +160,7 @@ def test_without_a_file_text_goes_to_stdout(small: Lake, capfdbinary: pytest.Cap
         (RUN, "md", "ranking", "holds leaderboards, not a run"),
         (RUN + "0", "csv", "ranking", "unknown run"),
         (RUN, "csv", "rankings", "unknown table 'rankings'"),
-        (None, "parquet", "ranking", "name a file with -o"),
+        (None, "parquet", "ranking", "give a file or folder with -o"),
     ],
 )
 def test_what_cannot_be_exported_is_said(small: Lake, run: str | None, format_name: str, table: str, said: str) -> None:

@@ -112,7 +112,7 @@ def test_a_row_says_which_run_it_is_of_and_what_it_cost(pages: dict[str, Element
 def test_the_grid_says_whether_the_chunker_or_the_retriever_matters_more(pages: dict[str, Element]) -> None:
     page = pages["repoeval.html"]
     assert (
-        "The retriever matters more here: it explains 75 % (62 to 88) of what varies between these 4 systems"
+        "The retriever matters more here: it explains 75 % (62 to 88) of the variance between these 4 systems"
         in page.text
     )
     head, *rows = table(page, "RepoEval (sample), chunking-v1: ndcg@10 of every chunker with every retriever")

@@ -47,8 +47,8 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     assert differences[names[apart + 1]] == "–"
     assert "–" not in [cell for name, cell in differences.items() if name != names[apart + 1]]
     system = (tmp_path / f"site/systems/{PART}.html").read_text(encoding="utf-8")
-    assert "Where the gold went <small>4 items," in system
-    assert "Where the gold went <small>5 items," not in system
+    assert "What happened to the lines that were needed <small>4 items," in system
+    assert "What happened to the lines that were needed <small>5 items," not in system
     ledger = Lake(lake_folder).read("ledger_means").filter(run_id=beside.run_b, slice="all")
     assert ledger["n"].unique().to_list() == [4]
     bold = {row.all("th")[0].text.split()[0] for row in page.all("tr") if row.all("b")}

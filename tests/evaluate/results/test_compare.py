@@ -216,4 +216,4 @@ def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path)
 def test_what_could_be_detected_is_said_of_the_pair_alone(lake_folder: Path) -> None:
     (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
     printed = "\n".join(comparison([replace(one, smallest_detectable=0.175)], []))
-    assert "0.175 or more would be found" in printed
+    assert "smallest detectable difference (testing this pair alone) 0.175" in printed

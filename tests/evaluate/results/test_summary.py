@@ -44,16 +44,17 @@ def lines(lake: Lake) -> list[str]:
     [
         (
             BETTER,
-            f"ranked first, beats {REFERENCE} by 0.250 (0.100 to 0.400) (exploratory: not corrected for multiple "
-            "comparisons; for these repositories only).",
+            f"ranked first, beats {REFERENCE} by 0.250 (95 % CI 0.100 to 0.400) (exploratory: not corrected for "
+            "multiple comparisons; for these repositories only).",
         ),
         (WORSE, f"No system beats {REFERENCE}: "),
         (
             INSEPARABLE,
-            f"cannot be told from {REFERENCE}: +0.250 (0.100 to 0.400); by a test of this pair alone 0.300 or more",
+            f"is not significantly different from {REFERENCE}: +0.250 (95 % CI 0.100 to 0.400); "
+            "smallest detectable difference (testing this pair alone) 0.300",
         ),
-        (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (0.100 to 0.400)"),
-        (TOO_FEW, f"Too few items to say how {{}} does against {REFERENCE}: +0.250"),
+        (EQUIVALENT, f"and {REFERENCE} are equivalent: +0.250 (95 % CI 0.100 to 0.400)"),
+        (TOO_FEW, f"Too few items to compare {{}} with {REFERENCE}: +0.250"),
     ],
 )
 def test_each_verdict_has_its_sentence(verdict: str, words: str, lake_folder: Path) -> None:

@@ -38,7 +38,7 @@ def test_an_empty_file_is_refused(lake: Lake, data: bytes) -> None:
     error = refused(lake, data)
     assert (error.code, error.what) in [
         (Exit.INVALID, "the file is empty"),
-        (Exit.INVALID, "the file is of no format that is known here"),
+        (Exit.INVALID, "unknown file format"),
     ]
 
 

@@ -104,7 +104,7 @@ def test_an_unknown_item_is_refused_with_the_nearest_name(lake: Lake) -> None:
 
 def test_a_hint_without_a_guess_begins_with_what_there_is(lake: Lake) -> None:
     error = refused(lake, one("a.py", "%"))
-    assert error.what == "1 item named in the file is not among those asked, none of the file's is known"
+    assert error.what == "1 item of the file is not asked by repoeval/prompt, none of the file's is known"
     assert error.hint.startswith("repoeval/prompt asks 5 items here")
 
 

@@ -84,7 +84,7 @@ def test_what_was_skipped_is_an_error_again_without_the_flag(lake: Lake) -> None
     imported(lake, data, skip_unknown=True)
     again = imported(lake, data, skip_unknown=True)
     assert (again.n_rejected, again.n_unknown, again.is_current) == (0, 1, True)
-    with pytest.raises(GoldspanError, match="not among those asked"):
+    with pytest.raises(GoldspanError, match="not asked by"):
         imported(lake, data)
 
 
@@ -159,7 +159,7 @@ def test_a_task_with_pools_of_its_own_asks_only_items_that_have_one(lake: Lake) 
         result = imported(lake, rows, task="repoeval/own", asked_all=True)
         assert (result.n_items, result.tally.n_unresolved) == (2, 1)
         assert hits(lake, "path", item=LAST) == [("build/dogs.py",), (None,)]
-        assert "not among those asked" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
+        assert "not asked by" in refused(lake, one("rockets/orbit.py"), task="repoeval/own").what
 
 
 def test_an_unknown_task_is_refused_with_the_nearest_name(lake: Lake) -> None:

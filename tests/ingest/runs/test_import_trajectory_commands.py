@@ -146,5 +146,5 @@ def test_every_format_of_trajectories_is_listed_with_how_it_begins() -> None:
 
 
 def test_what_is_no_file_of_any_format_is_refused(lake: Lake) -> None:
-    assert refused(lake, b"hello\n").what == "the file is of no format that is known here"
+    assert refused(lake, b"hello\n").what == "unknown file format"
     assert refused(lake, lake.root.parent / "none").code == Exit.MISSING

@@ -240,7 +240,7 @@ def test_an_unknown_format_is_refused_with_the_nearest_name(lake: Lake) -> None:
 
 def test_a_format_that_is_none_is_refused_with_those_there_are(lake: Lake) -> None:
     error = refused(lake, b"hello world\n")
-    assert error.what == "the file is of no format that is known here"
+    assert error.what == "unknown file format"
     assert error.examples == ("'hello world'",)
     assert "python -m ingest list formats" in error.hint
 
