@@ -6,10 +6,9 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from report.entities import Protocol
+from report.entities import WHOLE, Protocol
 from report.facts import Facts
 from report.leaderboard.columns import columns_of
-from report.parameters import WHOLE
 
 _MEASURE = ["granularity", "metric", "k"]
 

@@ -124,7 +124,7 @@ def _write(
     from report.changes import PATH, changes_since, numbers_of
     from report.charts.converter import Drawing, write_drawing
     from report.downloads import write_downloads
-    from report.facts import load
+    from report.facts import Facts
     from report.publisher import Material
     from report.render import render
     from report.sharing import with_picture
@@ -133,7 +133,7 @@ def _write(
     with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
         about = project()
         said = {"goldspan.lake": made_from.lake, "goldspan.version": about.version}
-        material = Material(lake, load(lake), helpers.submit(write_downloads, lake, new, said), about, item_text)
+        material = Material(lake, Facts(lake), helpers.submit(write_downloads, lake, new, said), about, item_text)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None

@@ -44,14 +44,14 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     found = {}
     for board in boards:
         benchmark, protocol = board.benchmark, board.protocol
-        declared = benchmark.declaration
+        declared = benchmark
         data = f"{' '.join(filter(None, [declared.source, declared.revision]))}, {count(benchmark.n_scorable)} items"
         title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
         systems = {
             row.run.system: Number(row.number, row.head.n if row.head else 0, row.run.run_id) for row in board.every
         }
         if systems:
-            key, rules = f"{protocol.name} {protocol.task}".strip(), protocol.parameters.hash
+            key, rules = f"{protocol.name} {protocol.task}".strip(), protocol.hash
             found[key] = Numbers(title, f"{slug(benchmark.name)}.html", data, rules, systems)
     return found
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Literal, NamedTuple
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
-from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from report.charts.kinds import KINDS, ORACLE
-from report.parameters import BenchmarkParameters, ProtocolParameters
+
+Average = Literal["macro", "micro", "by_repo"]
+
+WHOLE = "all"
+"""The slice that holds every item, and its one value."""
 
 REPORTED = "reported only, not ranked"
 COMPLETE = "complete"
@@ -21,11 +24,8 @@ BUILT_IN = "built-in"
 PROGRAMS = ("command", "function", "ripgrep")
 """Formats of imported runs that were made here, by a program that was asked."""
 
-P = TypeVar("P", bound=BaseModel)
 
-
-@dataclass(frozen=True)
-class Declaration:
+class Declaration(BaseModel):
     """A row of one of the tables of declared things; the columns as they are stored."""
 
     table: str
@@ -41,83 +41,117 @@ class Declaration:
     paper: str
     parameters: str
     primary_metric: str
-    further: Mapping[str, object]
 
     @property
     def shown_name(self) -> str:
         """The name people know it by."""
         return self.display_name or self.name
 
-    @property
-    def provenance(self) -> str:
-        """Where a benchmark's data is from, in words."""
-        known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
-        what = "declaration" if self.source.lower().endswith((".yaml", ".yml")) else "folder"
-        return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
-    def read(self, model: type[P]) -> P:
-        """The further columns of its table, typed."""
-        try:
-            return model.model_validate(self.further)
-        except ValidationError as error:
-            wrong = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
-            message = f"{self.table}: the row of {self.name!r} cannot be read"
-            raise GoldspanError(message, examples=wrong, code=Exit.INVALID) from error
+class Licence(BaseModel):
+    """A repository's licence, empty where nobody knows it."""
+
+    repo: str
+    licence: str
 
 
-@dataclass(frozen=True)
-class Benchmark:
-    """A benchmark and what of it lies in the lake; repositories, languages and subsets are those of scorable items."""
+class Benchmark(Declaration):
+    """A benchmark and what of it lies in the lake; repositories, languages and subsets are those of scorable items.
 
-    declaration: Declaration
-    parameters: BenchmarkParameters
-    n_items: int
-    n_scorable: int
-    n_repos: int
-    languages: tuple[str, ...]
-    subsets: tuple[str, ...]
-    why_not: tuple[tuple[str, int], ...]
+    Its label, which its title ends in, sets its data apart from the published benchmark: `sample`, `mined`. Own data is
+    scored by the rules of the benchmark that it is `like`.
+    """
 
-    @property
-    def name(self) -> str:
-        """The name tables know it by."""
-        return self.declaration.name
+    subject: str
+    label: str
+    like: str
+    licences: list[Licence]
+    place: int
+    n_items: int = 0
+    n_scorable: int = 0
+    n_repos: int = 0
+    languages: tuple[str, ...] = ()
+    subsets: tuple[str, ...] = ()
+    why_not: tuple[tuple[str, int], ...] = ()
 
     @property
     def kind(self) -> str:
         """The declared benchmark by whose rules it is scored: itself, but for own data."""
-        return self.parameters.like or self.name
+        return self.like or self.name
 
     @property
-    def label(self) -> str:
-        """What sets this data apart from the published benchmark: `sample`, `mined`; empty for the published one."""
-        label = self.parameters.label
-        return label if label in self.declaration.tags else ""
-
-    @property
-    def title(self) -> str:
-        """The name people know it by, with its label: every place that shows a number of it says so."""
-        name = self.declaration.shown_name
-        return f"{name} ({self.label})" if self.label else name
+    def provenance(self) -> str:
+        """Where its data is from, in words."""
+        known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
+        what = "declaration" if self.source.lower().endswith((".yaml", ".yml")) else "folder"
+        return known.get(self.source, f"a local copy, {what} “{self.source}”")
 
 
-@dataclass(frozen=True)
-class Protocol:
-    """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one."""
+class Task(Declaration):
+    """A task; its pools are `<pool_prefix>/<repo>` in place of the items' own, where it has a prefix."""
 
-    declaration: Declaration
-    parameters: ProtocolParameters
+    benchmark: str
+    query: str
+    pool: str
+    tie: str
+    pool_prefix: str
+
+
+class Format(Declaration):
+    """A format of what was made elsewhere: what such a file holds, and how it begins."""
+
+    kind: str
+    example: str
+
+
+class Metric(Declaration):
+    """A metric: what is better (`neither` for what ranks nothing), and what its cut-off counts."""
+
+    direction: Literal["higher", "lower", "neither"]
+    micro: Literal["ratio", "same", "none"]
+    of_steps: bool
+    cut: str
+
+
+class Primary(BaseModel):
+    """The metric that a protocol ranks by."""
+
+    granularity: str
+    metric: str
+    k: int
+    aggregate: Average
+
+
+class Slice(BaseModel):
+    """The items that a board opens on."""
+
+    slice: str
+    slice_value: str
+
+
+class Metrics(BaseModel):
+    """A metric of a protocol and its cut-offs."""
+
+    metric: str
+    ks: list[int]
+
+
+class Protocol(Declaration):
+    """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one (`task`)."""
+
+    benchmark: str
+    tasks: list[str]
+    gold: str
+    relevance: str
+    metrics: list[Metrics]
+    primary: Primary
+    headline: Slice
+    has_contexts: bool
+    leaves_out_failed: bool
+    hash: str
+    parity_only: bool
+    place: int
     task: str = ""
-
-    @property
-    def name(self) -> str:
-        """Its full name, `repoeval@chunking-v1`."""
-        return self.declaration.name
-
-    @property
-    def benchmark(self) -> str:
-        """The benchmark it belongs to."""
-        return self.parameters.benchmark
 
     @property
     def short(self) -> str:
@@ -126,8 +160,7 @@ class Protocol:
         return f"{name}/{self.task.partition('/')[2]}" if self.task else name
 
 
-@dataclass(frozen=True)
-class Cost:
+class Cost(NamedTuple):
     """What ranking cost where a run was made: seconds (of queries the median and the 95th percentile) and bytes."""
 
     index_seconds: float | None
@@ -167,10 +200,21 @@ class Run:
     notes: tuple[str, ...]
     parameters: str
     versions: str
+    retriever_title: str
     baseline: bool
     has_steps: bool
     cost: Cost | None
     submission: Submission | None = None
+
+    @property
+    def short_name(self) -> str:
+        """Its retriever's title, whatever was searched; where that is not known the system's name."""
+        return self.retriever_title or self.system
+
+    @property
+    def full_name(self) -> str:
+        """The same with the chunker, where the system has one."""
+        return f"{self.short_name} over {self.chunker}" if self.chunker and self.retriever else self.system
 
     @property
     def comparable(self) -> bool:

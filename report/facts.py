@@ -3,56 +3,129 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
 from functools import cached_property
+from typing import TypeVar
 
 import polars as pl
+from pydantic import ValidationError
 
 from lake.costs import run_costs
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from lake.tables.declared import Declared
-from report.entities import Benchmark, Cost, Declaration, Protocol, Run, Submission, submissions
-from report.parameters import WHOLE, BenchmarkParameters, MetricParameters, ProtocolParameters
-from report.pools import ChunkCount, PoolOrder, chunk_counts, fallbacks, left_out, pool_orders
+from report.entities import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Task, submissions
+from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
 from report.shown import slug
-from report.slices import Sizes, of_the_largest
+from report.slices import of_the_largest
 from report.steps import coverage_by_step
 
+D = TypeVar("D", bound=Declaration)
 
-@dataclass(frozen=True)
+
 class Facts:
-    """Everything the pages are made of; frames named as a table are its rows."""
+    """Everything the pages are made of; frames named as a table are its rows.
 
-    benchmarks: Mapping[str, Benchmark]
-    protocols: Mapping[str, Protocol]
-    tasks: Mapping[str, Declaration]
-    metrics: Mapping[str, Declaration]
-    chunkers: Mapping[str, Declaration]
-    retrievers: Mapping[str, Declaration]
-    runs: tuple[Run, ...]
-    aggregates: pl.DataFrame
-    """Of a slice with more than some values, only those with the most items: see :mod:`report.slices`."""
-    slice_sizes: Sizes
-    chunk_counts: Mapping[tuple[str, str], ChunkCount]
-    """Task and chunker → into how many chunks, how large, the files are cut that the task searches."""
-    fallbacks: Mapping[str, Mapping[str, int]]
-    """Chunker → why files were cut the plain way → how many of the whole lake."""
-    left_out: Mapping[str, str]
-    """Chunker whose chunks do not hold all of the files → what share of their text they hold."""
-    effects: pl.DataFrame
-    characters: pl.DataFrame
-    steps: pl.DataFrame
-    pool_orders: Mapping[tuple[str, str], PoolOrder]
-    comparisons: pl.DataFrame
-    """By the protocols' primary metrics, over the slices that boards open with."""
-    ledger: pl.DataFrame
-    """Rows of `ledger_means` over these slices."""
-    rejects: pl.DataFrame
-    submissions: tuple[Submission, ...]
-    formats: tuple[Declaration, ...]
+    Raises:
+        GoldspanError: There is no benchmark in the lake, or a row cannot be read.
+    """
+
+    def __init__(self, lake: Lake) -> None:
+        self.lake = lake
+        self.benchmarks = self._benchmarks()
+        if not self.benchmarks:
+            message = "the lake is empty: there is no benchmark to report on"
+            hint = "Fill it with: make ingest evaluate"
+            raise GoldspanError(message, where=str(lake.root), hint=hint, code=Exit.MISSING)
+        self.protocols = self._declared("protocols", Protocol)
+        self.tasks = self._declared("tasks", Task)
+        self.metrics = self._declared("metrics", Metric)
+        self.chunkers = self._declared("chunkers", Declaration)
+        self.retrievers = self._declared("retrievers", Declaration)
+        self.formats = self._declared("formats", Format)
+        self.submissions = submissions(lake)
+        self.runs = self._runs()
+        # Of a slice with more than some values, those with the most items.
+        self.aggregates, self.slice_sizes = of_the_largest(lake)
+        used = sorted({run.task for run in self.runs} & set(self.tasks))
+        self.chunk_counts = chunk_counts(lake, [self.tasks[name] for name in used])
+        self.fallbacks, self.left_out, self.pool_orders = fallbacks(lake), left_out(lake), pool_orders(lake)
+        self.effects, self.characters = lake.read("effects"), lake.read("characters")
+        self.steps = coverage_by_step(lake)
+        self.comparisons = self._of_boards("comparisons", "metric", "k")
+        self.ledger = self._of_boards("ledger_means")
+        self.rejects = lake.read("rejects").sort("stage", "source", "position")
+
+    def _declared(self, name: str, model: type[D], **added: pl.Expr) -> dict[str, D]:
+        """What one of the tables of declared things declares, by name."""
+        found = {}
+        for row in self.lake.read(name).with_columns(**added).sort("name").iter_rows(named=True):
+            try:
+                found[row["name"]] = model.model_validate({**row, "table": name})
+            except ValidationError as error:
+                wrong = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
+                message = f"{name}: the row of {row['name']!r} cannot be read"
+                raise GoldspanError(message, examples=wrong, code=Exit.INVALID) from error
+        return found
+
+    def _benchmarks(self) -> dict[str, Benchmark]:
+        # What an item cannot be scored for is not part of what the numbers are over.
+        repo, language, subset = (pl.col(name).filter("scorable") for name in ("repo", "language", "subset"))
+        items = (
+            self.lake.scan("items")
+            .group_by("benchmark")
+            .agg(
+                pl.col("why_not").drop_nulls().value_counts(sort=False),
+                n_items=pl.len(),
+                n_scorable=pl.col("scorable").sum(),
+                n_repos=repo.n_unique(),
+                languages=language.unique().sort(),
+                subsets=subset.unique().sort(),
+            )
+            .collect()
+        )
+        counted = {row.pop("benchmark"): row for row in items.to_dicts()}
+        for row in counted.values():
+            row["why_not"] = sorted(((each["why_not"], each["count"]) for each in row["why_not"]), key=_most_first)
+        shown_name = pl.when(pl.col("display_name") == "").then("name").otherwise("display_name")
+        label = pl.when(pl.col("tags").list.contains(pl.col("label"))).then("label").otherwise(pl.lit(""))
+        title = pl.when(label == "").then(shown_name).otherwise(pl.format("{} ({})", shown_name, label))
+        declared = self._declared("benchmarks", Benchmark, subject=pl.col("title"), title=title, label=label)
+        found = {name: one.model_copy(update=counted.get(name, {})) for name, one in declared.items()}
+        return dict(sorted(found.items(), key=lambda each: (each[1].place, each[0])))
+
+    def _runs(self) -> tuple[Run, ...]:
+        lake = self.lake
+        by_run = {one.run_id: one for one in self.submissions}
+        costs = {row.pop("run_id"): row for row in run_costs(lake).select("run_id", *Cost._fields).collect().to_dicts()}
+        steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
+        agents = set(steps["run_id"])
+        texts = pl.col("format", "file", "parameters", "versions").fill_null("")
+        rows = lake.read("runs").with_columns(texts).sort("benchmark", "system", "run_id")
+        found = []
+        for row in rows.iter_rows(named=True):
+            retriever = self.retrievers.get(row["retriever"] or "")
+            added = {
+                "notes": tuple(row["notes"] or ()),
+                "retriever_title": retriever.title if retriever else "",
+                "baseline": retriever is not None and "baseline" in retriever.tags,
+                "has_steps": row["run_id"] in agents,
+                "cost": Cost(**costs[row["run_id"]]) if row["run_id"] in costs else None,
+                "submission": by_run.get(row["run_id"]),
+            }
+            found.append(Run(**{name: row[name] for name in Run.__dataclass_fields__ if name in row} | added))
+        return tuple(found)
+
+    def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
+        """The rows of a table over the slices that boards open on; by the primary metric, where columns name one."""
+        kinds = {"protocol": pl.String(), "metric": pl.String(), "k": pl.Int64(), "slice": pl.String()}
+        opened = [
+            (one.name, one.primary.metric, one.primary.k, slice_)
+            for one in self.protocols.values()
+            for slice_ in {one.headline.slice, WHOLE, "subset"}
+        ]
+        keys = ["protocol", *measure, "slice"]
+        return self.lake.scan(table).join(pl.LazyFrame(opened, kinds, orient="row"), on=keys, how="semi").collect()
 
     def boards(self, benchmark: str) -> list[Protocol]:
         """The protocols whose leaderboards a benchmark's page shows, the headline first.
@@ -60,21 +133,17 @@ class Facts:
         Once there are runs, a protocol that has scored none of them is not among them, and one that has scored those of
         several tasks is there once for each: numbers of two tasks are not to be compared.
         """
-        mine = [
-            protocol
-            for protocol in self.protocols.values()
-            if protocol.benchmark == benchmark and not protocol.parameters.parity_only
-        ]
+        mine = [one for one in self.protocols.values() if one.benchmark == benchmark and not one.parity_only]
         scored = set(self.aggregates["protocol"].unique())
         mine = [protocol for protocol in mine if protocol.name in scored] or mine
-        ordered = sorted(mine, key=lambda one: (one.parameters.place, one.name))
+        ordered = sorted(mine, key=lambda one: (one.place, one.name))
         return [one for protocol in ordered for one in self._by_task(protocol)]
 
     def _by_task(self, protocol: Protocol) -> list[Protocol]:
-        scored = set(self.aggregates.filter(pl.col("protocol") == protocol.name)["run_id"].unique())
+        scored = set(self.aggregates.filter(protocol=protocol.name)["run_id"].unique())
         tasks = {run.task for run in self.runs if run.run_id in scored}
-        named = [task for task in protocol.parameters.tasks if task in tasks]
-        return [replace(protocol, task=task) for task in named] if len(named) > 1 else [protocol]
+        named = [task for task in protocol.tasks if task in tasks]
+        return [protocol.model_copy(update={"task": task}) for task in named] if len(named) > 1 else [protocol]
 
     def runs_of(self, benchmark: str) -> list[Run]:
         """A benchmark's runs."""
@@ -94,127 +163,6 @@ class Facts:
             for system, name in slugs.items()
         }
 
-    @cached_property
-    def metric_parameters(self) -> Mapping[str, MetricParameters]:
-        """How each metric is to be read."""
-        return {name: metric.read(MetricParameters) for name, metric in self.metrics.items()}
 
-
-def load(lake: Lake) -> Facts:
-    """Read the tables."""
-    declared = _declared(lake, "benchmarks")
-    if not declared:
-        message = "the lake is empty: there is no benchmark to report on"
-        raise GoldspanError(message, where=str(lake.root), hint="Fill it with: make ingest evaluate", code=Exit.MISSING)
-    tables = {name: _declared(lake, name) for name in ("tasks", "metrics", "chunkers", "retrievers")}
-    stored = _declared(lake, "protocols").items()
-    protocols = {name: Protocol(row, row.read(ProtocolParameters)) for name, row in stored}
-    aggregates, slice_sizes = of_the_largest(lake)
-    submitted = submissions(lake)
-    runs, tasks = _runs(lake, tables["retrievers"], submitted), tables["tasks"]
-    return Facts(
-        benchmarks=_benchmarks(lake, declared),
-        protocols=protocols,
-        **tables,
-        runs=runs,
-        aggregates=aggregates,
-        slice_sizes=slice_sizes,
-        chunk_counts=chunk_counts(lake, [tasks[name] for name in sorted({run.task for run in runs} & set(tasks))]),
-        fallbacks=fallbacks(lake),
-        left_out=left_out(lake),
-        effects=lake.read("effects"),
-        characters=lake.read("characters"),
-        steps=coverage_by_step(lake),
-        pool_orders=pool_orders(lake),
-        comparisons=_of_boards(lake, "comparisons", protocols.values(), is_measured=True),
-        ledger=_of_boards(lake, "ledger_means", protocols.values()),
-        rejects=lake.read("rejects").sort("stage", "source", "position"),
-        submissions=submitted,
-        formats=tuple(_declared(lake, "formats").values()),
-    )
-
-
-def _of_boards(lake: Lake, name: str, protocols: Iterable[Protocol], *, is_measured: bool = False) -> pl.DataFrame:
-    """The rows of a table over the slices that boards open with; where they are of a metric, by the primary one."""
-    measured = {"metric": pl.String(), "k": pl.Int64()} if is_measured else {}
-    keys = {"protocol": pl.String(), **measured, "slice": pl.String()}
-    opened = [
-        {"protocol": one.name, "metric": one.parameters.primary.metric, "k": one.parameters.primary.k, "slice": slice_}
-        for one in protocols
-        for slice_ in {one.parameters.headline.slice, WHOLE, "subset"}
-    ]
-    return lake.scan(name).join(pl.LazyFrame(opened, keys), on=list(keys), how="semi").collect()
-
-
-def _declared(lake: Lake, name: str) -> dict[str, Declaration]:
-    """What one of the tables of declared things declares, by name."""
-    found = {}
-    for row in lake.read(name).sort("name").iter_rows(named=True):
-        shared = {column: row.pop(column) for column in Declared.columns()}
-        del shared["version"], shared["fingerprint"]
-        shared["tags"] = tuple(shared["tags"])
-        found[shared["name"]] = Declaration(table=name, **shared, further=row)
-    return found
-
-
-def _benchmarks(lake: Lake, declared: Mapping[str, Declaration]) -> dict[str, Benchmark]:
-    # What an item cannot be scored for is not part of what the numbers are over.
-    repo, language, subset = (pl.col(name).filter("scorable") for name in ("repo", "language", "subset"))
-    items = (
-        lake.scan("items")
-        .group_by("benchmark")
-        .agg(
-            pl.col("why_not").drop_nulls().value_counts(sort=False),
-            n_items=pl.len(),
-            n_scorable=pl.col("scorable").sum(),
-            n_repos=repo.n_unique(),
-            languages=language.unique().sort(),
-            subsets=subset.unique().sort(),
-        )
-        .collect()
-    )
-    counted = {row["benchmark"]: row for row in items.iter_rows(named=True)}
-    nothing = {**dict.fromkeys(("n_items", "n_scorable", "n_repos"), 0), "languages": (), "subsets": (), "why_not": ()}
-    found = {}
-    for name, declaration in declared.items():
-        row = counted.get(name, nothing)
-        reasons = sorted((-each["count"], each["why_not"]) for each in row["why_not"])
-        found[name] = Benchmark(
-            declaration=declaration,
-            parameters=declaration.read(BenchmarkParameters),
-            **{name: row[name] for name in ("n_items", "n_scorable", "n_repos")},
-            languages=tuple(row["languages"]),
-            subsets=tuple(row["subsets"]),
-            why_not=tuple((reason, -n) for n, reason in reasons),
-        )
-    return dict(sorted(found.items(), key=lambda each: (each[1].parameters.place, each[0])))
-
-
-_OF_RUN = (
-    *("run_id", "system", "benchmark", "task", "chunker", "retriever"),
-    *("origin", "status", "limit", "protocol"),
-)
-
-
-def _runs(lake: Lake, retrievers: Mapping[str, Declaration], submitted: Iterable[Submission]) -> tuple[Run, ...]:
-    by_run = {one.run_id: one for one in submitted if one.run_id is not None}
-    fields = list(Cost.__dataclass_fields__)
-    costs = {row["run_id"]: Cost(*(row[name] for name in fields)) for row in run_costs(lake).collect().to_dicts()}
-    steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
-    agents = set(steps["run_id"])
-    rows = lake.read("runs").sort("benchmark", "system", "run_id")
-    return tuple(
-        Run(
-            **{name: row[name] for name in _OF_RUN},
-            format=row["format"] or "",
-            file=row["file"] or "",
-            parameters=row["parameters"] or "",
-            versions=row["versions"] or "",
-            notes=tuple(row["notes"] or ()),
-            baseline=row["retriever"] in retrievers and "baseline" in retrievers[row["retriever"]].tags,
-            has_steps=row["run_id"] in agents,
-            cost=costs.get(row["run_id"]),
-            submission=by_run.get(row["run_id"]),
-        )
-        for row in rows.iter_rows(named=True)
-    )
+def _most_first(reason: tuple[str, int]) -> tuple[int, str]:
+    return -reason[1], reason[0]

@@ -16,10 +16,10 @@ import polars as pl
 from lake.store import Lake
 from report.addresses import run_key
 from report.data_files import data_file, packed
+from report.entities import WHOLE
 from report.facts import Facts
 from report.leaderboard.board import Board, Row
 from report.leaderboard.gold_ledger import CLASSES
-from report.parameters import WHOLE
 from report.shown import slug
 from report.slices import in_numbers_order
 
@@ -59,15 +59,7 @@ def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:
     scored = facts.aggregates.filter(pl.col("run_id").is_in(run_ids), protocol=board.protocol.name, slice=slice_)
     strata = [first, *in_numbers_order({*scored["slice_value"]} - {first})]
     name = f"outcomes/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
-    return Outcomes(board, name, rows, _keys(run_ids), strata, _items(lake, board, strata))
-
-
-def _keys(run_ids: Sequence[str]) -> list[str]:
-    """As addresses have them; of runs with the same one, all but the first have a number behind it."""
-    keys: dict[str, None] = {}
-    for key in map(run_key, run_ids):
-        keys[next(name for n in range(len(run_ids)) if (name := f"{key}-{n}" if n else key) not in keys)] = None
-    return list(keys)
+    return Outcomes(board, name, rows, [run_key(run_id) for run_id in run_ids], strata, _items(lake, board, strata))
 
 
 def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from lake.catalog.references import unbeaten_baselines
+from report.entities import Average
 from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.pictures import score_picture
-from report.parameters import Average
 from report.shown import score
 
 

@@ -9,8 +9,7 @@ import polars as pl
 
 from lake.store import Lake
 from lake.text import percent
-from report.entities import Declaration
-from report.parameters import TaskParameters
+from report.entities import Task
 from report.shown import score
 
 
@@ -21,7 +20,7 @@ class ChunkCount(NamedTuple):
     mean_size: float
 
 
-def chunk_counts(lake: Lake, tasks: Sequence[Declaration]) -> Mapping[tuple[str, str], ChunkCount]:
+def chunk_counts(lake: Lake, tasks: Sequence[Task]) -> Mapping[tuple[str, str], ChunkCount]:
     """By task and chunker, over the pools of the task's scorable items; a content that lies in several counts once."""
     cut = lake.scan("chunk_status").select("chunker", "sha256", "n_covered", n="n_chunks")
     counts: dict[tuple[str, str], ChunkCount] = {}
@@ -32,10 +31,9 @@ def chunk_counts(lake: Lake, tasks: Sequence[Declaration]) -> Mapping[tuple[str,
     return counts
 
 
-def _pools(lake: Lake, task: Declaration) -> pl.LazyFrame:
-    rule = task.read(TaskParameters)
-    pool_id = pl.lit(f"{rule.pool_prefix}/") + pl.col("repo") if rule.pool_prefix else pl.col("pool_id")
-    items = lake.scan("items", benchmark=rule.benchmark).filter("scorable")
+def _pools(lake: Lake, task: Task) -> pl.LazyFrame:
+    pool_id = pl.lit(f"{task.pool_prefix}/") + pl.col("repo") if task.pool_prefix else pl.col("pool_id")
+    items = lake.scan("items", benchmark=task.benchmark).filter("scorable")
     return items.select(pool_id.alias("pool_id")).unique()
 
 

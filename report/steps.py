@@ -7,7 +7,7 @@ import polars as pl
 from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.store import Lake
-from report.parameters import WHOLE
+from report.entities import WHOLE
 
 MAX_STEPS = 20
 """So many steps are shown: as many as a retrieval run has."""

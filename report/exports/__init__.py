@@ -18,7 +18,7 @@ from report.exports.judged import ExportedRun
 from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import latex, markdown
 from report.exports.writing import Written, check_output, write
-from report.facts import load
+from report.facts import Facts
 from report.leaderboard.board import AVERAGES, Board
 
 TABLES: Mapping[str, tuple[str, list[str]]] = {
@@ -46,7 +46,7 @@ class Export:
     @cached_property
     def boards(self) -> list[Board]:
         """The leaderboards."""
-        return self.choice.boards(load(self.lake))
+        return self.choice.boards(Facts(self.lake))
 
     @cached_property
     def run(self) -> ExportedRun:

@@ -38,7 +38,7 @@ def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.Data
     named = pl.concat([one.select("item", "path") for one in (gold, own, hits)]).unique()
     files = _files(lake, roster.benchmark, named.join(pools, on="item"))
     numbered = _numbered(named, gold, files, pools)
-    if roster.board.protocol.parameters.has_contexts:
+    if roster.board.protocol.has_contexts:
         # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
         gold = gold.join(numbered.filter(pl.col("n_lines") >= 0), on=["item", "path"], how="semi")
     parts = hits.lazy().with_columns(start="line_start", end="line_end")

@@ -13,7 +13,6 @@ from lake.store import Lake
 from report.entities import Run
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import shown_rows
-from report.parameters import TaskParameters
 
 CONTEXT_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut that is held against contexts, as their protocols say."""
@@ -81,12 +80,12 @@ class Roster:
         ids = sorted(stored["item_id"], key=lambda one: one.encode("utf-16-be", "surrogatepass"))
         order = pl.DataFrame({"item_id": ids, "item": range(len(ids))}, {"item_id": pl.String, "item": pl.Int64})
         named = stored.join(order, on="item_id").sort("item")
-        prefix = self.board.task.read(TaskParameters).pool_prefix if self.board.task else ""
+        prefix = self.board.task.pool_prefix if self.board.task else ""
         return named.with_columns(pool_id=pl.lit(f"{prefix}/") + pl.col("repo")) if prefix else named
 
     def gold(self, lake: Lake, items: pl.DataFrame) -> pl.DataFrame:
         """The gold of the headline's rule: item, path, line_start, line_end, candidate."""
-        spans = lake.scan("gold_spans", benchmark=self.benchmark).filter(gold=self.board.protocol.parameters.gold)
+        spans = lake.scan("gold_spans", benchmark=self.benchmark).filter(gold=self.board.protocol.gold)
         known = items.lazy().select("item_id", "item")
         return (
             spans.join(known, on="item_id")

@@ -11,10 +11,9 @@ import polars as pl
 from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
-from report.entities import FAILED, Benchmark, Declaration, Protocol, Run
+from report.entities import FAILED, WHOLE, Average, Benchmark, Protocol, Run, Task
 from report.facts import Facts
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of
-from report.parameters import WHOLE, Average
 from report.shown import score
 
 AVERAGES: Mapping[Average, tuple[str, str]] = {
@@ -120,7 +119,7 @@ class Board:
     @property
     def average(self) -> Average:
         """How the primary metric is averaged."""
-        return self.protocol.parameters.primary.aggregate
+        return self.protocol.primary.aggregate
 
     @property
     def averaging(self) -> str:
@@ -143,9 +142,9 @@ class Board:
         return any(row.head is not None and row.head.unit == ITEM for row in self.every)
 
     @property
-    def task(self) -> Declaration | None:
+    def task(self) -> Task | None:
         """What its runs were asked, the first of several."""
-        return self.facts.tasks.get(self.protocol.task or next(iter(self.protocol.parameters.tasks), ""))
+        return self.facts.tasks.get(self.protocol.task or next(iter(self.protocol.tasks), ""))
 
     @property
     def where(self) -> dict[str, str]:
@@ -212,7 +211,7 @@ class Board:
 
 def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in its headline slice or another."""
-    rule = protocol.parameters
+    rule = protocol
     primary = (rule.primary.granularity, rule.primary.metric, rule.primary.k)
     runs = [run for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
     of_runs = pl.col("run_id").is_in([run.run_id for run in runs])
@@ -251,4 +250,4 @@ def _belongs(run: Run, protocol: Protocol, scored: Iterable[str]) -> bool:
     """Whether a run stands on this board: scored under the protocol, or failed at one of its tasks."""
     if run.protocol not in (None, protocol.name):
         return False
-    return run.run_id in scored or (run.status == FAILED and run.task in protocol.parameters.tasks)
+    return run.run_id in scored or (run.status == FAILED and run.task in protocol.tasks)

@@ -10,12 +10,13 @@ import polars as pl
 from lake.catalog.unit import ITEM_INTERVALS
 from lake.store import Lake
 from lake.verdict import mirrored
+from report.addresses import run_key
 from report.data_files import data_file
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
-from report.leaderboard.verdicts import board_verdict, in_order_of_names, keys_of, names_of, sentence, sentences
+from report.leaderboard.verdicts import board_verdict, names_of, sentence, sentences
 from report.shown import slug, visible
 
 _NUMBERS = (
@@ -45,7 +46,7 @@ def measure_path(board: Board, column: Column) -> str:
 
 def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
-    runs = in_order_of_names(board)
+    runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     place = {row.run.run_id: number for number, row in enumerate(runs)}
     mine = _numbers(lake, board, reference, list(place))
     parts = mine.partition_by(_MEASURE, as_dict=True)
@@ -108,7 +109,7 @@ def _slice(board: Board) -> str:
 
 
 def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, object]:
-    facts, names, keys = board.facts, names_of(board), keys_of(board)
+    facts, names = board.facts, names_of(board)
     ledger, precisions = shares_of(board), precisions_of(board)
     return {
         "benchmark": visible(board.benchmark.title),
@@ -119,7 +120,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
         "fields": FIELDS,
         "itemIntervals": f"{ITEM_INTERVALS}. ",
         "reference": runs.index(reference) if reference else None,
-        "citation": board.benchmark.declaration.citation,
+        "citation": board.benchmark.citation,
         "columns": [
             {
                 "name": column.name,
@@ -137,7 +138,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
         "runs": [
             {
                 "id": run.run_id,
-                "key": keys[run.run_id],
+                "key": run_key(run.run_id),
                 "system": visible(run.system),
                 "name": names[run.run_id].name,
                 "by": names[run.run_id].by,

@@ -7,9 +7,8 @@ from typing import Literal
 
 import polars as pl
 
-from report.entities import Declaration, Protocol
+from report.entities import Average, Metric, Protocol
 from report.facts import Facts
-from report.parameters import Average
 
 Measure = tuple[str, str, int]
 """Granularity, metric, k."""
@@ -69,7 +68,7 @@ class Column:
     better: Literal["higher", "lower", "neither"]
     micro: str
     of_steps: bool
-    declaration: Declaration | None
+    declaration: Metric | None
     in_characters: bool = False
 
     @property
@@ -118,7 +117,7 @@ class Column:
 
 def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.DataFrame) -> tuple[Column, ...]:
     """The primary metric, then the others in the protocol's order."""
-    order = {name: place for place, name in enumerate(one.metric for one in protocol.parameters.metrics)}
+    order = {name: place for place, name in enumerate(one.metric for one in protocol.metrics)}
     found = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
     rest = sorted(found, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
     measures: list[Measure] = [primary, *rest]
@@ -128,14 +127,14 @@ def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.Data
         granularity, metric, k = measure
         name = f"{metric}@{k}" if k else metric
         alone = named.count((metric, k)) == 1
-        rule = facts.metric_parameters.get(metric)
+        rule = facts.metrics.get(metric)
         return Column(
             measure=measure,
             name=name if alone else f"{granularity} {name}",
             better="higher" if rule is None else rule.direction,
             micro="ratio" if rule is None else rule.micro,
             of_steps=rule is not None and rule.of_steps,
-            declaration=facts.metrics.get(metric),
+            declaration=rule,
             in_characters=rule is not None and rule.cut == "budget",
         )
 

@@ -13,7 +13,6 @@ from report.charts.figures import Figure
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.pictures import MAX_CURVES, figure_of
-from report.leaderboard.verdicts import short_name
 from report.shown import count, measured, score
 
 
@@ -132,6 +131,6 @@ def _labels(board: Board, offers: Sequence[Offer], edge: Sequence[Offer], *, low
     agents = [one for one in ranked if one.row.run.drawn != "retriever"]
     first = list({one.row.run.retriever: one for one in reversed(ranked) if one not in agents}.values())[::-1]
     runs = {one.row.run.run_id: one.row.run for one in (*edge, *first, *agents, *ranked)}
-    chosen = [(run, short_name(board.facts, run)) for run in list(runs.values())[:MAX_CURVES]]
+    chosen = [(run, run.short_name) for run in list(runs.values())[:MAX_CURVES]]
     names = Counter(name for _, name in chosen)
     return {run.run_id: f"{run.retriever} {run.chunker}" if names[name] > 1 else name for run, name in chosen}

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import polars as pl
 
 from lake.text import group_name
+from report.entities import WHOLE
 from report.leaderboard.board import Board, Row
-from report.parameters import WHOLE
 from report.shown import visible
 from report.slices import in_numbers_order, place_of, title_of
 

@@ -10,10 +10,9 @@ from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
 from report.charts.kinds import ORACLE
 from report.charts.scores import Point, score_chart
-from report.entities import Run
+from report.entities import WHOLE, Run
 from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.columns import Column
-from report.parameters import WHOLE
 from report.render import markup
 from report.shown import count, plural, score, slug
 

@@ -12,10 +12,8 @@ import polars as pl
 from lake.catalog.references import reference_of
 from lake.store import Lake
 from lake.verdict import Line, Verdict, verdict_on
-from report.addresses import run_key
-from report.entities import Run
 from report.facts import Facts
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board
 from report.shown import visible
 
 DIGITS = 2
@@ -29,46 +27,17 @@ class Name(NamedTuple):
     by: str
 
 
-def short_name(facts: Facts, run: Run) -> str:
-    """A retriever by its title, whatever it searched; anything else by its system's name."""
-    known = facts.retrievers.get(run.retriever or "")
-    return (known.title or run.system) if known else run.system
-
-
-def full_name(facts: Facts, run: Run) -> str:
-    """The same with the chunker, where the system has one."""
-    return f"{short_name(facts, run)} over {run.chunker}" if run.chunker and run.retriever else run.system
-
-
 def names_of(board: Board) -> Mapping[str, Name]:
     """By run: its retriever's title and its chunker; the system's own name where that means several."""
     runs = [row.run for row in board.every]
-    names = {run.run_id: _name(board.facts, run) for run in runs}
+    names = {
+        run.run_id: Name(visible(run.retriever_title or run.retriever), visible(run.chunker))
+        if run.chunker and run.retriever
+        else Name(visible(run.system), "")
+        for run in runs
+    }
     counts = Counter(names.values())
     return names | {run.run_id: Name(visible(run.system), "") for run in runs if counts[names[run.run_id]] > 1}
-
-
-def _name(facts: Facts, run: Run) -> Name:
-    if not (run.chunker and run.retriever):
-        return Name(visible(run.system), "")
-    known = facts.retrievers.get(run.retriever)
-    return Name(visible((known.title if known else "") or run.retriever), visible(run.chunker))
-
-
-def in_order_of_names(board: Board) -> list[Row]:
-    """A board's runs, each at the place that its data has it at."""
-    return sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
-
-
-def keys_of(board: Board) -> Mapping[str, str]:
-    """What names a run in the board's addresses; its place before it where the digits are those of others too."""
-    run_ids = [row.run.run_id for row in in_order_of_names(board)]
-    digits = Counter(map(run_key, run_ids))
-    return {
-        run_id: key if digits[key] == 1 else f"{place}.{key}"
-        for place, run_id in enumerate(run_ids)
-        for key in [run_key(run_id)]
-    }
 
 
 @cache
@@ -123,8 +92,8 @@ def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], co
 def sentence(facts: Facts, verdict: Verdict, first: str = "ranked first") -> str:
     """The verdict in the names that people know; the chunkers are named where the retrievers' names do not tell."""
     runs = {run.run_id: run for run in facts.runs}
-    names = {run_id: short_name(facts, runs[run_id]) for run_id in (verdict.run_id, verdict.reference) if run_id}
+    names = {run_id: runs[run_id].short_name for run_id in (verdict.run_id, verdict.reference) if run_id}
     if len(set(names.values())) < len(names):
-        names = {run_id: full_name(facts, runs[run_id]) for run_id in names}
+        names = {run_id: runs[run_id].full_name for run_id in names}
     text = verdict.sentence(names.__getitem__, DIGITS, first).replace("(-", "(−").replace(" -", " −")
     return text[0].upper() + text[1:]

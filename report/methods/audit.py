@@ -13,7 +13,6 @@ from lake.store import Lake
 from report.entities import Benchmark
 from report.facts import Facts
 from report.leaderboard.board import Board
-from report.parameters import TaskParameters
 from report.shown import MISSING, count, plural
 
 SIDES = (
@@ -40,13 +39,13 @@ def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[s
         "Repositories": count(benchmark.n_repos),
         "Languages": ", ".join(benchmark.languages) or MISSING,
         "Subsets": ", ".join(benchmark.subsets) or MISSING,
-        "Licence": benchmark.declaration.licence or "not stated",
+        "Licence": benchmark.licence or "not stated",
     }
     if not boards:
         return cells
     board = boards[0]
-    gold = board.protocol.parameters.gold
-    asked = board.task.read(TaskParameters) if board.task else None
+    gold = board.protocol.gold
+    asked = board.task if board.task else None
     return cells | {
         "Asked with": asked.query if asked else MISSING,
         "Searched": asked.pool if asked else MISSING,
@@ -58,7 +57,7 @@ def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[s
 
 def gold_rules(benchmark: Benchmark) -> dict[str, str]:
     """What the benchmark says of each of its gold rules, where it does."""
-    said = json.loads(benchmark.declaration.parameters or "{}")
+    said = json.loads(benchmark.parameters or "{}")
     return {str(name): str(text) for name, text in dict(said.get("gold_rules", {})).items()}
 
 

@@ -11,7 +11,7 @@ from report.facts import Facts
 from report.leaderboard.columns import cells_in
 from report.leaderboard.gold_ledger import CLASSES, precisions_of
 from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
-from report.leaderboard.verdicts import DIGITS, board_verdict, full_name
+from report.leaderboard.verdicts import DIGITS, board_verdict
 from report.outcomes import Outcomes, files_of, outcomes_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import visible
@@ -60,7 +60,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
             {
                 "key": key,
                 "system": visible(row.run.system),
-                "name": visible(full_name(facts, row.run)),
+                "name": visible(row.run.full_name),
                 "kind": row.run.kind,
                 "drawn": row.run.drawn,
                 "state": row.state,

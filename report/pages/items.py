@@ -15,7 +15,6 @@ from report.items.roster import Roster
 from report.items.shards import bounds, shard_files, with_shards
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.verdicts import full_name
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import slug, visible
 
@@ -82,7 +81,7 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
         "key": key,
         "first": _first(listed, classes, first),
         "noun": "candidates" if is_candidates else "lines",
-        "best": full_name(facts, roster.runs[first]) if roster.runs else "",
+        "best": roster.runs[first].full_name if roster.runs else "",
         "within": PATH,
     }
     said = f"The {benchmark.n_scorable:,} items of {benchmark.title}, one by one: gold, what systems returned, scores."
@@ -95,7 +94,7 @@ def _about(facts: Facts, roster: Roster) -> dict[str, object]:
     runs = [
         {
             "key": run_key(run.run_id),
-            "title": visible(full_name(facts, run)),
+            "title": visible(run.full_name),
             "kind": run.kind,
             "page": f"../{facts.system_paths[run.system]}",
             "steps": run.has_steps,

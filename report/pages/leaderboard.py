@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from lake.catalog.interval_coverage import coverage_note
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from lake.store import Lake
-from report.addresses import pairs_path
+from report.addresses import pairs_path, run_key
 from report.charts.figures import files_of
 from report.entities import IMPORTED, Benchmark, Declaration
 from report.facts import Facts
@@ -18,8 +18,7 @@ from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable
 from report.leaderboard.pairs import beats_of
 from report.leaderboard.pictures import sizes_of, step_picture
-from report.leaderboard.verdicts import board_verdict, keys_of, names_of, sentence
-from report.parameters import TaskParameters
+from report.leaderboard.verdicts import board_verdict, names_of, sentence
 from report.plain_tables import plain_tables, unbeaten
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import SCORE_DIGITS, slug
@@ -36,7 +35,7 @@ class Section:
         self.reference = next((row for row in board.every if row.run.run_id == verdict.reference), None)
         self.rules = _rules(board)
         self.main = MainTable(board, self.reference)
-        self.names, self.keys = names_of(board), keys_of(board)
+        self.names = names_of(board)
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
         self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), costs_of(board)
@@ -66,6 +65,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "has_runs": has_runs,
             "beats": beats_of(sections[0].board) if sections else None,
             "pairs_path": pairs_path(name),
+            "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
         }
         figures = [one.figure for of in sections for one in (of.sizes, of.choices, *of.curves) if one]
@@ -95,7 +95,7 @@ def _coverage(board: Board) -> str:
     n_repos = max((row.head.n_repos for row in board.rows if row.head), default=0)
     if not numbers or not board.has("low"):
         return ""
-    if board.benchmark.parameters.like:
+    if board.benchmark.like:
         # Own data's intervals are over items, as those of few repositories are.
         n_repos = min(n_repos, FEWEST_REPOS - 1)
     # Where a ratio of sums is the mean by construction, hits are counted.
@@ -104,9 +104,9 @@ def _coverage(board: Board) -> str:
 
 def _rules(board: Board) -> list[tuple[str, str]]:
     """What is asked, and what counts."""
-    facts, rule = board.facts, board.protocol.parameters
+    facts, rule = board.facts, board.protocol
     tasks = [board.protocol.task] if board.protocol.task else [row.run.task for row in board.every] + list(rule.tasks)
-    task = next((facts.tasks[name].read(TaskParameters) for name in tasks if name in facts.tasks), None)
+    task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
     order = facts.pool_orders.get((board.benchmark.name, board.slice[1]))
     rules = {
         "Gold": rule.gold,
@@ -133,7 +133,7 @@ def _words(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[
         "retrievers": [each for each in retrievers if "baseline" not in each.tags],
         "fallbacks": facts.fallbacks,
         "left_out": facts.left_out,
-        "budgets": {name for name, rule in facts.metric_parameters.items() if rule.cut == "budget"},
+        "budgets": {name for name, rule in facts.metrics.items() if rule.cut == "budget"},
         # Metrics of chunks depend on how a chunker cuts; those of lines do not, whatever they were cut into.
         "depends_on_cutting": _counting("chunk", boards),
         "neutral": _counting("line", boards),
@@ -146,7 +146,7 @@ def _counting(granularity: str, boards: Sequence[Board]) -> list[str]:
 
 
 def _named(declared: Mapping[str, Declaration], names: set[str | None]) -> list[Declaration]:
-    return [declaration for name, declaration in declared.items() if name in names]
+    return [one for name, one in declared.items() if name in names]
 
 
 def _path(benchmark: str, suffix: str = "") -> str:
@@ -157,8 +157,6 @@ PUBLISHER = Publisher(
     name="leaderboard",
     order=10,
     meaning="A page per benchmark: its answer, every system with interval, tie group and provenance; all numbers.",
-    entries=lambda facts: [
-        Entry(benchmark.declaration.shown_name, _path(name)) for name, benchmark in facts.benchmarks.items()
-    ],
+    entries=lambda facts: [Entry(benchmark.shown_name, _path(name)) for name, benchmark in facts.benchmarks.items()],
     pages=_pages,
 )

@@ -16,7 +16,7 @@ from report.leaderboard.columns import Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import CLASSES, Share, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, figure_of
-from report.leaderboard.verdicts import board_verdict, full_name, sentence, short_name
+from report.leaderboard.verdicts import board_verdict, sentence
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import score, slug
 
@@ -81,7 +81,7 @@ def _bars(board: Board) -> list[_Bar]:
     rows = [row for row in shown_rows(board) if row.run.run_id in shares]
     # What is not compared with the others says why: its bar is of fewer items.
     states = [f" ({row.state})" if row.state else "" for row in rows]
-    named = [(full_name(board.facts, row.run) + state, row.run.run_id) for row, state in zip(rows, states, strict=True)]
+    named = [(row.run.full_name + state, row.run.run_id) for row, state in zip(rows, states, strict=True)]
     return [_Bar(name, run_key(run_id), shares[run_id], precisions.get(run_id)) for name, run_id in named]
 
 
@@ -125,7 +125,7 @@ def _by_level(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
         if column is None or beside is None or not agents:
             return []
         best = max(agents, key=lambda row: row.cells[column.measure].average(board.average) or 0.0)
-        named = ((short_name(board.facts, beside.run), beside), ("best agent", best))
+        named = ((beside.run.short_name, beside), ("best agent", best))
         shown += [(f"{name}, {level}s", row, column) for name, row in named]
     return shown
 
@@ -142,7 +142,7 @@ def first_of_each(board: Board, reference: str) -> list[tuple[str, Row, Column]]
     rows = [row for row in scored if row in first.values()]
     systems = [row for row in rows if not row.run.baseline][:FOREST_SYSTEMS]
     shown = [row for row in rows if row.run.baseline or row in systems or row.run.run_id == reference]
-    return [(short_name(board.facts, row.run), row, board.primary) for row in shown]
+    return [(row.run.short_name, row, board.primary) for row in shown]
 
 
 def _matrix(facts: Facts, boards: Mapping[str, Board | None]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:

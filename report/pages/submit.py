@@ -38,7 +38,7 @@ description: Every file, the shortest path first.
 
 def _example(benchmark: Benchmark) -> dict[str, str]:
     """The files of a submission to a benchmark of this lake; own data takes none, so they answer what it is like."""
-    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.parameters.like else ""
+    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.like else ""
     name = benchmark.kind
     return {"make_run.py": MAKE_RUN.format(name=name), f"{EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
 
@@ -47,9 +47,9 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
     values = {
-        "files": _example(min(facts.benchmarks.values(), key=lambda one: one.parameters.like != "")),
+        "files": _example(min(facts.benchmarks.values(), key=lambda one: one.like != "")),
         "folder": EXAMPLE,
-        "formats": facts.formats,
+        "formats": list(facts.formats.values()),
         "reported": REPORTED,
         "submissions": facts.submissions,
         "recipes": {name: (RECIPES[name], file.read_text("utf-8")) for name, file in texts.items() if file.is_file()},

@@ -10,10 +10,9 @@ import polars as pl
 from lake.catalog.references import reference_of
 from lake.sampling import stratified
 from lake.store import Lake
-from report.entities import Run
+from report.entities import WHOLE, Run
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
-from report.parameters import WHOLE
 
 N_ITEMS = 10
 """So many of each are shown."""

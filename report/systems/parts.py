@@ -10,11 +10,10 @@ import polars as pl
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.store import Lake
 from lake.verdict import EXPLORATORY
-from report.entities import Run
+from report.entities import WHOLE, Run
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Interval, cells_in
 from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
-from report.parameters import WHOLE
 from report.shown import between, signed
 from report.slices import in_numbers_order, place_of, title_of
 from report.systems.items import Items, items_of, reference_run

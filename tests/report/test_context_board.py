@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from report.build import build
-from report.facts import load
+from report.facts import Facts
 from report.leaderboard.board import build_board
-from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, TASK, write_context
+from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, write_context
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import write_lake
 
@@ -103,20 +103,15 @@ def test_the_page_says_what_an_import_came_upon_and_did_not_read(tmp_path: Path)
 
 def test_a_protocol_that_scored_runs_of_two_tasks_has_a_board_for_each(tmp_path: Path) -> None:
     lake = write_context(write_lake(tmp_path / "lake"))
-    facts = load(lake)
+    facts = Facts(lake)
     (whole,) = facts.boards("contextbench")
     assert whole.short == "docs-v1"
     agent = next(run for run in facts.runs if run.system == "an-agent")
     runs = (*facts.runs, replace(agent, task="contextbench/other", run_id="r2", system="elsewhere"))
     rows = facts.aggregates.filter(pl.col("run_id").str.contains("an-agent")).with_columns(run_id=pl.lit("r2"))
-    rules = facts.protocols[PROTOCOL].parameters.model_copy(update={"tasks": [TASK, "contextbench/other"]})
-    both = replace(
-        facts,
-        runs=runs,
-        aggregates=pl.concat([facts.aggregates, rows]),
-        protocols={**facts.protocols, PROTOCOL: replace(facts.protocols[PROTOCOL], parameters=rules)},
-    )
-    boards = {found.short: build_board(both, found) for found in both.boards("contextbench")}
+    facts.protocols[PROTOCOL].tasks.append("contextbench/other")
+    facts.runs, facts.aggregates = runs, pl.concat([facts.aggregates, rows])
+    boards = {found.short: build_board(facts, found) for found in facts.boards("contextbench")}
     systems = {name: {row.run.system for row in board.rows} for name, board in boards.items()}
     assert systems == {"docs-v1/issue": set(SYSTEMS), "docs-v1/other": {"elsewhere"}}
 

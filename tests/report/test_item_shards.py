@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from report.build import build
-from report.facts import load
+from report.facts import Facts
 from report.items import shards
 from report.items.answers import spans_by_item
 from report.items.licences import ItemText, permits
@@ -69,7 +69,7 @@ def flat_lines(numbers: list[int], files: list[str]) -> Lines:
 
 def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = load(lake)
+    facts = Facts(lake)
     roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
     items = roster.items(lake)
     known = spans_by_item(lake, roster, items, roster.gold(lake, items))
@@ -151,7 +151,7 @@ def test_licences_are_permissive_by_name_alone() -> None:
 
 def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = load(lake)
+    facts = Facts(lake)
     roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
     items = roster.items(lake)
     classes = classes_of(lake, roster).collect()

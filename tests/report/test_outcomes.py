@@ -14,7 +14,7 @@ import pytest
 
 from lake.store import Lake
 from report import outcomes
-from report.facts import load
+from report.facts import Facts
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import CLASSES
 from report.leaderboard.pairs import pairs_of
@@ -67,10 +67,6 @@ def test_no_numbers_at_all_are_none() -> None:
     assert np.isnan(decoded({key: str(text) for key, text in column.items()}, 2)).all()
 
 
-def test_runs_of_one_key_have_files_of_their_own() -> None:
-    assert outcomes._keys(["a--1", "b--1", "c--2", "d--1"]) == ["1", "1-1", "2", "1-2"]
-
-
 def test_ids_that_follow_one_another_are_a_range_and_every_id_is_had_again() -> None:
     ids = ["a/0", "a/1", "a/2", "a/10", "a/010", "b-7", "7", "8", "x", "é\n3", "é\n4", "99999999999999999999"]
     items = pl.DataFrame({"item_id": ids}).with_columns(
@@ -91,7 +87,7 @@ def names(found: list[object]) -> list[object]:
 
 def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
-    facts = load(lake)
+    facts = Facts(lake)
     chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
     assert outcomes_of(lake, facts, target) is None
     found = outcomes_of(lake, facts, chunking)
@@ -128,7 +124,7 @@ def scores_of_lines(lake: Lake, board: Board, run_id: str) -> dict[str, float]:
 
 def check(lake: Lake) -> None:
     """Scores are had again, and every pair of runs over every stratum has the difference and counts of the table."""
-    facts = load(lake)
+    facts = Facts(lake)
     n_pairs = 0
     for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
         found = outcomes_of(lake, facts, board)

@@ -10,7 +10,7 @@ import pytest
 
 from lake.store import Lake
 from report.addresses import compare_address
-from report.facts import load
+from report.facts import Facts
 from report.leaderboard.board import Board, Row, build_board
 from report.systems.items import items_of
 from report.systems.parts import parts_of
@@ -22,7 +22,7 @@ OWN_FILE, JACCARD, WINDOWS = "fixed-nws-1500+own-file", "fixed-nws-1500+jaccard"
 
 
 def board_of(lake: Lake) -> Board:
-    facts = load(lake)
+    facts = Facts(lake)
     return build_board(facts, facts.protocols[CHUNKING])
 
 
