@@ -123,17 +123,17 @@ def _write(
     from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of
     from report.charts.converter import Drawing, write_drawing
+    from report.charts.figures import FOLDER, og_picture
     from report.downloads import write_downloads
     from report.facts import Facts
     from report.publisher import Material
     from report.render import render
-    from report.sharing import with_picture
 
     # Half of the time goes into downloads and pictures, which most pages do not wait for.
     with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
         about = project()
-        said = {"goldspan.lake": made_from.lake, "goldspan.version": about.version}
-        material = Material(lake, Facts(lake), helpers.submit(write_downloads, lake, new, said), about, item_text)
+        metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about.version}
+        material = Material(lake, Facts(lake), helpers.submit(write_downloads, lake, new, metadata), about, item_text)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None
@@ -149,13 +149,14 @@ def _write(
             "changes": changes,
             "url": url,
         }
-        # A page that concludes nothing says what its kind is for.
-        pages = (replace(page, said=page.said or kind.meaning) for kind in kinds for page in kind.pages(material))
         drawn = []
-        for page in map(with_picture, pages):
-            own = {"path": page.path, "title": page.title, "said": page.said, "picture": page.picture}
+        for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
+            # A page that concludes nothing says what its kind is for.
+            said, picture = page.said or of_kind.meaning, f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png"
+            own = {"path": page.path, "title": page.title, "said": said, "picture": picture}
             html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
-            for path, content in {page.path: html.encode(), **page.files}.items():
+            contents = {page.path: html.encode(), **page.files, picture: og_picture(page.title, said)}
+            for path, content in contents.items():
                 to = _new_file(new, path)
                 if isinstance(content, Drawing):
                     drawn.append(helpers.submit(write_drawing, content, to))

@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 from pydantic import BaseModel
 
 from lake.store import Lake
-from report.charts.kinds import KINDS, ORACLE
 
 Average = Literal["macro", "micro", "by_repo"]
 
@@ -23,6 +22,27 @@ IMPORTED = "imported"
 BUILT_IN = "built-in"
 PROGRAMS = ("command", "function", "ripgrep")
 """Formats of imported runs that were made here, by a program that was asked."""
+
+
+ORACLE = "oracle"
+
+
+class Kind(NamedTuple):
+    """A kind's title in legends, its colour (a custom property of the style sheet) and its shape (as Vega names it)."""
+
+    title: str
+    colour: str
+    shape: str
+
+
+KINDS: Mapping[str, Kind] = {
+    "retriever": Kind("retriever", "var(--retriever)", "circle"),
+    "agent": Kind("agent", "var(--agent)", "square"),
+    "imported": Kind("run made elsewhere", "var(--imported)", "triangle-right"),
+    "baseline": Kind("baseline", "var(--baseline)", "diamond"),
+    ORACLE: Kind("oracle", "var(--oracle)", "triangle-up"),
+}
+"""In the order in which legends have them."""
 
 
 class Declaration(BaseModel):

@@ -34,8 +34,6 @@ class Page:
     """What the template needs besides the frame's own."""
     said: str = ""
     """What it says in a sentence, for those who share its address: a verdict where there is one."""
-    picture: str = ""
-    """The picture that is shown with it then, a path in the site."""
     files: Mapping[str, bytes | Drawing] = field(default_factory=dict)
     """Files that belong to it, such as figures and data loaded on demand: path in the site → content."""
 

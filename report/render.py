@@ -11,7 +11,7 @@ from urllib.parse import quote
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from lake.text import group_name
+from lake.text import counted, group_name
 from report import shown
 
 _MARK = re.compile(r"(?<=[-_./+])(?=[^-_./+])")
@@ -66,7 +66,7 @@ def _environment() -> Environment:
         "count": shown.count,
         "measured": shown.measured,
         "size": shown.size,
-        "plural": shown.plural,
+        "plural": counted,
         "address": quote,
     }
     environment.globals["between"] = shown.between

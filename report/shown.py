@@ -70,11 +70,6 @@ def size(n_bytes: int) -> str:
     return f"{n_bytes:,} {units[0]}" if unit == 0 else f"{amount:.1f} {units[unit]}"
 
 
-def plural(number: int, noun: str, many: str = "") -> str:
-    """`1 item`, `2 items`, `2 repositories`."""
-    return f"{number:,} {noun if number == 1 else many or noun + 's'}"
-
-
 def slug(name: str) -> str:
     """A name as part of a file name or an address."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-") or "unnamed"

@@ -24,7 +24,7 @@ from report.charts.drawing import (
     svg_of,
     value_axis,
 )
-from report.charts.kinds import KINDS
+from report.entities import KINDS
 from report.shown import score
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16

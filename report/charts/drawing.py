@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import altair as alt
 
 from report.charts.converter import svg_of_chart
-from report.charts.kinds import KINDS
+from report.entities import KINDS
 from report.shown import visible
 
 # Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.

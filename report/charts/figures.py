@@ -31,6 +31,8 @@ _OPENING = re.compile(r"<svg [^>]*>")
 _SIZE = re.compile(r' width="([0-9.]+)" height="([0-9.]+)"')
 FONTS = "Liberation Sans, Arial, Helvetica, sans-serif"
 _MARGIN, _LINE, _CHARACTER = 14, 16, 6.4
+_SHARED, _SHARED_LEFT = (1200, 630), 80
+"""Pixels of a shared page's picture, as others expect them."""
 
 
 @dataclass(frozen=True)
@@ -96,6 +98,23 @@ def drawn(template: str, **values: object) -> str:
     """A picture that needs no page, with colours of its own."""
     svg = render(template, {**values, "fonts": FONTS}).replace("currentColor", "var(--ink)")
     return _USED.sub(lambda use: light_colours()[use[1]], svg)
+
+
+def og_picture(title: str, sentence: str) -> Drawing:
+    """What others see of a page whose address is shared, as a PNG; a sentence that is too long ends in dots."""
+    size, most = (56, 6) if len(sentence) <= 150 else (40, 9)
+    per_line = int((_SHARED[0] - 2 * _SHARED_LEFT) / (size * 0.5))
+    lines = textwrap.wrap(visible(sentence), per_line, max_lines=most, placeholder=" …")
+    svg = drawn(
+        "shared.svg",
+        width=_SHARED[0],
+        height=_SHARED[1],
+        left=_SHARED_LEFT,
+        head=textwrap.shorten(f"Goldspan · {visible(title)}", 58, placeholder=" …"),
+        size=size,
+        lines=[(f"{190 + place * size * 1.2:g}", line) for place, line in enumerate(lines)],
+    )
+    return Drawing(svg, "png", scale=1)
 
 
 @cache

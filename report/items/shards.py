@@ -1,4 +1,4 @@
-"""Items cut into files of like size that hold what is shown of each, so that one is shown after one of them is read."""
+"""The files of a benchmark's items: shards of like size with what is shown of each, and the list that finds one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from lake.store import Lake
 from report.data_files import data_file, packed
+from report.items.roster import Roster
+from report.leaderboard.gold_ledger import CLASSES
 
 RAW_BYTES = 1_000_000
 """So much JSON goes into a file, which packed is a fifth of it or so."""
@@ -47,3 +50,61 @@ def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[st
         said = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
         content = f'{said[:-1]},"rows":[{text}]}}'
         yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))
+
+
+NO_CLASS = "-"
+"""Stands for an item of which nothing is kept: it cannot be scored, or has no gold."""
+
+
+def classes_of(lake: Lake, roster: Roster) -> pl.LazyFrame:
+    """The class that holds most of an item's gold, by run: run, item_id, class (its place in CLASSES), and CLASSES.
+
+    Of classes with equal shares it is the first.
+    """
+    names = list(CLASSES)
+    most = pl.concat_list(names).list.arg_max().cast(pl.Int64)
+    return (
+        lake.scan("ledger", benchmark=roster.benchmark, protocol=roster.board.protocol.name)
+        .join(roster.numbers, on="run_id")
+        .filter(pl.col("n_gold") > 0)
+        .select("run", "item_id", most.alias("class"), *names)
+    )
+
+
+def class_texts(classes: pl.DataFrame, items: pl.DataFrame, n_runs: int) -> dict[int, str]:
+    """Run → a character for each item, in their order: the class that holds most of its gold."""
+    shown = pl.col("class").cast(pl.String).fill_null(NO_CLASS)
+    of_run = ((run, classes.filter(run=run).select("item_id", "class")) for run in range(n_runs))
+    ids = items.select("item_id")
+    return {
+        run: ids.join(mine, on="item_id", how="left", maintain_order="left").select(shown.str.join("")).item()
+        for run, mine in of_run
+    }
+
+
+def listing(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame) -> pl.DataFrame:
+    """What the list says of each item: item_id, repo, language, scorable, gold, solved.
+
+    `gold` is how many lines, or 1 where gold is a candidate, null where that is not kept. `solved` counts the systems,
+    baselines left out, with most of the item's gold in the first class.
+    """
+    systems = [number for number, run in enumerate(roster.runs) if not run.baseline]
+    amount = pl.sum_horizontal(list(CLASSES)).round().cast(pl.Int64)
+    is_solved = (pl.col("class") == 0) & pl.col("run").is_in(systems)
+    known = classes.group_by("item_id").agg(gold=amount.max(), solved=is_solved.sum())
+    return (
+        items.select("item_id", "repo", "language", "scorable")
+        .join(known, on="item_id", how="left", maintain_order="left")
+        .with_columns(pl.col("solved").fill_null(0))
+    )
+
+
+def list_columns(listed: pl.DataFrame) -> dict[str, object]:
+    """The same for a script: a list per column; repositories and languages by number, behind their names."""
+    said: dict[str, object] = {"id": listed["item_id"].to_list()}
+    for name, many in (("repo", "repos"), ("language", "languages")):
+        values = listed[name].unique().sort().to_list()
+        numbers = listed[name].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
+        said |= {many: values, name: numbers.to_list()}
+    scorable = listed["scorable"].cast(pl.Int8).to_list()
+    return said | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}

@@ -6,15 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from lake.text import counted
 from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
-from report.charts.kinds import ORACLE
 from report.charts.scores import Point, score_chart
-from report.entities import WHOLE, Run
+from report.entities import ORACLE, WHOLE, Run
 from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.columns import Column
 from report.render import markup
-from report.shown import count, plural, score, slug
+from report.shown import count, score, slug
 
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""
@@ -57,7 +57,7 @@ def figure_of(
     """A figure of a board; `what` tells it from the board's others."""
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
     part = "" if board.slice[0] == WHOLE else f", {board.slice[1]}"
-    population = f"{board.benchmark.title}, {board.protocol.short}{part}, {plural(board.n_items, 'item')}"
+    population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
     return Figure(name, title, population, markup(picture), columns, rows)
 
 

@@ -1,19 +1,21 @@
-"""What the benchmarks are, side by side, and what is odd about their gold: counted in the lake."""
+"""The benchmarks side by side, what is odd about their gold, and how far two readings of one benchmark lie apart."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import polars as pl
 
 from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
 from lake.store import Lake
-from report.entities import Benchmark
+from lake.text import counted
+from report.entities import WHOLE, Benchmark, Protocol
 from report.facts import Facts
 from report.leaderboard.board import Board
-from report.shown import MISSING, count, plural
+from report.leaderboard.columns import columns_of
+from report.shown import MISSING, count
 
 SIDES = (
     "Asked with", "Searched", "Gold", "Ranked by", "Gold of an item", "Items", "Repositories", "Languages", "Subsets",
@@ -35,7 +37,7 @@ class Finding(NamedTuple):
 def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark by its first board: some of the SIDES → what is said there."""
     cells = {
-        "Items": f"{benchmark.n_scorable:,} of {plural(benchmark.n_items, 'item')} can be scored",
+        "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
         "Repositories": count(benchmark.n_repos),
         "Languages": ", ".join(benchmark.languages) or MISSING,
         "Subsets": ", ".join(benchmark.subsets) or MISSING,
@@ -71,7 +73,7 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     parts = []
     for size in sizes:
         middle, most = int(size.sort()[size.len() // 2]), int(size.sort()[-1])
-        parts.append(plural(middle, size.name) + (f" (at most {most:,})" if most > middle else ""))
+        parts.append(counted(middle, size.name) + (f" (at most {most:,})" if most > middle else ""))
     return f"in the middle {', '.join(parts)}"
 
 
@@ -98,3 +100,43 @@ def findings(lake: Lake, facts: Facts) -> list[Finding]:
             what = f"not scorable: {name}" if then else FLAGS.get(name, name)
             found.append(Finding(title, what, count(n_items), count(n), then or CONSEQUENCES.get(name, "")))
     return found
+
+
+_MEASURE = ["granularity", "metric", "k"]
+
+
+def differences(facts: Facts, benchmark: str) -> list[dict[str, object]]:
+    """The benchmark's first protocol against each other one that scored the same runs, without baselines.
+
+    `rows` has one entry per shared metric; `largest` is the largest difference of one `system`, second less first.
+    """
+    mine = [one for one in facts.protocols.values() if one.benchmark == benchmark]
+    shown = facts.boards(benchmark)
+    if not shown:
+        return []
+    first = facts.protocols[shown[0].name]
+    pairs = ((other, list(_apart(facts, first, other))) for other in mine if other.name != first.name)
+    return [{"first": first, "other": other, "rows": rows} for other, rows in pairs if rows]
+
+
+def _apart(facts: Facts, first: Protocol, other: Protocol) -> Iterator[dict[str, object]]:
+    systems = {run.run_id: run.system for run in facts.runs if run.comparable and not run.baseline}
+    whole = facts.aggregates.filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
+    one, two = (whole.filter(protocol=name.name) for name in (first, other))
+    both = one.join(two, on=[*_MEASURE, "run_id"], suffix="_other")
+    for column in columns_of(facts, first, ("", "", 0), both)[1:]:
+        mine = both.filter(**column.where)
+        average = "micro" if mine["micro"].count() and mine["micro_other"].count() else "macro"
+        known = mine.select("run_id", one=average, two=f"{average}_other").drop_nulls().sort("run_id")
+        if column.better == "neither" or known.is_empty():
+            continue
+        apart = known["two"] - known["one"]
+        most = int(apart.abs().arg_max() or 0)
+        yield {
+            "title": column.title,
+            "average": average,
+            "n": known.height,
+            "medians": (known["one"].median(), known["two"].median()),
+            "largest": apart[most],
+            "system": systems[known["run_id"][most]],
+        }

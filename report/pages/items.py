@@ -10,9 +10,8 @@ from report.addresses import items_path, run_key
 from report.data_files import data_file, packed_json
 from report.facts import Facts
 from report.items.answers import candidates_by_item, spans_by_item
-from report.items.listing import class_texts, classes_of, list_columns, listing
 from report.items.roster import Roster
-from report.items.shards import bounds, shard_files, with_shards
+from report.items.shards import bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
 from report.publisher import Entry, Material, Page, Publisher

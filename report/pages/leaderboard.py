@@ -15,11 +15,10 @@ from report.leaderboard.board import AVERAGES, Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import costs_of
 from report.leaderboard.grids import choices_of, heats_of
-from report.leaderboard.main_table import Controls, MainTable
+from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pairs import beats_of
 from report.leaderboard.pictures import sizes_of, step_picture
 from report.leaderboard.verdicts import board_verdict, names_of, sentence
-from report.plain_tables import plain_tables, unbeaten
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import SCORE_DIGITS, slug
 from report.slices import MAX_VALUES

@@ -9,17 +9,15 @@ from lake.catalog.interval_coverage import MEANS, coverage_rows
 from lake.catalog.simulated_coverage import N_SETS
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
-from report.between import differences
 from report.facts import Facts
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES
-from report.methods.audit import SIDES, findings, gold_rules, side_of
+from report.methods.audit import SIDES, differences, findings, gold_rules, side_of
 from report.methods.expected import outcomes
 from report.methods.formulas import formula_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.slices import MAX_VALUES
-from report.systems.parts import LEAST_ITEMS
-from report.systems.profile import BREADTH, LATE, REDUNDANT
+from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
 
 PATH = "methods.html"
 

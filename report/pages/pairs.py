@@ -7,12 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from lake.catalog.unit import ITEM, ITEM_NOTE
+from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
 from report.entities import Run
 from report.leaderboard.pairs import pairs_of
 from report.publisher import Material, Page, Publisher
-from report.shown import plural, signed
+from report.shown import signed
 
 MOST_OPEN = 400
 """Of more pairs each system's are folded."""
@@ -64,11 +65,11 @@ def _answer(tested: Sequence[Pair]) -> str:
         return "No two systems are tested against one another here."
     counts = Counter(pair["verdict"] for pair in tested)
     if counts[TOO_FEW] == len(tested):
-        return f"Too few items to compare any of {plural(len(tested), 'pair')} of systems."
+        return f"Too few items to compare any of {counted(len(tested), 'pair')} of systems."
     apart = counts[BETTER] + counts[WORSE]
     equal = f", {counts[EQUIVALENT]:,} are equivalent" if counts[EQUIVALENT] else ""
     return (
-        f"Of {plural(len(tested), 'pair')} of systems that are tested together {apart:,} differ significantly{equal}."
+        f"Of {counted(len(tested), 'pair')} of systems that are tested together {apart:,} differ significantly{equal}."
     )
 
 

@@ -10,8 +10,7 @@ from report.addresses import compare_address, item_address
 from report.publisher import Material, Page, Publisher
 from report.shown import score, slug
 from report.snippets import of_system
-from report.systems.parts import Part, parts_of
-from report.systems.profile import profile
+from report.systems.parts import Part, parts_of, profile
 
 _FILES = ("scores", "rankings", "aggregates")
 """The downloads that have a system's own rows."""

@@ -13,8 +13,8 @@ import pytest
 from report.charts.converter import Drawing
 from report.charts.curves import Curve, Spot, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, light_colours
-from report.charts.kinds import KINDS
 from report.charts.scores import Point, forest_chart, score_chart
+from report.entities import KINDS
 from report.render import markup
 
 POINTS = [

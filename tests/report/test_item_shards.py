@@ -17,8 +17,8 @@ from report.facts import Facts
 from report.items import shards
 from report.items.answers import spans_by_item
 from report.items.licences import ItemText, permits
-from report.items.listing import classes_of
 from report.items.roster import Roster
+from report.items.shards import classes_of
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.board import build_board
 from tests.report.item_lake import (

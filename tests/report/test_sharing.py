@@ -10,25 +10,16 @@ import pytest
 from lake.errors import GoldspanError
 from lake.store import Lake
 from report.build import build
-from report.charts.converter import Drawing
+from report.charts.figures import og_picture
 from report.commands import _address
-from report.publisher import Page
-from report.sharing import og_picture, with_picture
 
 META = re.compile(r'<meta (?:name|property)="([a-z:]+)" content="([^"]*)">')
 
 
-def test_a_page_with_a_sentence_gets_a_picture_of_it_and_no_other_page_does() -> None:
-    page = with_picture(Page("a/b.html", "A title", "x.html", {}, said="One & <two>."))
-    assert page.picture == "figures/shared/a/b.png"
-    picture = page.files[page.picture]
-    assert isinstance(picture, Drawing)
-    png = picture.content()
+def test_a_shared_picture_has_the_usual_size_and_the_pages_sentence() -> None:
+    png = og_picture("A title", "One & <two>.").content()
     assert png.startswith(b"\x89PNG\r\n")
     assert (int.from_bytes(png[16:20]), int.from_bytes(png[20:24])) == (1200, 630)
-    assert with_picture(page) is page
-    silent = Page("c.html", "A title", "x.html", {})
-    assert with_picture(silent) is silent
     assert og_picture("A title", "One.") != og_picture("A title", "Two.") == og_picture("A title", "Two.")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from report.render import prose
-from report.shown import MAX_LENGTH, count, measured, plural, score, signed, size, slug, visible
+from report.shown import MAX_LENGTH, count, measured, score, signed, size, slug, visible
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,6 @@ def test_measurements_have_two_digits_or_whole_units() -> None:
 
 def test_counts_and_sizes() -> None:
     assert (count(12345), count(None), size(999), size(12_345)) == ("12,345", "–", "999 bytes", "12.3 kB")
-    assert (plural(1, "item"), plural(2, "repository", "repositories")) == ("1 item", "2 repositories")
 
 
 def test_a_slug_is_safe_in_a_path() -> None:

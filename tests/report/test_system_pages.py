@@ -13,8 +13,7 @@ from report.addresses import compare_address
 from report.facts import Facts
 from report.leaderboard.board import Board, Row, build_board
 from report.systems.items import items_of
-from report.systems.parts import parts_of
-from report.systems.profile import BREADTH, LATE, REDUNDANT, profile
+from report.systems.parts import BREADTH, LATE, REDUNDANT, parts_of, profile
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
 
