@@ -73,8 +73,7 @@ class Format:
 
     meaning: str
     of: str
-    write: Callable[[Export], tuple[int | None, Written]]
-    """Its bytes, and how many rows they hold where those are counted."""
+    write: Callable[[Export], Written]
     is_binary: bool = False
     """It is no text, or a folder, and never goes to stdout."""
 
@@ -102,11 +101,10 @@ def export(
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
     run_id = run_named(lake, run, choice.benchmark, choice.protocol) if run else ""
-    n_rows, data = chosen.write(Export(lake, run_id, table, choice))
+    data = chosen.write(Export(lake, run_id, table, choice))
     write(output, data)
     n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
-    counts = "" if n_rows is None else f"{counted(n_rows, 'row')}, "
-    return f"{output or 'stdout'}: {counts}{counted(n_bytes, 'byte')}"
+    return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:
@@ -135,7 +133,7 @@ def _numbers(boards: list[Board]) -> pl.DataFrame:
         for column in board.columns
         for average in AVERAGES
         if (value := row.value(column, average)) is not None
-        for cell, is_ranked in [(row.cells[column.measure], (column.measure, average) == (row.primary, row.own))]
+        for cell, is_ranked in [(row.cells[column.measure], column == row.primary and average == column.average)]
     ]
     if not rows:
         message = "there is no number to export: no run has been scored"
@@ -155,49 +153,31 @@ _FORMULA = r"^[=+\-@\t\r\n\x{ff1d}\x{ff0b}\x{ff0d}\x{ff20}]"
 """How a formula begins, also in full width; a spreadsheet skips leading tabs and ends of lines."""
 
 
-def _json(rows: pl.DataFrame) -> bytes:
-    return (rows.write_json() + "\n").encode()
-
-
 def _parquet(rows: pl.DataFrame) -> bytes:
     into = BytesIO()
     rows.write_parquet(into, compression="zstd")
     return into.getvalue()
 
 
-def _of_boards(write_: Callable[..., bytes]) -> Callable[[Export], tuple[int, bytes]]:
-    return lambda of: (of.rows.height, write_(of.boards, is_chosen=bool(of.choice.metrics)))
-
-
-def _of_rows(write_: Callable[[pl.DataFrame], bytes]) -> Callable[[Export], tuple[int, bytes]]:
-    return lambda of: (of.rows.height, write_(of.rows))
-
-
-def _of_ranking(write_: Callable[[pl.DataFrame], bytes]) -> Callable[[Export], tuple[int, bytes]]:
-    return lambda of: (of.run.ranking.height, write_(of.run.ranking))
-
-
 FORMATS: Mapping[str, Format] = {
-    "csv": Format("comma-separated values, a row per number", "both", _of_rows(_csv)),
-    "json": Format("a list of objects", "both", _of_rows(_json)),
-    "parquet": Format("Parquet; needs -o", "both", _of_rows(_parquet), is_binary=True),
+    "csv": Format("comma-separated values, a row per number", "both", lambda of: _csv(of.rows)),
+    "json": Format("a list of objects", "both", lambda of: f"{of.rows.write_json()}\n".encode()),
+    "parquet": Format("Parquet; needs -o", "both", lambda of: _parquet(of.rows), is_binary=True),
     "md": Format(
         "a Markdown table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        _of_boards(markdown),
+        lambda of: markdown(of.boards, is_chosen=bool(of.choice.metrics)),
     ),
     "latex": Format(
         "a LaTeX document, a table per protocol with the page's columns, or the metrics of --metrics",
         "leaderboards",
-        _of_boards(latex),
+        lambda of: latex(of.boards, is_chosen=bool(of.choice.metrics)),
     ),
-    "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", _of_ranking(trec)),
+    "trec": Format("a TREC run: six columns, documents as path#L10-L20", "a run", lambda of: trec(of.run.ranking)),
     "qrels": Format(
-        "TREC's relevance judgements for that run, under one protocol",
-        "a run",
-        lambda of: (of.run.qrels.height, qrels(of.run.qrels)),
+        "TREC's relevance judgements for that run, under one protocol", "a run", lambda of: qrels(of.run.qrels)
     ),
-    "tsv": Format("tab-separated columns: item_id, document, rank, score", "a run", _of_ranking(tsv)),
+    "tsv": Format("tab-separated columns: item_id, document, rank, score", "a run", lambda of: tsv(of.run.ranking)),
     "beir": Format(
         "a folder in BEIR's layout: the run's documents and queries with their texts, judgements, run.trec; needs -o",
         "a run",
@@ -205,9 +185,7 @@ FORMATS: Mapping[str, Format] = {
         is_binary=True,
     ),
     "contextbench": Format(
-        "JSON lines as ContextBench's evaluator writes them",
-        "a run",
-        lambda of: (None, context_json(of.lake, of.run_id)),
+        "JSON lines as ContextBench's evaluator writes them", "a run", lambda of: context_json(of.lake, of.run_id)
     ),
 }
 """Every format by name."""

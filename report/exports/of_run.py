@@ -64,8 +64,8 @@ def _lines(rows: pl.DataFrame, line: pl.Expr) -> bytes:
     return "".join(f"{text}\n" for text in rows.select(line).to_series()).encode()
 
 
-def beir_folder(run: ExportedRun) -> tuple[int, Mapping[str, bytes]]:
-    """How many documents, and `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
+def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
+    """The files `corpus.jsonl`, `queries.jsonl`, `qrels/test.tsv` and, as a TREC run, `run.trec`.
 
     BEIR has one corpus: where the run's items search several pools, the pool's id stands before a document's.
     """
@@ -97,7 +97,7 @@ def beir_folder(run: ExportedRun) -> tuple[int, Mapping[str, bytes]]:
         "queries.jsonl": asks.write_ndjson(),
         "qrels/test.tsv": _tabbed(judged, **{"query-id": "item_id", "corpus-id": "document", "score": "grade"}),
     }
-    return corpus.height, {**{name: text.encode() for name, text in files.items()}, "run.trec": trec(ranked)}
+    return {**{name: text.encode() for name, text in files.items()}, "run.trec": trec(ranked)}
 
 
 def _files(run: ExportedRun) -> pl.DataFrame:

@@ -95,8 +95,8 @@ def _bold(board: Board, column: Column | None) -> set[int]:
     return {
         line
         for line, row in enumerate(board.systems)
-        if (best and score(row.value(column, board.averaged(column, board.average))) == best)
-        or (column.measure == row.primary and first is not None and row.head and row.head.tie_group == first)
+        if (best and score(row.value(column)) == best)
+        or (column.measure == row.primary.measure and first is not None and row.head and row.head.tie_group == first)
     }
 
 
@@ -104,7 +104,7 @@ def _caption(board: Board) -> str:
     n = f"n = N = {board.n_items:,} where no cell or line says otherwise"
     said = f"{board.benchmark.title}, {board.protocol.name}, {board.slice[1]}, {board.averaging}; {n}"
     said = f"{said}; {ITEM_INTERVALS}" if board.is_of_items and board.has("low") else said
-    means = dict.fromkeys(each.metric for each in board.columns if board.averaged(each, board.average) != board.average)
+    means = dict.fromkeys(each.metric for each in board.columns if each.average != board.average)
     return f"{said}; means over items: {', '.join(means)}" if means else said
 
 
@@ -114,7 +114,7 @@ _SYSTEM = "System"
 def _columns(board: Board, *, is_chosen: bool) -> list[_Listed]:
     """Rank where the first metric is what ranks are by, system, and what the page shows or the metrics chosen."""
     rows = board.in_parts
-    is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary for row in rows)
+    is_ranked = board.has("rank", board.systems) and all(board.primary.measure == row.primary.measure for row in rows)
     ranks = [_Listed("Rank", [_rank(row) for row in rows])] if is_ranked else []
     numbers = _chosen(board, rows) if is_chosen else _as_on_the_page(board, rows)
     return [*ranks, _Listed(_SYSTEM, [_name(row) for row in rows]), *numbers]
@@ -165,10 +165,10 @@ def _with(value: float | None, ends: Sequence[float | None] | Interval, digits: 
 
 def _number(board: Board, row: Row, column: Column) -> str:
     """The number with its interval, and over how many items it is where those are not the board's."""
-    average, cell = board.averaged(column, board.average), row.cells.get(column.measure)
-    if cell is None or cell.average(average) is None:
+    cell = row.cells.get(column.measure)
+    if cell is None or cell.average(column.average) is None:
         return MISSING
-    shown = _with(cell.average(average), cell.interval(average), SCORE_DIGITS)
+    shown = _with(cell.average(column.average), cell.interval(column.average), SCORE_DIGITS)
     return shown if cell.n == board.n_items else f"{shown} (n={cell.n:,})"
 
 

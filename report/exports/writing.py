@@ -32,37 +32,30 @@ def write(path: Path | None, data: Written) -> None:
     A device, a pipe or a link is written to, never replaced.
     """
     is_file = isinstance(data, bytes)
+    beside = None if path is None else path.with_name(f".goldspan.{os.getpid()}.tmp")
     try:
-        _write(path, data)
+        if path is None or beside is None:
+            assert isinstance(data, bytes)
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        elif not isinstance(data, bytes):
+            for name, content in data.items():
+                (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                (beside / name).write_bytes(content)
+            beside.rename(path)
+        elif path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(data)
+        else:
+            beside.write_bytes(data)
+            beside.replace(path)
     except BrokenPipeError:
         raise
     except OSError as error:
         message = f"the {'file' if is_file else 'folder'} could not be written: {error.strerror or error}"
         hint = "Name one that is not there yet." if path and path.exists() and not is_file else ""
         raise GoldspanError(message, where=str(path or "stdout"), hint=hint) from error
-
-
-def _write(path: Path | None, data: Written) -> None:
-    if path is None:
-        assert isinstance(data, bytes)
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    if isinstance(data, bytes) and (path.is_symlink() or (path.exists() and not path.is_file())):
-        path.write_bytes(data)
-        return
-    beside = path.with_name(f".goldspan.{os.getpid()}.tmp")
-    try:
-        if isinstance(data, bytes):
-            beside.write_bytes(data)
-            beside.replace(path)
-            return
-        for name, content in data.items():
-            (beside / name).parent.mkdir(parents=True, exist_ok=True)
-            (beside / name).write_bytes(content)
-        beside.rename(path)
     finally:
-        if beside.is_dir():
+        if beside and beside.is_dir():
             shutil.rmtree(beside, ignore_errors=True)
-        else:
+        elif beside:
             beside.unlink(missing_ok=True)

@@ -36,30 +36,29 @@ class Row:
 
     run: Run
     cells: Mapping[Measure, Cell]
-    primary: Measure
-    own: Average
+    primary: Column
     n_asked: int
     n_items: int
 
     @property
     def head(self) -> Cell | None:
         """The primary metric's cell."""
-        return self.cells.get(self.primary)
+        return self.cells.get(self.primary.measure)
 
     @property
     def number(self) -> float | None:
         """What it is ranked by: the primary metric, averaged as the protocol does."""
-        return self.head.average(self.own) if self.head else None
+        return self.head.average(self.primary.average) if self.head else None
 
     @property
     def interval(self) -> Interval:
         """The interval of that."""
-        return self.head.interval(self.own) if self.head else (None, None)
+        return self.head.interval(self.primary.average) if self.head else (None, None)
 
-    def value(self, column: Column, average: Average) -> float | None:
-        """What stands in a column."""
+    def value(self, column: Column, average: Average | None = None) -> float | None:
+        """What stands in a column, averaged as the protocol does or in another way."""
         cell = self.cells.get(column.measure)
-        return None if cell is None else cell.average(average)
+        return None if cell is None else cell.average(average or column.average)
 
     @property
     def comparable(self) -> bool:
@@ -186,13 +185,8 @@ class Board:
         return sorted(rows, key=place)
 
     def averaged(self, column: Column, average: Average) -> Average:
-        """How a column is averaged in the table of one way of averaging.
-
-        The protocol's own table shows its own numbers: beside ratios of sums, means over items of what has no such
-        ratio and of what describes a run's steps.
-        """
-        is_mean = average == self.average == "micro" and (column.micro == "none" or column.of_steps)
-        return "macro" if is_mean else average
+        """How a column is averaged in the table of one way of averaging."""
+        return column.average if average == self.average else average
 
     def best(self, column: Column, average: Average) -> str:
         """The best number in a column as it is shown; empty when there is none.
@@ -224,12 +218,12 @@ def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None 
     heads = [found[primary] for found in cells.values() if primary in found]
     n_items = max((head.n_items for head in heads), default=0)
     n_asked = max((head.n_items - head.n_not_applicable for head in heads), default=0)
+    columns = columns_of(facts, protocol, primary, numbers)
     rows = [
-        Row(run, cells.get(run.run_id, {}), primary, rule.primary.aggregate, n_asked, n_items)
+        Row(run, cells.get(run.run_id, {}), columns[0], n_asked, n_items)
         for run in sorted(runs, key=lambda run: (run.system, run.run_id))
         if _belongs(run, protocol, cells)
     ]
-    columns = columns_of(facts, protocol, primary, numbers)
     board = Board(facts, facts.benchmarks[protocol.benchmark], protocol, where, columns, (), tuple(rows), n_items)
     ordered = board.in_order(rows, board.average)
     ranked, unranked = (tuple(row for row in ordered if row.comparable is flag) for flag in (True, False))

@@ -61,13 +61,18 @@ def cells_in(rows: pl.DataFrame) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Column:
-    """One metric at one cut-off; `in_characters`: its cut-off is a budget of non-whitespace characters."""
+    """One metric at one cut-off; `in_characters`: its cut-off is a budget of non-whitespace characters.
+
+    `average` is how the protocol averages it: beside ratios of sums, means over items of what has no such ratio and of
+    what describes a run's steps.
+    """
 
     measure: Measure
     name: str
     better: Literal["higher", "lower", "neither"]
     micro: str
     of_steps: bool
+    average: Average
     declaration: Metric | None
     in_characters: bool = False
 
@@ -127,13 +132,15 @@ def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.Data
         granularity, metric, k = measure
         name = f"{metric}@{k}" if k else metric
         alone = named.count((metric, k)) == 1
-        rule = facts.metrics.get(metric)
+        rule, own = facts.metrics.get(metric), protocol.primary.aggregate
+        is_mean = rule is not None and own == "micro" and (rule.micro == "none" or rule.of_steps)
         return Column(
             measure=measure,
             name=name if alone else f"{granularity} {name}",
             better="higher" if rule is None else rule.direction,
             micro="ratio" if rule is None else rule.micro,
             of_steps=rule is not None and rule.of_steps,
+            average="macro" if is_mean else own,
             declaration=rule,
             in_characters=rule is not None and rule.cut == "budget",
         )

@@ -72,8 +72,7 @@ def by_characters(board: Board) -> list[Frontier]:
             Offer(row, column, board.characters[at][0], value)
             for row in board.systems
             for column in columns
-            if (at := (row.run.run_id, column.k)) in board.characters
-            and (value := row.value(column, board.averaged(column, board.average))) is not None
+            if (at := (row.run.run_id, column.k)) in board.characters and (value := row.value(column)) is not None
         ]
         if columns:
             what, measure = f"reading-{columns[0].metric}", columns[0].measured

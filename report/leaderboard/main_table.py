@@ -41,8 +41,13 @@ class MainTable:
         self.n_ranked = min(len(systems), N_SHOWN)
         self.n_systems = len(systems) + len(apart)
         self.digits = _digits(systems)
-        self.marks = _marks(board, reference)
-        self.reach = _reach(systems, self.marks)
+        # Of each baseline the reference itself where it is one, else the best.
+        baselines = sorted((row for row in board.rows if row.run.baseline), key=lambda row: row is not reference)
+        best = list({row.run.retriever: row for row in reversed(baselines)}.values())
+        self.marks = [row for row in board.rows if row in best]
+        reach = max([0.0, *(end for row in systems for end in (row.number, row.interval[1]) if end is not None)])
+        near = (row.number for row in self.marks if row.number is not None and row.number <= _FAR * reach)
+        self.reach = max([reach, *near]) or 1.0
         self.above = _above(board, reference) if reference else {}
         self.read = {run_id: read for (run_id, cut), (read, _) in board.characters.items() if cut == k}
         self.has_ranks = board.has("rank", systems)
@@ -61,21 +66,6 @@ def _digits(systems: Sequence[Row]) -> int:
     ends = [row.interval for row in systems]
     widths = sorted(high - low for low, high in ends if low is not None and high is not None)
     return COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
-
-
-def _marks(board: Board, reference: Row | None) -> list[Row]:
-    """Of each baseline the reference itself where it is one, else the best."""
-    baselines = [row for row in board.rows if row.run.baseline]
-    best = {row.run.retriever: row for row in reversed(baselines)}
-    best |= {row.run.retriever: row for row in baselines if row is reference}
-    return [row for row in baselines if best[row.run.retriever] is row]
-
-
-def _reach(systems: Sequence[Row], marks: Sequence[Row]) -> float:
-    """As far as the systems and what is near them reach."""
-    ends = [end for row in systems for end in (row.number, row.interval[1]) if end is not None]
-    reach = max([*ends, 0.0])
-    return max([reach, *(row.number for row in marks if row.number is not None and row.number <= _FAR * reach)]) or 1.0
 
 
 def _above(board: Board, reference: Row) -> dict[str, tuple[float, float | None, float | None]]:

@@ -185,7 +185,7 @@ def _lines(board: Board, column: Column) -> list[SizedLine]:
     """Every family and retriever with enough sizes, by name; without a measured size that of the name."""
     found: dict[tuple[str, str, bool], SizedLine] = {}
     for row in board.rows:
-        run, value = row.run, row.value(column, board.averaged(column, board.average))
+        run, value = row.run, row.value(column)
         sized, chunks = _SIZED.fullmatch(run.chunker or ""), board.facts.chunks_of(run)
         if sized and value is not None:
             line = found.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run, {}))

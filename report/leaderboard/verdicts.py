@@ -66,7 +66,7 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
     for key, pairs in compared.partition_by(*measure, *where, as_dict=True).items():
         if (column := columns.get(key[:3])) is None:
             continue
-        rows, average = by_view[key], board.averaged(column, board.average)
+        rows, average = by_view[key], column.average
         whole = (rows["n_items"] - rows["n_not_applicable"]).max()
         lines = [(run_id, number, n == whole) for run_id, number, n in rows.select("run_id", average, "n").iter_rows()]
         sign = 1 if column.better == "lower" else -1

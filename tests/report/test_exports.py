@@ -265,7 +265,7 @@ def test_a_systems_name_serves_where_it_has_one_run(small: Lake, tmp_path: Path)
 def test_what_was_written_is_said(small: Lake, tmp_path: Path) -> None:
     said = command("report", "export", RUN, "--format", "trec", "-o", tmp_path / "x.trec", "--lake", small.root)
     n_bytes = (tmp_path / "x.trec").stat().st_size
-    assert (said.code, said.out, said.err) == (0, "", f"wrote {tmp_path / 'x.trec'}: 10 rows, {n_bytes} bytes\n")
+    assert (said.code, said.out, said.err) == (0, "", f"wrote {tmp_path / 'x.trec'}: {n_bytes} bytes\n")
 
 
 def test_a_folder_that_does_not_exist_is_not_made(small: Lake, tmp_path: Path) -> None:
