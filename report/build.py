@@ -7,7 +7,7 @@ import os
 import shutil
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from lake.fingerprint import fingerprint, sha256_of_file
 from lake.store import Lake
 from lake.tables import TABLES
 from lake.text import counted
-from report.folder import MANIFEST, Manifest, SiteFolder
+from report.folder import MANIFEST, File, Manifest, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _READ = tuple(name for name in TABLES if name not in {"blobs", "symbols", "costs
 class Built:
     """What a build did: the site's files with facts, among them `bytes`; or that it is current, and left alone."""
 
-    files: Mapping[str, Mapping[str, object]]
+    files: Mapping[str, File]
     is_current: bool
 
 
@@ -79,7 +79,7 @@ def build(
     if stored := folder.current(made_from, costs):
         return Built(stored.files, is_current=True)
     with folder.building() as new:
-        manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}), say, since, url, item_text)
+        manifest = _write(lake, new, Manifest(made_from, lake_id, costs, {}, {}), say, since, url, item_text)
         (new / MANIFEST).write_text(manifest.text(), encoding="utf-8")
         if (lake_state(lake), costs_state(lake)) != (lake_id, costs):
             message = "the lake changed while the site was being built; the site before it still stands"
@@ -166,13 +166,10 @@ def _write(
             each.result()
         downloads = material.downloads
         say(f"{counted(len(downloads), 'download')} written")
-    rows = {stored.path: {"rows": stored.n_rows} for stored in downloads}
+    rows = {stored.path: stored.n_rows for stored in downloads}
     written = {path.relative_to(new).as_posix(): path for path in sorted(new.rglob("*")) if path.is_file()}
-    files = {
-        name: {**rows.get(name, {}), "bytes": path.stat().st_size, "sha256": sha256_of_file(path)}
-        for name, path in written.items()
-    }
-    return replace(made_from, files=files, numbers={name: asdict(one) for name, one in sorted(numbers.items())})
+    files = {name: File(path.stat().st_size, sha256_of_file(path), rows.get(name)) for name, path in written.items()}
+    return replace(made_from, files=files, numbers=dict(sorted(numbers.items())))
 
 
 def _new_file(new: Path, path: str) -> Path:

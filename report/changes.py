@@ -3,40 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
-from pydantic import TypeAdapter, ValidationError
-
-from lake.errors import Exit, GoldspanError
 from report.downloads import Stored
-from report.folder import MANIFEST, Manifest
+from report.folder import Manifest, Number, Numbers
 from report.leaderboard.board import Board
 from report.shown import MISSING, count, score, slug
 
 PATH = "changes.json"
-
-
-@dataclass(frozen=True)
-class Number:
-    """A system's primary number on a board: over how many items, and of which run."""
-
-    value: float | None
-    n: int
-    run: str
-
-
-@dataclass(frozen=True)
-class Numbers:
-    """The primary numbers of a board, as a manifest keeps them: of which data, by which rules, and those of systems."""
-
-    title: str
-    path: str
-    data: str
-    rules: str
-    systems: Mapping[str, Number]
-
-
-_Kept = TypeAdapter(dict[str, Numbers])
 
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
@@ -44,27 +17,21 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     found = {}
     for board in boards:
         benchmark, protocol = board.benchmark, board.protocol
-        declared = benchmark
-        data = f"{' '.join(filter(None, [declared.source, declared.revision]))}, {count(benchmark.n_scorable)} items"
+        source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
         title = f"{benchmark.title}, {protocol.short}: {board.primary.title}, {board.averaging}"
         systems = {
             row.run.system: Number(row.number, row.head.n if row.head else 0, row.run.run_id) for row in board.every
         }
         if systems:
-            key, rules = f"{protocol.name} {protocol.task}".strip(), protocol.hash
-            found[key] = Numbers(title, f"{slug(benchmark.name)}.html", data, rules, systems)
+            path, data = f"{slug(benchmark.name)}.html", f"{source}, {count(benchmark.n_scorable)} items"
+            found[f"{protocol.name} {protocol.task}".strip()] = Numbers(title, path, data, protocol.hash, systems)
     return found
 
 
 def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> dict[str, object]:
     """What changed since a build whose manifest is given, as `changes.json` has it."""
-    try:
-        known = _Kept.validate_python(before.numbers or {})
-        rows = {name: int(str(facts["rows"])) for name, facts in before.files.items() if "rows" in facts}
-    except (ValidationError, ValueError) as error:
-        said = str(error).splitlines()[0]
-        message = f"the {MANIFEST} given by --since is not as it was written: {said}"
-        raise GoldspanError(message, hint="Take it from the published site again.", code=Exit.INVALID) from error
+    known = before.numbers
+    rows = {name: file.rows for name, file in before.files.items() if file.rows is not None}
     now = {one.path: one.n_rows for one in downloads}
     boards = [_of_board(known.get(name), numbers.get(name)) for name in ({**numbers, **known} if known else ())]
     changed = sorted(path for path in {*rows, *now} if rows.get(path) != now.get(path))

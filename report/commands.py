@@ -67,7 +67,7 @@ def build_(
         earlier_site = next(map(_published, earlier), None)
         built = build(store, site, console.say, earlier_site, _address(url), item_text)
     n_pages = sum(name.endswith(".html") for name in built.files)
-    n_bytes = sum(int(str(facts["bytes"])) for facts in built.files.values())
+    n_bytes = sum(file.bytes for file in built.files.values())
     outcome = Outcome(
         written=str(site), expected=n_pages, scored=n_pages, unit="pages", parts="files", hint="make serve"
     )

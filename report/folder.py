@@ -6,7 +6,7 @@ import json
 import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import polars as pl
@@ -22,26 +22,54 @@ FORMAT_VERSION = 1
 
 
 @dataclass(frozen=True)
+class File:
+    """A file of a site; of a table its rows."""
+
+    bytes: int
+    sha256: str
+    rows: int | None = None
+
+
+@dataclass(frozen=True)
+class Number:
+    """A system's primary number on a board: over how many items, and of which run."""
+
+    value: float | None
+    n: int
+    run: str
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The primary numbers of a board, as a manifest keeps them: of which data, by which rules, and those of systems."""
+
+    title: str
+    path: str
+    data: str
+    rules: str
+    systems: Mapping[str, Number]
+
+
+@dataclass(frozen=True)
 class Manifest:
-    """What a build wrote: the fingerprints of what it is made from, and rows, bytes and sha256 per file."""
+    """What a build wrote: the fingerprints of what it is made from, its files, and every board's primary numbers."""
 
     fingerprint: str
     """Of the lake but for costs, and of the code."""
     lake: str
     costs: str
     """Of what the runs cost: the one thing in which builds of lakes that were made alike differ."""
-    files: Mapping[str, Mapping[str, object]]
-    numbers: Mapping[str, object] | None = None
-    """What the next build compares its numbers with: see :mod:`report.changes`."""
+    files: Mapping[str, File]
+    numbers: Mapping[str, Numbers]
 
     def text(self) -> str:
         """As it is stored."""
-        said = {
-            "generator": GENERATOR,
-            "format": FORMAT_VERSION,
-            **vars(self),
-            "files": dict(sorted(self.files.items())),
+        kept = asdict(self)
+        files = {
+            name: {fact: value for fact, value in file.items() if value is not None}
+            for name, file in sorted(kept["files"].items())
         }
+        said = {"generator": GENERATOR, "format": FORMAT_VERSION, **kept, "files": files}
         return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -50,7 +78,7 @@ def manifest_in(file: Path) -> Manifest:
     said = json.loads(file.read_text(encoding="utf-8"))
     if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
         raise ValueError("it is no manifest that was written here")
-    return _Kept.validate_python({"numbers": None, "costs": "", **said})
+    return _Kept.validate_python({"numbers": {}, "costs": "", **said})
 
 
 _Kept = TypeAdapter(Manifest)
@@ -76,7 +104,7 @@ class SiteFolder:
         stored = self.manifest()
         if stored is None or (stored.fingerprint, stored.costs) != (fingerprint, costs):
             return None
-        paths = {self.root / name: facts.get("sha256") for name, facts in stored.files.items()}
+        paths = {self.root / name: file.sha256 for name, file in stored.files.items()}
         return stored if all(path.is_file() and sha256_of_file(path) == sha for path, sha in paths.items()) else None
 
     def check(self) -> None:
