@@ -55,6 +55,16 @@ def _declare_sets(granularity: str) -> None:
         _declared(granularity, name, meaning, ks=(0,) if is_edit else (0, *DEPTHS))(at)
 
 
+@metric(
+    "symbol_all", title="All gold definitions", ks=(0, *DEPTHS), granularity="symbol", micro="equals macro",
+    shape="gathered",
+)  # fmt: skip
+def symbol_all(k: int) -> Ratio:
+    """Whether all gold definitions are in the final context, at k in a ranking's first k results: 1 or 0."""
+    n_hit, n_gold = pl.col(f"n_hit/symbol@{k}"), pl.col("n_gold/symbol")
+    return Ratio((n_hit == n_gold) & (n_gold > 0), _ONE)
+
+
 def _declare_trajectory(granularity: str) -> None:
     """What a run's way was worth."""
     what = _OF[granularity]

@@ -88,6 +88,24 @@ def file_mrr(k: int) -> Ratio:
     return Ratio((1.0 / pl.col("rank")).filter(within(k)).max(), _ONE)
 
 
+@metric("all_files", title="All gold files", ks=(1, 3, 5), granularity="file", micro="equals macro", shape="filed")
+def all_files(k: int) -> Ratio:
+    """Whether all gold files are among the first k different files of the list: 1 or 0.
+
+    Agentless and Loc-Bench call it Acc@k. Not defined for random.
+    """
+    return Ratio(hits_within(k) == _N_RELEVANT.first(), _ONE)
+
+
+@metric(
+    "all_lines", title="All gold lines", ks=LINE_BUDGETS, granularity="line", micro="equals macro", shape="covered",
+    cut="lines",
+)  # fmt: skip
+def all_lines(k: int) -> Ratio:
+    """Whether all gold lines are among the first k different lines returned, blank ones counted: 1 or 0."""
+    return Ratio(pl.col(size_at("n_both", "lines", k)) == _N_GOLD, _ONE)
+
+
 @metric("lines_coverage", title="Coverage", ks=LINE_BUDGETS, granularity="line", shape="covered", cut="lines")
 def lines_coverage(k: int) -> Ratio:
     """Share of the gold lines that are among the first k different lines returned, blank ones counted."""

@@ -39,9 +39,10 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     # Under rules of contexts the rankings among the runs are measured as lists too.
     by_hits = protocol.context is not None or any(one.shape in BY_HITS for one in measures)
     by_lines = metric.shape == "covered" and any(one.shape == "covered" for one in measures)
+    by_sets = metric.shape == "gathered" and metric.granularity in {one.granularity for one in measures}
     is_general = metric.by_rank_alone or metric.shape in ("filed", "listed")
     is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
-    if metric not in measures and not by_lines and not (by_hits and (is_general or is_graded)):
+    if metric not in measures and not by_lines and not by_sets and not (by_hits and (is_general or is_graded)):
         return f"{metric.name} is not measured under {protocol.name}"
     is_of_steps = protocol.context is not None and metric.shape not in _OF_RESULTS
     deepest = N_RANKED_STEPS if is_of_steps else task.depth

@@ -81,7 +81,9 @@ def by_lines(
     ranking: Sequence[Span], gold: Sequence[Span], pool: Sequence[Span], ks: Sequence[int]
 ) -> dict[str, float]:
     """Our values for one item whose gold is lines, of every measure that needs more than ranks."""
-    names = [name for name in metrics() if name in ("ndcg_graded", "judged") or name.startswith(("file_", "lines_"))]
+    names = [
+        name for name in metrics() if name in ("ndcg_graded", "judged") or name.startswith(("file_", "lines_", "all_"))
+    ]
     names = [name for name in names if metrics()[name].shape != "gathered"]
     protocol = dataclasses.replace(
         protocol_named("repoeval@chunking-v1"),
@@ -137,6 +139,8 @@ def test_measures_of_lines_and_files_are_trec_evals_or_their_definitions(
             "ndcg_graded": theirs.get(f"ndcg_cut_{k}", 0.0),
             "judged": 1.0 if ranking else 0.0,
             "file_recall": len(places) / len(gold_files),
+            "all_files": float(len(places) == len(gold_files)),
+            "all_lines": float(both == len(lines(*gold))),
             "file_mrr": 1 / places[0] if places else 0.0,
             "lines_coverage": both / len(lines(*gold)),
             "lines_precision": both / k,
