@@ -22,10 +22,7 @@ BEFORE_INSERTION = "before-insertion"
 _HUNK = re.compile(r"@@ -(\d{1,10})(?:,(\d{1,10}))? \+(\d{1,10})(?:,(\d{1,10}))? @@")
 _NEW_NAME = re.compile(r"\+\+\+ [ab]/(.+)", re.DOTALL)
 _NOWHERE = "/dev/null"
-# What git puts before the old and the new name: plain, `diff.mnemonicPrefix` and `--no-index`; turned round by `-R`.
-_PREFIXES = frozenset(
-    pair for one, other in ("ab", "iw", "ci", "cw", "ow", "12") for pair in ((one, other), (other, one))
-)
+_RULES = frozenset({"--", "---"})
 _QUOTED = re.compile(rb'\\([0-7]{3}|[abtnvfr"\\])')
 _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
@@ -71,7 +68,7 @@ def edited_lines(patch: str, reading: Reading) -> Edited:
     lines = patch.encode(errors="replace").decode().split("\n")
     if not lines[-1]:
         lines.pop()
-    return _official(lines) if reading == "official" else _Docs(lines).read()
+    return _official(lines) if reading == "official" else _docs(lines)
 
 
 def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
@@ -112,123 +109,84 @@ def _official(lines: list[str]) -> Edited:
     return Edited(sorted(found))
 
 
-class _Docs:
-    """One pass over a patch's lines by the `docs` reading."""
+def _docs(lines: list[str]) -> Edited:
+    kinds: dict[tuple[str, int], str] = {}
+    notes: list[str] = []
+    path, is_new, is_created, at = "", False, False, 0
+    while at < len(lines):
+        line, start, fault = lines[at].removesuffix("\r"), at, ""
+        at += 1
+        if line.startswith("@@") and not path:
+            fault = f"a hunk of no file: {line}"
+        elif line.startswith("@@"):
+            edited, at, fault = _hunk(lines, start)
+            for number, kind in edited if not is_created else ():
+                if kind == DELETED or (path, number) not in kinds:
+                    kinds[path, number] = kind
+        elif line.startswith("diff "):
+            path, is_new = "", False
+        elif _is_head(lines, start):
+            path, is_created = _path(*map(_named, lines[start : start + 2]), is_new=is_new)
+            is_new, at = False, start + 2
+        elif line.startswith(("new file mode ", "copy from ")):
+            is_new = True
+        elif line.startswith(("Binary files ", "GIT binary patch")) and not is_new:
+            fault = "a binary file's change has no lines"
+        if fault:
+            notes.append(f"line {start + 1} of the patch: {fault}" + (f" ({path})" if path else ""))
+    return Edited(sorted(EditedLine(path, line, kind) for (path, line), kind in kinds.items()), notes)
 
-    def __init__(self, lines: list[str]) -> None:
-        self.lines = lines
-        self.at = 0
-        self.kind: dict[tuple[str, int], str] = {}
-        self.notes: list[str] = []
-        self._new_file()
 
-    def read(self) -> Edited:
-        while self.at < len(self.lines):
-            line = self.lines[self.at].removesuffix("\r")
-            if line.startswith("@@"):
-                self._hunk(line)
-                continue
-            if line.startswith("diff "):
-                self._new_file(line)
-            elif self._is_head():
-                self._name()
-                self.at += 1
-            elif line.startswith(("new file mode ", "copy from ")):
-                self.is_new = True
-            elif line.startswith("rename from "):
-                self.renamed = _unquoted(line.removeprefix("rename from "))
-            elif line.startswith(("Binary files ", "GIT binary patch")) and not self.is_new:
-                self._note("a binary file's change has no lines")
-            self.at += 1
-        return Edited(sorted(EditedLine(path, line, kind) for (path, line), kind in self.kind.items()), self.notes)
+def _is_head(lines: list[str], at: int) -> bool:
+    """Whether a file's two names stand there; a `---` alone is a mail's rule or a removed line."""
+    return lines[at].startswith("--- ") and at + 1 < len(lines) and lines[at + 1].startswith("+++ ")
 
-    def _new_file(self, diff_line: str = "") -> None:
-        self.diff_line = diff_line
-        self.path = self.renamed = ""
-        self.is_new = self.is_created = False
 
-    def _is_head(self) -> bool:
-        """Whether a file's two names stand here; a `---` alone is a mail's rule or a removed line."""
-        return self._starts(0, "--- ") and self._starts(1, "+++ ")
+def _path(old: str, new: str, *, is_new: bool) -> tuple[str, bool]:
+    """The file whose lines hunks below two names count, and whether it is created, so that none of them was there."""
+    if is_new or old == _NOWHERE:
+        return new, True
+    # `a/` and `b/`, those of diff.mnemonicPrefix, or none at all.
+    is_prefixed = old.startswith("a/") if new == _NOWHERE else old[1:2] == new[1:2] == "/" and old[0] != new[0]
+    return (old[2:] or old) if is_prefixed else old, False
 
-    def _starts(self, ahead: int, mark: str) -> bool:
-        at = self.at + ahead
-        return at < len(self.lines) and self.lines[at].startswith(mark)
 
-    def _name(self) -> None:
-        old, new = (_named(self.lines[at]) for at in (self.at, self.at + 1))
-        self.is_created = self.is_new or old == _NOWHERE
-        (first, _, rest), other = old.partition("/"), new.partition("/")[0]
-        if new == _NOWHERE:
-            # Nothing to compare with but the line above, which has an unprefixed name twice.
-            is_prefixed = first == "a" and not self.diff_line.endswith(f" {old} {old}")
-        else:
-            is_prefixed = (first, other) in _PREFIXES
-        self.path = new if self.is_created else self.renamed or (rest if is_prefixed and rest else old)
-        self.renamed, self.is_new = "", False
-
-    def _hunk(self, line: str) -> None:
-        head = _HUNK.match(line)
-        if head is None or not self.path:
-            combined = "a hunk of a merge, with no one old file" if line.startswith("@@@") else "no hunk's head"
-            self._note(f"{combined if head is None else 'a hunk of no file'}: {line}")
-            self.at += 1
-            return
-        start, n_old, _, n_new = (int(number or 1) for number in head.groups(default="1"))
-        where, self.at = self.at, self.at + 1
-        # Without old lines a hunk's head names the line before it.
-        old = max(start - 1, 0) if n_old else start
-        deleted: list[int] = []
-        inserts = False
-        while n_old > 0 or n_new > 0:
-            mark = self._mark(n_old, n_new)
-            if not mark:
-                break
-            if mark == " ":
-                self._change(deleted, old, inserts=inserts)
-                deleted, inserts = [], False
-            elif mark == "-":
-                deleted.append(old)
-            elif mark == "+":
-                inserts = True
-            n_old -= mark in " -"
-            n_new -= mark in " +"
-            old += mark in " -"
-            self.at += 1
-        self._change(deleted, old, inserts=inserts)
-        if (n_old, n_new) != (0, 0):
-            self._note("a hunk that is cut off, or whose head counts other lines than it has", where)
-        elif self.at < len(self.lines) and self.lines[self.at][:1] in {"+", "-"} and not self._ends_here():
-            self._note("a hunk that goes on below what its head counts; the rest is left out", where)
-
-    def _mark(self, n_old: int, n_new: int) -> str:
-        """What the line is to a hunk that wants so many more: its first character, or nothing where the hunk ends."""
-        if self.at == len(self.lines):
-            return ""
-        # Between a hunk's lines two names above another hunk's head are names, unless they are just what is missing.
-        if self._is_head() and self._starts(2, "@@ -") and (n_old, n_new) != (1, 1):
-            return ""
-        mark = self.lines[self.at][:1]
+def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
+    """The old lines that a hunk edits, the place of the line below it, and what is wrong with it."""
+    head = _HUNK.match(lines[at])
+    at += 1
+    if head is None:
+        return [], at, f"no hunk's head: {lines[at - 1].rstrip()}"
+    start, n_old, _, n_new = (int(number) for number in head.groups(default="1"))
+    # Without old lines a hunk's head names the line before it.
+    old = max(start - 1, 0) if n_old else start
+    edited: list[tuple[int, str]] = []
+    deletes, inserts_at = False, -1
+    while (n_old > 0 or n_new > 0) and at < len(lines):
         # Editors strip the blank of an empty context line.
-        mark = " " if mark in {"", "\r"} else mark
-        return mark if mark in " -+\\" else ""
-
-    def _ends_here(self) -> bool:
-        """Whether another file's names follow, or the signature below a mailed patch."""
-        return self._is_head() or self.lines[self.at].rstrip() in {"--", "---"}
-
-    def _change(self, deleted: list[int], old: int, *, inserts: bool) -> None:
-        """Take note of neighbouring changed lines; `old` is the line after them."""
-        if self.is_created:
-            return
-        for line in deleted:
-            self.kind[self.path, line] = DELETED
-        if inserts and not deleted:
-            self.kind.setdefault((self.path, max(old - 1, 0)), BEFORE_INSERTION)
-
-    def _note(self, what: str, at: int | None = None) -> None:
-        line = (self.at if at is None else at) + 1
-        self.notes.append(f"line {line} of the patch: {what}" + (f" ({self.path})" if self.path else ""))
+        mark = lines[at].rstrip("\r")[:1] or " "
+        if mark not in " -+\\":
+            break
+        if mark == " ":
+            edited += [(inserts_at, BEFORE_INSERTION)] if inserts_at >= 0 and not deletes else []
+            deletes, inserts_at = False, -1
+        elif mark == "-":
+            edited.append((old, DELETED))
+            deletes = True
+        elif mark == "+":
+            inserts_at = max(old - 1, 0)
+        n_old -= mark in " -"
+        n_new -= mark in " +"
+        old += mark in " -"
+        at += 1
+    edited += [(inserts_at, BEFORE_INSERTION)] if inserts_at >= 0 and not deletes else []
+    fault = ""
+    if (n_old, n_new) != (0, 0):
+        fault = "a hunk that is cut off, or whose head counts other lines than it has"
+    # Below may stand another file's names, or the signature of a mailed patch.
+    elif "".join(lines[at : at + 1])[:1] in {"+", "-"} and not _is_head(lines, at) and lines[at].rstrip() not in _RULES:
+        fault = "a hunk that goes on below what its head counts; the rest is left out"
+    return edited, at, fault
 
 
 def _named(line: str) -> str:

@@ -20,7 +20,7 @@ import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # ships no types
 import pytest
 
-from ingest.benchmarks.repobench_r.rows import rows_of
+from ingest.benchmarks.repobench_r.rows import FIELDS, numbered_rows
 from ingest.benchmarks.repobench_r.unpickling import BrokenPickleError, plain_values, unpacked
 from ingest.sources.archive import open_archive
 from ingest.sources.folder import read_folder
@@ -78,7 +78,7 @@ def test_rows_that_stand_in_a_pickle_once_and_are_told_many_times_are_read_to_a_
     shared = {"context": [""] * 10_000}
     data = gzip.compress(pickle.dumps({"test": {"easy": [shared] * 10_000}}))
     rejects = Rejects()
-    n = sum(1 for _ in rows_of(Entry("test.gz", len(data), lambda: data), "test", rejects))
+    n = sum(1 for _ in numbered_rows([Entry("test.gz", len(data), lambda: data)], "test", rejects, FIELDS))
     assert 100 < n < 1_000
     (reject,) = rejects
     assert "the rows from here on are not read" in reject.reason

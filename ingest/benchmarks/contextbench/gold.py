@@ -30,8 +30,7 @@ GOLD_KEYS = ("gold_context", "init_ctx", "add_ctx", "gold_ctx")
 """Where a row may have its gold: one list, or what an annotator began with and what was added to it."""
 
 _FIELDS = ("file", "start_line", "end_line")
-# The published blocks have a full-width colon; files that were typed again may have the ASCII one.
-_HEAD = re.compile(r"^context(\d{1,9})([：:])[ \t]*\r?$", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
+_HEAD = re.compile(r"^context(\d{1,9})：[ \t]*\r?$\n?", re.MULTILINE)  # noqa: RUF001  # the colon is theirs
 _DIFF = re.compile(r"^(diff --git |--- )", re.MULTILINE)
 _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}")
 
@@ -68,16 +67,12 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
 def decode_gold(value: object) -> list[GoldSpan]:
     """One gold context: a list of objects or its JSON text, or text blocks, each below a line `context<n>：`.
 
-    Lines are left as they are numbered; an empty list is a gold context that names nothing.
+    Lines are left as they are numbered; an empty list names nothing.
     """  # noqa: RUF002  # the colon is theirs
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
         check(text.strip() != "", "it is an empty text")
-        return decode_gold(_json(text)) if text.lstrip()[0] in "[{" else _blocks(text)
-    if isinstance(value, Mapping):
-        if any(key in value for key in GOLD_KEYS):
-            return gold_of(value)
-        value = _rows(value)
+        return decode_gold(_json(text)) if text.lstrip()[0] == "[" else _blocks(text)
     if isinstance(value, (list, tuple)):
         return [_span(one, f"span {place}") for place, one in enumerate(value, start=1)]
     raise FieldError(reason=f"it is {_called(value)}, not a list of spans")
@@ -126,16 +121,6 @@ def _json(text: str) -> object:
         raise FieldError(reason=f"it is not JSON ({error}); is it cut off?") from error
 
 
-def _rows(columns: Mapping[object, object]) -> object:
-    """An object of equally long lists, as `datasets` writes a list of objects, as that list; else the object alone."""
-    lists = {key: column for key, column in columns.items() if isinstance(column, (list, tuple))}
-    if not lists or len(lists) < len(columns):
-        return [columns]
-    is_even = len({len(column) for column in lists.values()}) == 1
-    check(is_even, f"its lists {', '.join(map(str, lists))} are not equally long")
-    return [dict(zip(lists, values, strict=True)) for values in zip(*lists.values(), strict=True)]
-
-
 def _span(one: object, where: str) -> GoldSpan:
     if not isinstance(one, Mapping):
         raise FieldError(reason=f"{where} is {_called(one)}, not an object with {', '.join(_FIELDS)}")
@@ -152,9 +137,8 @@ def _span(one: object, where: str) -> GoldSpan:
 
 
 def _line(value: object, what: str) -> int:
-    """A line's number, which an export may have as a text, or as a float where the column has gaps."""
-    is_written = isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value.strip())
-    if isinstance(value, (str, float)) and (is_written or (isinstance(value, float) and value.is_integer())):
+    """A line's number, which blocks have as a text."""
+    if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
         raise FieldError(reason=f"{what} is {_called(value)}, not a line's number, which starts at 1")
@@ -162,18 +146,11 @@ def _line(value: object, what: str) -> int:
 
 
 def _blocks(text: str) -> list[GoldSpan]:
-    """The spans of text blocks; a block's content ends where the next one's head stands."""
-    heads = [match for match in _HEAD.finditer(text) if match[2] != ":" or text.startswith("file:", match.end() + 1)]
-    if not heads or text[: heads[0].start()].strip():
+    """The spans of text blocks; a block's content ends where the next one's head is."""
+    before, *blocks = _HEAD.split(text)
+    if not blocks or before.strip():
         raise FieldError(reason="it is neither a JSON list nor text blocks that begin with `context0` and a colon")
-    spans = []
-    first = int(heads[0][1])
-    ends = [match.start() for match in heads[1:]] + [len(text)]
-    for place, (head, end) in enumerate(zip(heads, ends, strict=True)):
-        is_next = first <= 1 and int(head[1]) == first + place
-        check(is_next, f"context{head[1]} is block {place + 1}: a block before it is missing")
-        spans.append(_block(text[head.end() + 1 : end], f"context{head[1]}"))
-    return spans
+    return [_block(block, f"context{n}") for n, block in zip(blocks[::2], blocks[1::2], strict=True)]
 
 
 def _block(text: str, where: str) -> GoldSpan:

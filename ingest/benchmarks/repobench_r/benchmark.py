@@ -30,7 +30,6 @@ from ingest.benchmarks.repobench_r.rows import (
     Row,
     checked_rows,
     numbered_rows,
-    weight_of,
 )
 from ingest.contents.blobs import pool_frames
 from ingest.sources.tree import Source
@@ -101,7 +100,7 @@ def _batches(rows: Iterable[RawRow]) -> Iterator[Sequence[RawRow]]:
     weight = 0
     for row in rows:
         waiting.append(row)
-        weight += weight_of(row.value)
+        weight += row.weight
         if len(waiting) == ROWS_AT_ONCE or weight > CHARACTERS_AT_ONCE:
             yield waiting
             waiting, weight = [], 0

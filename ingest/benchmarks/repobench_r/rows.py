@@ -57,38 +57,6 @@ def weight_of(value: object) -> int:
     return weight
 
 
-def rows_of(entry: Entry, split: str, rejects: Rejects, fields: Fields = FIELDS) -> Iterator[tuple[str, object]]:
-    """The raw rows of a file's split, each with its level, as far as the limits go.
-
-    What is left out is rejected: a file that cannot be read, a row that is too large, rows beyond the limits.
-    """
-    n_rows = n_characters = 0
-    most = MAX_ROWS_CHARACTERS
-    if not entry.path.endswith((".parquet", ".jsonl")) and entry.size != UNKNOWN_SIZE:
-        # What a pickle has once may stand in all its rows.
-        most = min(most, _PICKLED_CHARACTERS + _UNPACKED * entry.size)
-    try:
-        for level, row in _rows(entry, split, rejects, fields):
-            weight = weight_of(row)
-            n_rows += 1
-            n_characters += weight
-            if n_rows > MAX_ROWS or n_characters > most:
-                limits = f"{MAX_ROWS:,} rows and {most:,} characters"
-                reason = f"the rows from here on are not read: of one file {limits} are; split it"
-                rejects.add(entry.path, f"{split}, row {n_rows:,} of all", reason)
-                return
-            if weight > MAX_ROW_CHARACTERS:
-                reason = f"its texts have more than {MAX_ROW_CHARACTERS:,} characters, the most that are read of a row"
-                rejects.add(entry.path, f"{split}, row {n_rows:,} of all", reason, excerpt_of(row))
-            yield level, TOO_LARGE if weight > MAX_ROW_CHARACTERS else unpacked(row)
-    except (BrokenPickleError, UnsafePickleError, UnreadableEntryError, UnreadableParquetError) as error:
-        rejects.add(entry.path, "the whole file", str(error))
-
-
-TOO_LARGE: dict[str, object] = {}
-"""Stands in a row's place that was too large, so that those after it keep their numbers."""
-
-
 def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
     if entry.path.endswith((".parquet", ".jsonl")):
         yield from _exported(entry, split, rejects, fields)
@@ -151,28 +119,53 @@ class RawRow(NamedTuple):
 
     Attributes:
         n: Its number in its split and level, from 0 over all files.
+        weight: Characters of its texts.
     """
 
     where: str
     level: str
     n: int
     value: object
+    weight: int
 
 
 def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[RawRow]:
-    """Every raw row of some files' split, one file in memory at a time."""
+    """The raw rows of some files' split, one file in memory at a time.
+
+    What is left out is rejected: a file that cannot be read, a row that is too large, rows beyond the limits.
+    """
     counts = dict.fromkeys(LEVELS, 0)
     for entry in entries:
-        for level, value in rows_of(entry, split, rejects, fields):
-            yield RawRow(entry.path, level, counts[level], value)
-            counts[level] += 1
+        n_rows, n_characters, most = 0, 0, MAX_ROWS_CHARACTERS
+        if not entry.path.endswith((".parquet", ".jsonl")) and entry.size != UNKNOWN_SIZE:
+            # What a pickle has once may stand in all its rows.
+            most = min(most, _PICKLED_CHARACTERS + _UNPACKED * entry.size)
+        try:
+            for level, row in _rows(entry, split, rejects, fields):
+                weight = weight_of(row)
+                n_rows += 1
+                n_characters += weight
+                place = f"{split}, row {n_rows:,} of all"
+                if n_rows > MAX_ROWS or n_characters > most:
+                    limits = f"{MAX_ROWS:,} rows and {most:,} characters"
+                    reason = f"the rows from here on are not read: of one file {limits} are; split it"
+                    rejects.add(entry.path, place, reason)
+                    break
+                if weight > MAX_ROW_CHARACTERS:
+                    reason = (
+                        f"its texts have more than {MAX_ROW_CHARACTERS:,} characters, the most that are read of a row"
+                    )
+                    rejects.add(entry.path, place, reason, excerpt_of(row))
+                else:
+                    yield RawRow(entry.path, level, counts[level], unpacked(row), weight)
+                counts[level] += 1
+        except (BrokenPickleError, UnsafePickleError, UnreadableEntryError, UnreadableParquetError) as error:
+            rejects.add(entry.path, "the whole file", str(error))
 
 
 def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterator[Row]:
     """The raw rows that are as RepoBench-R's are; the others are rejected."""
-    for where, level, n, row in rows:
-        if row is TOO_LARGE:
-            continue
+    for where, level, n, row, _ in rows:
         try:
             yield _row(row, n, level)
         except FieldError as error:

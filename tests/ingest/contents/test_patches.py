@@ -88,11 +88,6 @@ def test_names_lose_the_prefixes_that_diffs_put_before_them(old: str, new: str, 
     assert docs(f"--- {old}\n+++ {new}\n@@ -1 +0,0 @@\n-one\n") == [(path, 0, "deleted")]
 
 
-def test_a_folder_called_a_stays_when_a_diff_has_no_prefixes() -> None:
-    patch = "diff --git a/x.py a/x.py\ndeleted file mode 100644\n--- a/x.py\n+++ /dev/null\n@@ -1 +0,0 @@\n-one\n"
-    assert docs(patch) == [("a/x.py", 0, "deleted")]
-
-
 def test_a_removed_line_that_looks_like_a_name_is_a_removed_line() -> None:
     patch = head("q.sql") + "@@ -1,3 +1,2 @@\n--- a comment\n-- a list\n kept\n+added\n"
     assert docs(patch) == [("q.sql", 0, "deleted"), ("q.sql", 1, "deleted"), ("q.sql", 2, "before-insertion")]
