@@ -48,21 +48,13 @@ def found(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
     return path, value
 
 
-def called(path: str) -> str:
-    """What a reject calls a field: one of RepoEval's by its own key alone."""
-    return path.removeprefix("metadata.")
-
-
 def wrong(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
     """The fault of a field that is not there, or not what is wanted."""
     path, value = found(row, paths)
     if value is not NOWHERE:
-        return FieldError(f"`{called(path)}` {wanted}")
-    above = path.rpartition(".")[0]
-    missed = " and ".join(f"`{one}`" for one in paths) + (" lead nowhere" if len(paths) > 1 else " leads nowhere")
-    if above and not isinstance(found(row, (above,))[1], dict):
-        return FieldError(f"`{above}` is to be an object; {missed}")
-    return FieldError(f"`{called(path)}` {wanted}; {missed}")
+        return FieldError(f"`{path}` {wanted}")
+    tried = " or ".join(f"`{tried}`" for tried in paths)
+    return FieldError(f"{tried} {wanted}, and leads nowhere")
 
 
 def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
@@ -72,7 +64,7 @@ def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None)
         return instead
     if not isinstance(value, str):
         raise wrong(row, paths, "is to be a text")
-    return encodable(value, called(path))
+    return encodable(value, path)
 
 
 def encodable(text: str, what: str) -> str:

@@ -70,47 +70,43 @@ def open_repository(wanted: Wanted, cache: Path) -> History:
 def mined(wanted: Wanted, history: History, tasks: list[str], declared: Mapping[str, Benchmark]) -> list[OwnBenchmark]:
     """A repository's benchmarks, one for each kind of task; nothing is mined before it is read."""
     name, repository = _names(wanted)
+    pinned = f"{history.head} n={wanted.n}" + (f" seed={wanted.seed}" if wanted.seed else "")
     made = []
     for task in tasks:
-        benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
         title, meaning = _MEANINGS[task]
-        benchmark = replace(
-            benchmark, title=title.format(name), meaning=meaning.format(name), find=declared[TASKS[task]].find
-        )
+        benchmark = own_benchmark(declared[TASKS[task]], f"{name}-{task}")
+        benchmark = replace(benchmark, title=title.format(name), meaning=meaning)
         source, subsets, said = _SOURCES[task](history, repository, wanted)
+        source = replace(source, name=_last(wanted.target), label=LABEL, pinned=pinned)
         made.append(OwnBenchmark(benchmark, source, subsets, said))
     return made
 
 
-def _completions(
-    history: History, repository: str, wanted: Wanted
-) -> tuple[Source, tuple[str, ...], Callable[[], str]]:
+_Mined = tuple[SampleSource, tuple[str, ...], Callable[[], str]]
+
+
+def _completions(history: History, repository: str, wanted: Wanted) -> _Mined:
     recipe = Recipe(repository, completions=("function",), limit=wanted.n, seed=wanted.seed)
-    repo = _at_head(history, repository, recipe)
-    source = SampleSource(
-        repoeval_folders([repo]), name=_last(wanted.target), label=LABEL, pinned=_pinned(history, wanted)
-    )
+    repo = _at_head(history, recipe)
+    source = SampleSource(repoeval_folders([repo]), name=repository)
     return source, ("function-2k",), lambda: f"{len(repo.completions['function']):,} completion tasks, in Python"
 
 
-def _lines(history: History, repository: str, wanted: Wanted) -> tuple[Source, tuple[str, ...], Callable[[], str]]:
+def _lines(history: History, repository: str, wanted: Wanted) -> _Mined:
     recipes = [
         Recipe(repository, language, completions=(), next_lines=("cff",), limit=-(-wanted.n // 2), seed=wanted.seed)
         for language in ("java", "python")
     ]
-    repos = [_at_head(history, repository, recipe) for recipe in recipes]
-    source = SampleSource(
-        repobench_folders(repos), name=_last(wanted.target), label=LABEL, pinned=_pinned(history, wanted)
-    )
+    repos = [_at_head(history, recipe) for recipe in recipes]
 
     def said() -> str:
-        n_rows = {one.recipe.language: sum(map(len, one.next_lines["cff"].values())) for one in repos}
-        return f"{n_rows['python']:,} next-line tasks in Python, {n_rows['java']:,} in Java"
+        n_java, n_python = (sum(map(len, one.next_lines["cff"].values())) for one in repos)
+        return f"{n_python:,} next-line tasks in Python, {n_java:,} in Java"
 
-    return source, ("python_cff/test", "java_cff/test"), said
+    return SampleSource(repobench_folders(repos), name=repository), ("python_cff/test", "java_cff/test"), said
 
 
-def _issues(history: History, repository: str, wanted: Wanted) -> tuple[Source, tuple[str, ...], Callable[[], str]]:
+def _issues(history: History, repository: str, wanted: Wanted) -> _Mined:
     repositories = HistoryRepositories(history.git.folder, history=history)
     miner = IssueMiner(history, repositories, repository, wanted.n, wanted.seed)
 
@@ -119,14 +115,7 @@ def _issues(history: History, repository: str, wanted: Wanted) -> tuple[Source, 
 
     digest = made_from(parameters=[history.head, repository, wanted.n, wanted.seed], code=[IssueMiner])
     entry = Entry("issues.jsonl", UNKNOWN_SIZE, rows, made_from=digest)
-    source = _IssueSource(
-        {".": [entry]},
-        own_repositories=repositories,
-        name=_last(wanted.target),
-        label=LABEL,
-        pinned=_pinned(history, wanted),
-    )
-    return source, ("full",), miner.said
+    return _IssueSource({".": [entry]}, own_repositories=repositories, name=repository), ("full",), miner.said
 
 
 _SOURCES = {"completion": _completions, "line": _lines, "issue": _issues}
@@ -147,7 +136,7 @@ _MEANINGS = {
 }
 
 
-def _at_head(history: History, repository: str, recipe: Recipe) -> Mined:
+def _at_head(history: History, recipe: Recipe) -> Mined:
     """The repository's source files at the head."""
     repositories = HistoryRepositories(history.git.folder, history=history)
     listing = history.listing(history.head)
@@ -160,10 +149,6 @@ def _at_head(history: History, repository: str, recipe: Recipe) -> Mined:
 
     files = [Entry(path, UNKNOWN_SIZE, partial(read, path), made_from=blob_id) for path, blob_id in wanted.items()]
     return Mined(recipe, files, "")
-
-
-def _pinned(history: History, wanted: Wanted) -> str:
-    return f"{history.head} n={wanted.n}" + (f" seed={wanted.seed}" if wanted.seed else "")
 
 
 def _names(wanted: Wanted) -> tuple[str, str]:

@@ -12,7 +12,6 @@ from ingest.benchmarks.fields import (
     NOWHERE,
     Fields,
     Paths,
-    called,
     check,
     found,
     is_encodable,
@@ -96,7 +95,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
 
 def _task(where: str, fields: Fields, position: str, row: JsonObject) -> tuple[Task, JsonObject]:
     prompt, ground_truth = text_at(row, fields["prompt"]), text_at(row, fields["ground_truth"])
-    check(ground_truth != "", f"`{called(found(row, fields['ground_truth'])[0])}` is empty")
+    check(ground_truth != "", f"`{found(row, fields['ground_truth'])[0]}` is empty")
     repo, *path = _fpath(row, fields["path"])
     line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
@@ -117,7 +116,7 @@ def _line_number(row: JsonObject, paths: Paths) -> int:
     path, value = found(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise wrong(row, paths, "is to be a whole number from 0")
-    check(value <= MAX_LINE, f"`{called(path)}` is a line that no file has")
+    check(value <= MAX_LINE, f"`{path}` is a line that no file has")
     return value
 
 

@@ -74,7 +74,7 @@ def test_parquet_and_a_table_without_names_are_read_alike(tmp_path: Path) -> Non
 
 BAD = {
     "a document twice": ("corpus", '{"_id": "d1", "text": "x"}', "document 'd1' is there more than once"),
-    "a document without a text": ("corpus", '{"_id": "x"}', "`text` leads nowhere"),
+    "a document without a text": ("corpus", '{"_id": "x"}', "`text` is to be a text, and leads nowhere"),
     "a document without a name": ("corpus", '{"_id": " ", "text": "x"}', "`_id` is to be a name"),
     "half a character": ("corpus", '{"_id": "x", "text": "\\ud800"}', "half a surrogate pair"),
     "a list for a text": ("queries", '{"_id": "x", "text": []}', "`text` is to be a text"),

@@ -152,12 +152,15 @@ def test_a_second_ingest_does_nothing_and_other_paths_read_anew(tmp_path: Path) 
 
 
 BAD_PATHS = {
-    "prompt: q": ("prompt: question", "`question` is to be a text; `question` leads nowhere"),
-    "answer.text": ("answer.txt", "`answer.txt` is to be a text; `answer.txt` leads nowhere"),
-    "meta.where.file": ("meta.place.file", "`meta.place` is to be an object; `meta.place.file` leads nowhere"),
-    "meta.where.line": ("[a.b, q.c]", "`q` is to be an object; `a.b` and `q.c` lead nowhere"),
-    "meta.where.from": ("meta.from", "`meta.from` is to be a whole number from 0; `meta.from` leads nowhere"),
-    "meta.no": ("meta.id", "`meta.id` is to be there; `meta.id` leads nowhere"),
+    "prompt: q": ("prompt: question", "`question` is to be a text, and leads nowhere"),
+    "answer.text": ("answer.txt", "`answer.txt` is to be a text, and leads nowhere"),
+    "meta.where.file": (
+        "meta.place.file",
+        "`meta.place.file` is to be a repository and the parts of a path in it, and leads nowhere",
+    ),
+    "meta.where.line": ("[a.b, q.c]", "`a.b` or `q.c` is to be a whole number from 0, and leads nowhere"),
+    "meta.where.from": ("meta.from", "`meta.from` is to be a whole number from 0, and leads nowhere"),
+    "meta.no": ("meta.id", "`meta.id` is to be there, and leads nowhere"),
 }
 
 

@@ -64,19 +64,22 @@ def _without(key: str) -> Row:
     return row
 
 
-LINENO = "`lineno` is to be a whole number from 0"
-FPATH = "`fpath_tuple` is to be a repository and the parts of a path in it"
+LINENO = "`metadata.lineno` is to be a whole number from 0"
+FPATH = "`metadata.fpath_tuple` is to be a repository and the parts of a path in it"
 SURROGATE = "holds half a surrogate pair, which is no character"
 BAD_ROWS: dict[str, tuple[object, str]] = {
-    "metadata is missing": ({"prompt": "x"}, "`metadata` is to be an object"),
-    "metadata is a list": ({"prompt": "x", "metadata": []}, "`metadata` is to be an object"),
+    "metadata is missing": ({"prompt": "x"}, "`metadata.ground_truth` is to be a text, and leads nowhere"),
+    "metadata is a list": (
+        {"prompt": "x", "metadata": []},
+        "`metadata.ground_truth` is to be a text, and leads nowhere",
+    ),
     "prompt is missing": ({"metadata": _row()["metadata"]}, "`prompt` is to be a text"),
     "prompt is a number": ({**_row(), "prompt": 3}, "`prompt` is to be a text"),
     "prompt is null": ({**_row(), "prompt": None}, "`prompt` is to be a text"),
     "prompt is half a character": ({**_row(), "prompt": "x \ud83d"}, f"`prompt` {SURROGATE}"),
-    "ground truth is missing": (_without("ground_truth"), "`ground_truth` is to be a text"),
-    "ground truth is empty": (_row(ground_truth=""), "`ground_truth` is empty"),
-    "ground truth is half a character": (_row(ground_truth="\udc00"), f"`ground_truth` {SURROGATE}"),
+    "ground truth is missing": (_without("ground_truth"), "`metadata.ground_truth` is to be a text"),
+    "ground truth is empty": (_row(ground_truth=""), "`metadata.ground_truth` is empty"),
+    "ground truth is half a character": (_row(ground_truth="\udc00"), f"`metadata.ground_truth` {SURROGATE}"),
     "lineno is missing": (_without("lineno"), LINENO.replace("lineno", "line_no")),
     "lineno is true": (_row(lineno=True), LINENO),
     "lineno is a text": (_row(lineno="1"), LINENO),
@@ -84,10 +87,16 @@ BAD_ROWS: dict[str, tuple[object, str]] = {
     "lineno is negative": (_row(lineno=-1), LINENO),
     "lineno is no number": (_row(lineno=float("nan")), LINENO),
     "lineno is infinite": (_row(lineno=float("inf")), LINENO),
-    "lineno is beyond 64 bits": (_row(lineno=2**64), "`lineno` is a line that no file has"),
-    "lineno is the largest that fits": (_row(lineno=2**63 - 1), "`lineno` is a line that no file has"),
-    "context is missing": (_without("context_start_lineno"), "`context_start_lineno` is to be a whole number from 0"),
-    "context is false": (_row(context_start_lineno=False), "`context_start_lineno` is to be a whole number from 0"),
+    "lineno is beyond 64 bits": (_row(lineno=2**64), "`metadata.lineno` is a line that no file has"),
+    "lineno is the largest that fits": (_row(lineno=2**63 - 1), "`metadata.lineno` is a line that no file has"),
+    "context is missing": (
+        _without("context_start_lineno"),
+        "`metadata.context_start_lineno` is to be a whole number from 0",
+    ),
+    "context is false": (
+        _row(context_start_lineno=False),
+        "`metadata.context_start_lineno` is to be a whole number from 0",
+    ),
     "context starts after the hole": (
         _row(context_start_lineno=2),
         "the context starts at line 2, after the completion at 1",
