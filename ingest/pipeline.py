@@ -20,7 +20,6 @@ from ingest.sources.tree import Source, UnreadableEntryError
 from ingest.stored_parts import (
     called,
     have_pools,
-    have_rest,
     parts_of,
     query_folders,
     rejects_of,
@@ -136,7 +135,7 @@ def _ingest_subset(
         remove_other_subsets(lake, benchmark, subset, result)
     say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
     names = []
-    is_searchable = have_pools(lake, parts_of(lake, benchmark, subset)) and have_rest(lake, benchmark) and not is_other
+    is_searchable = have_pools(lake, benchmark, parts_of(lake, benchmark, subset)) and not is_other
     for part in benchmark.parts(raw, subset, limit, rejects):
         names.append(part.name)
         product = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
@@ -163,7 +162,7 @@ def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bo
         return False
     if not all(whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name)).is_current for part in parts):
         return False
-    return have_pools(lake, parts) and have_rest(lake, benchmark)
+    return have_pools(lake, benchmark, parts)
 
 
 def _bound(value: object) -> list[object]:

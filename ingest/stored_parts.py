@@ -75,8 +75,8 @@ def query_folders(benchmark: Benchmark) -> list[dict[str, str]]:
     return [{"benchmark": benchmark.name, "query": rule} for rule in query_rules(benchmark.kind)]
 
 
-def have_pools(lake: Lake, parts: list[Part]) -> bool:
-    """Whether what some parts' items search is there, file by file."""
+def have_pools(lake: Lake, benchmark: Benchmark, parts: list[Part]) -> bool:
+    """Whether what some parts' items search is there, file by file, and beside it what is not searched."""
     if not parts:
         return True
     pools = lake.scan_parts(parts, "items").filter("scorable").select("pool_id").unique()
@@ -86,17 +86,16 @@ def have_pools(lake: Lake, parts: list[Part]) -> bool:
     without_files = pools.join(files, on="pool_id", how="anti")
     untold = pools.join(lake.scan("pools").select("pool_id"), on="pool_id", how="anti")
     without_blob = files.join(lake.scan("blobs").select("sha256"), on="sha256", how="anti")
-    return all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
-
-
-def have_rest(lake: Lake, benchmark: Benchmark) -> bool:
-    """Whether every part of the files that are searched has beside it that of the others, where there are such."""
-    folders = {"benchmark": benchmark.name}
-    searched, rest = (
-        {(part.table, part.name) for name in ("files", "pools") for part in lake.parts(name, kind=kind, **folders)}
+    searched, beside = (
+        {
+            (part.table, part.name)
+            for name in ("files", "pools")
+            for part in lake.parts(name, benchmark=benchmark.name, kind=kind)
+        }
         for kind in ("searched", "rest")
     )
-    return not benchmark.has_rest or searched <= rest
+    has_rest = not benchmark.names_commits or searched <= beside
+    return has_rest and all(lost.collect().is_empty() for lost in (without_files, untold, without_blob))
 
 
 def remove_readers(lake: Lake, benchmark: Benchmark, reader: str, files: Part, result: Outcome) -> None:

@@ -180,10 +180,10 @@ class Benchmark:
             with a limit a seeded sample of so many in all. It takes `fields` where it has a shape.
         at_hand: Which subsets a source on this machine holds, where all of them are read when none is named.
         is_one_subset: Its subsets hold the same items, so that one alone may stand in a lake.
-        has_rest: Beside each part of its pools that are searched is one of the same name and kind `rest`.
         is_collection: Documents of one's own: a source that does not hold it is named only where it is asked for.
         like: Of own data the benchmark by whose rules it is read, asked and scored; empty for that itself.
-        names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them.
+        names_commits: Its rows name repositories at commits, which are cloned where no file beside the rows holds them;
+            beside each part of its pools that are searched is one of the same name and kind `rest`.
     """
 
     name: str
@@ -204,7 +204,6 @@ class Benchmark:
     shape: Shape | None = None
     at_hand: Callable[[Source], Sequence[str]] | None = None
     is_one_subset: bool = False
-    has_rest: bool = False
     more: tuple[str, ...] = ()
     needs_symbols: bool = False
     place: int = 100

@@ -30,27 +30,12 @@ class Workers(AbstractContextManager["Workers"]):
             jobs: Each is done on its own, so the answers do not depend on how many are handed out together.
             at_once: How many are handed out together.
         """
-        answers: list[R | None] = [None] * len(jobs)
-
-        def unanswered(batches: Sequence[range]) -> list[range]:
-            found = self._do(work, [[jobs[number] for number in batch] for batch in batches])
-            for batch, some in zip(batches, found, strict=True):
-                if some is not None:
-                    answers[batch.start : batch.stop] = some
-            return [batch for batch, some in zip(batches, found, strict=True) if some is None]
-
-        todo = [range(start, min(start + at_once, len(jobs))) for start in range(0, len(jobs), at_once)]
-        while todo:
-            todo = unanswered(todo)
+        batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
+        answers: list[R | None] = []
+        for batch, done in zip(batches, self._do(work, batches), strict=True):
             # Which of several killed their process is not known; of one alone it is.
-            while todo:
-                batch = todo.pop(0)
-                if not unanswered([batch]):
-                    continue
-                if len(batch) == 1:
-                    break
-                middle = len(batch) // 2
-                todo = [batch[:middle], batch[middle:], *todo]
+            some = done or self._do(work, [batch])[0]
+            answers += some or [one[0] if (one := self._do(work, [[job]])[0]) else None for job in batch]
         return answers
 
     def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:

@@ -160,30 +160,25 @@ class _Words:
 class HistoryRepositories(Repositories):
     """A repository at many of its commits: each content is read once, however many commits have it."""
 
-    history: History | None = None
+    history: History = field(kw_only=True)
     _contents: dict[str, bytes | None] = field(default_factory=dict)
     _listings: dict[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def files(self, repo: str, commit: str | None = None) -> Checkout:
-        """The files at a commit of the history; at its head without one."""
-        assert self.history is not None
-        commit = commit or self.history.head
+    def files(self, repo: str, commit: str) -> Checkout:
+        """The files at a commit of the history."""
         if commit not in self._listings:
             self._listings[commit] = self.history.listing(commit)
         return _AtCommit(io.BytesIO(), listing=self._listings[commit], owner=self)
 
     def contents(self, ids: Collection[str]) -> None:
         """Read the contents of some ids, as far as that was not done."""
-        assert self.history is not None
         size = sum(len(data) for data in self._contents.values() if data)
         for blob_id, data in self.history.git.contents(sorted({*ids} - self._contents.keys())):
             self._contents[blob_id] = data if len(data) <= MAX_BLOB_BYTES else None
             size += len(data)
             if size > _TIMES_ALL * MAX_REPOSITORY_BYTES:
-                most = f"{_TIMES_ALL * MAX_REPOSITORY_BYTES:,}"
-                raise RepositoryError(
-                    f"the files of its commits have more than {most} bytes", hint="Ask for fewer: --n"
-                )
+                what = f"the files of its commits have more than {_TIMES_ALL * MAX_REPOSITORY_BYTES:,} bytes"
+                raise RepositoryError(what, hint="Ask for fewer: --n")
 
     def content(self, blob_id: str) -> bytes | None:
         """A content that was read; None where it has more than `MAX_BLOB_BYTES`."""

@@ -268,7 +268,6 @@ CONTEXTBENCH = Benchmark(
     ),
     at_hand=at_hand,
     is_one_subset=True,
-    has_rest=True,
     more=("edits",),
     needs_symbols=True,
     names_commits=True,

@@ -7,14 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ingest.benchmarks.contextbench.gold import GOLD_KEYS, GoldSpan, gold_of, patch_of
-from ingest.benchmarks.fields import FieldError, Fields, check, kind_of, upstream_rows
+from ingest.benchmarks.fields import FieldError, Fields, kind_of, upstream_rows
+from ingest.sources.dataset_rows import dataset_rows
 from ingest.sources.git import GITHUB, fault_of
-from ingest.sources.jsonl import MARK, is_json_lines, json_lines
+from ingest.sources.jsonl import MARK, is_json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import MAX_ROWS, parsed_json
-from lake.parquet import UnreadableParquetError, read_batches
+from lake.limits import parsed_json
 from lake.rejects import Rejects, excerpt_of
-from lake.text import counted, listed
+from lake.text import counted
 
 ID_KEYS = ("original_inst_id", "instance_id", "inst_id")
 """What a row may be called by; the first it has is its item's id."""
@@ -181,60 +181,40 @@ def _text(row: Row, key: str) -> str | None:
 
 
 def _rows(entry: Entry, rejects: Rejects, notes: list[str]) -> Iterator[tuple[str, Row]]:
-    """A file's rows and where each stands; a JSON file that holds something else is passed over and noted."""
-    number = 0
-    try:
-        if entry.path.lower().endswith(".parquet"):
-            with entry.open() as file:
-                for frame in read_batches(file, _columns, max_rows=MAX_ROWS):
-                    for row in frame.iter_rows(named=True):
-                        number += 1
-                        yield f"row {number}", row
+    """A file's rows and where each stands; a file of something else is passed over and noted."""
+    n_refused, seen = len(rejects), list[tuple[str, Row]]()
+    is_json = entry.path.lower().endswith(".json")
+    rows = _json(entry, rejects) if is_json else dataset_rows(entry, rejects, COLUMNS)
+    for where, row in rows:
+        seen.append((where, row))
+        if any(key in row for key in GOLD_KEYS):
+            yield from seen
+            yield from rows
             return
-        with entry.open() as file:
-            head = file.read(_HEAD_BYTES)
-        check(head.strip() != b"", "it is empty")
-        # Its content decides, not its name.
-        if is_json_lines(head):
-            rows: list[tuple[str, Row]] = [(f"line {n}", row) for n, row in json_lines(entry, rejects)]
-        else:
-            rows = _json(entry, rejects)
-    except UnreadableEntryError as error:
-        rejects.add(entry.path, "the whole file", f"cannot be read: {error.reason}")
-        return
-    except (UnreadableParquetError, FieldError) as error:
-        rejects.add(entry.path, f"after row {number}" if number else "the whole file", str(error))
-        return
-    if any(key in row for _, row in rows for key in GOLD_KEYS):
-        yield from rows
-    elif kind := next(filter(None, (kind_of(row) for _, row in rows)), ""):
+    if kind := next(filter(None, (kind_of(row) for _, row in seen)), ""):
         rejects.add(entry.path, "the whole file", f"no row has gold{kind}")
-    elif entry.path not in {reject.source for reject in rejects}:
+    elif len(rejects) == n_refused:
         notes.append(f"{entry.path} holds no rows with gold; it is passed over")
 
 
-def _columns(names: Sequence[str]) -> list[str]:
-    for keys in (ID_KEYS, GOLD_KEYS):
-        has_one = any(key in names for key in keys)
-        kind = kind_of([*names])
-        # An error about a Parquet file is cut short.
-        check(
-            has_one,
-            f"no row has gold{kind}" if kind else f"it has none of the columns {', '.join(keys)}, but {listed(names)}",
-        )
-    return [name for name in COLUMNS if name in names]
-
-
-def _json(entry: Entry, rejects: Rejects) -> list[tuple[str, Row]]:
-    """The objects of a JSON file, which is a list of them or one."""
+def _json(entry: Entry, rejects: Rejects) -> Iterator[tuple[str, Row]]:
+    """The objects of a JSON file, which is a list of them, one, or in truth JSON Lines."""
     try:
-        value = parsed_json(entry.read().removeprefix(MARK))
+        data = entry.read().removeprefix(MARK)
+        if is_json_lines(data[:_HEAD_BYTES]):
+            yield from dataset_rows(entry, rejects)
+            return
+        value = parsed_json(data)
+    except UnreadableEntryError as error:
+        rejects.add(entry.path, "the whole file", str(error))
+        return
     except (ValueError, RecursionError) as error:
-        raise FieldError(reason=f"not JSON ({error}); is the file cut off?") from error
+        rejects.add(entry.path, "the whole file", f"not JSON ({error}); is the file cut off?")
+        return
     values = value if isinstance(value, list) else [value]
-    rows = {f"row {n}": one for n, one in enumerate(values, start=1)}
-    objects: list[tuple[str, Row]] = [(where, one) for where, one in rows.items() if isinstance(one, dict)]
-    for where, one in rows.items() if objects else ():
-        if not isinstance(one, dict):
-            rejects.add(entry.path, where, f"a {type(one).__name__}, not an object", excerpt_of(one))
-    return objects
+    has_objects = any(isinstance(one, dict) for one in values)
+    for n, one in enumerate(values, start=1):
+        if isinstance(one, dict):
+            yield f"row {n}", one
+        elif has_objects:
+            rejects.add(entry.path, f"row {n}", f"a {type(one).__name__}, not an object", excerpt_of(one))

@@ -153,21 +153,19 @@ def test_half_a_surrogate_pair_can_be_stored() -> None:
     assert one.problem_statement == "it ? burns"
 
 
-def test_a_json_file_of_something_else_is_passed_over_and_noted() -> None:
-    instances, rejects, notes = read(ids_json=b'["acme__rockets-1"]', runs_jsonl=b'{"instance_id": "a"}\n')
+def test_a_file_of_something_else_is_passed_over_and_noted() -> None:
+    others = {"ids_json": b'["acme__rockets-1"]', "runs_jsonl": b'{"instance_id": "a"}\n', "empty_json": b""}
+    instances, rejects, notes = read(**others, other_parquet=parquet({"instance_id": ["x"], "context": ["x"]}))
     assert (instances, rejects) == ([], [])
-    assert notes == [f"{name} holds no rows with gold; it is passed over" for name in ("ids.json", "runs.jsonl")]
+    names = ("ids.json", "runs.jsonl", "empty.json", "other.parquet")
+    assert notes == [f"{name} holds no rows with gold; it is passed over" for name in names]
 
 
 @pytest.mark.parametrize(
     ("name", "data", "reason"),
     [
-        ("a_json", b"", "it is empty"),
-        ("a_jsonl", b" \r\n", "it is empty"),
         ("a_parquet", b"", "the Parquet cannot be read"),
         ("a_parquet", parquet([row()])[:-20], "the Parquet cannot be read"),
-        ("a_parquet", parquet({"id": [1], "context": ["x"]}), "it has none of the columns original_inst_id"),
-        ("a_parquet", parquet({"instance_id": ["x"]}), "it has none of the columns gold_context"),
         ("a_json", json.dumps([row()]).encode()[:-30], "not JSON .* cut off"),
         ("a_json", b"\xff\xfe", "not JSON"),
         ("a_jsonl", b'{"gold_context": ', "not JSON"),
