@@ -21,11 +21,7 @@ def delete_all(lake: Lake) -> None:
 
 
 def clean(lake: Lake) -> Iterator[str]:
-    """Delete what can be made again, under the caller's lock, and say what is kept.
-
-    Imported runs stay, and the row of each benchmark that they answer, which tells whether its data
-    come from another source later; so do vectors, which were given or took a model hours, and downloads.
-    """
+    """Delete what can be made again, under the caller's lock; say what is kept: imported runs, vectors, downloads."""
     runs = lake.scan("runs").filter(origin="imported").select("run_id", "system", "benchmark").collect()
     kept = {"run_id": {*runs["run_id"]}, "benchmark": {*runs["benchmark"]}}
     for part in [part for name in TABLES for part in lake.parts(name)]:

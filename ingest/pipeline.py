@@ -56,11 +56,7 @@ def ingest(
     say: Callable[[str], None] = lambda _: None,
     engine: Engine = BY_JOBS,
 ) -> Outcome:
-    """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock.
-
-    With `repositories` those that its items come from are cloned, where no file holds them; what could not be had
-    before is asked for again.
-    """
+    """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock."""
     if benchmark.is_one_subset and len(subsets) > 1:
         message = f"{benchmark.display_name}: {listed(subsets)} hold the same items and are never pooled"
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
@@ -173,10 +169,7 @@ def _bound(value: object) -> list[object]:
 
 
 def _made_of(raw: RawFiles, rejects: Rejects) -> list[tuple[str, str]]:
-    """Every raw file with the sha256 of its bytes, or what they are made from where that is known without them.
-
-    What cannot be read is left to the reader to refuse.
-    """
+    """Every raw file with the sha256 of its bytes or what it is made from; the reader refuses what cannot be read."""
     digests = []
     for entry in raw.entries:
         if entry.made_from:

@@ -43,12 +43,7 @@ class HandedOut(NamedTuple):
 def hand_out(
     lake: Lake, task: Task, where: Where, folder: Path, *, as_lines: bool, with_repositories: bool
 ) -> HandedOut:
-    """Write the selected scorable items of a task into a new folder.
-
-    A folder per item holds `prompt.md`, `task.json` and `repository/`, the text files of the repository at the item's
-    commit without its history, in which the fix may be; of a completion the text that is asked for is cut out. As lines
-    there is one file `tasks.jsonl` of what the two files say.
-    """
+    """Write the selected scorable items of a task into a new folder: a folder each, or one file of lines."""
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise GoldspanError(
             "the folder for the tasks holds something", where=str(folder), hint="Name a new one: -o DIR"

@@ -70,11 +70,7 @@ class _Strict(BaseModel):
 
 
 class Keys(_Strict):
-    """What a declaration may set; whatever else is printed may stand in it as it is.
-
-    What describes the benchmark holds where nothing is said; of the published data's licence and home, nothing does.
-    Data of a name of its own says `like` which benchmark it is, and needs no label beside.
-    """
+    """What a declaration may set; of other data than the published, neither its licence nor its home holds."""
 
     name: str
     like: str | None = None
@@ -123,14 +119,7 @@ def described(benchmark: Benchmark) -> dict[str, object]:
 
 
 def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None = None) -> Configured:
-    """The benchmark and the data that a declaration names.
-
-    Args:
-        file: YAML; what it names is looked for from its own folder.
-        known: Benchmarks by name.
-        reads: The folder whose files it may name; its own without one. Of what is outside its own folder no excerpt
-            is kept, as excerpts are published with the site.
-    """
+    """The benchmark and the data that a declaration names, whose files lie below `reads`, else below its own folder."""
     content, lines = read_yaml(file)
     if isinstance(content, list) and len(content) == 1:
         # As `list` prints it.

@@ -42,12 +42,7 @@ class RawFiles:
 
 @dataclass(frozen=True)
 class PoolGroup:
-    """Pools that come from one place and are stored as one part.
-
-    Attributes:
-        name: The part's name; empty where these are contents of the group that follows, which are too many for one
-            frame.
-    """
+    """Pools stored as one part; without a name, contents of the group that follows, too many for one frame."""
 
     name: str
     files: pl.DataFrame
@@ -111,11 +106,7 @@ def reject_refused(tree: Tree, rejects: Rejects, location: str = "") -> None:
 
 @dataclass(frozen=True)
 class PartToRead:
-    """Some of a subset's items, read when asked: what one write stores and one kill can cost.
-
-    Attributes:
-        name: The part's name: the subset's, with `/` written `-`, or one that starts so and goes on with `-`.
-    """
+    """Some of a subset's items, read when asked; its name is or begins with `part_of(subset)`."""
 
     name: str
     read: Callable[[Rejects], Reading]
@@ -131,11 +122,7 @@ def in_one_part(
 
 @dataclass(frozen=True)
 class Place:
-    """One of the places where data of one's own lies.
-
-    Attributes:
-        is_tree: A folder or zip of files; otherwise a data set, which is rows.
-    """
+    """Where some of one's own data is: a folder or zip of files (`is_tree`), or a data set, which is rows."""
 
     usual: str
     is_tree: bool = False

@@ -97,15 +97,7 @@ def read_rows(
     keys: Sequence[str] = (),
     excerpt: Callable[[JsonObject], str] = excerpt_of,
 ) -> Iterator[tuple[str, T]]:
-    """Where each of a data set's rows stands and what is read of it; one for which that fails is rejected.
-
-    Args:
-        entry: The data set.
-        rejects: Where a row goes of which nothing can be read.
-        read: `read(position, row)`, which raises `FieldError`.
-        keys: As of `dataset_rows`.
-        excerpt: What of such a row is kept.
-    """
+    """Where each of a data set's rows stands and what `read(position, row)` makes of it, or a reject."""
     for position, row in dataset_rows(entry, rejects, keys):
         try:
             value = read(position, row)

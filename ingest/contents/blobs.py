@@ -34,10 +34,7 @@ def pool_frames(files: Iterable[File]) -> tuple[pl.DataFrame, pl.DataFrame]:
 
 
 def pool_batches(files: Iterable[File]) -> Iterator[tuple[pl.DataFrame, pl.DataFrame]]:
-    """As :func:`pool_frames`, in batches of some `BATCH_BYTES`; a content stands in the first that has it.
-
-    What the pools' order is, is left to whoever puts the batches together.
-    """
+    """As :func:`pool_frames`, in batches of some `BATCH_BYTES` without positions; a content is in the first alone."""
     columns = table("files").columns
     seen: set[str] = set()
     rows: list[tuple[str, str, str, int]] = []
@@ -63,11 +60,7 @@ def joined(batches: Iterable[pl.DataFrame]) -> pl.DataFrame:
 
 
 def lines_of(texts: Sequence[bytes]) -> pl.DataFrame:
-    """Where each text's lines start and their non-whitespace characters, for all texts in one pass.
-
-    Returns:
-        line_starts and line_nws, lists, as :mod:`lake.text` has them text by text.
-    """
+    """The columns line_starts and line_nws of all texts in one pass, as :mod:`lake.text` has them text by text."""
     every = np.frombuffer(b"".join(texts), np.uint8)
     size = np.array([len(text) for text in texts], np.int64)
     end = np.cumsum(size)
@@ -154,14 +147,7 @@ def _product(lake: Lake, name: str) -> Product:
 
 
 def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:
-    """Rows of the table `pools` for rows of `files`.
-
-    Args:
-        files: The files.
-        repos: pool_id, repo, commit, of the pools of which it is known; each once.
-        benchmark: Whose pools they are.
-        kind: Of which kind.
-    """
+    """Rows of the table `pools` for rows of `files`; `repos` has pool_id, repo and commit, each pool once."""
     counted = files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64))
     told = counted.join(repos, on="pool_id", how="left").with_columns(benchmark=pl.lit(benchmark), kind=pl.lit(kind))
     return told.select(list(table("pools").columns))

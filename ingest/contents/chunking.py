@@ -26,11 +26,7 @@ Counts = npt.NDArray[np.int32]
 
 @dataclass(frozen=True)
 class Chunked:
-    """How a chunker cut some contents.
-
-    Attributes:
-        frame: Rows of the table `chunks`. Chunks of nothing but whitespace are among them, with `n_nws` 0.
-    """
+    """Rows of `chunks`, those of nothing but whitespace among them with `n_nws` 0, and of `chunk_status`."""
 
     frame: pl.DataFrame
     status: pl.DataFrame
@@ -46,13 +42,7 @@ class Chunked:
 
 
 class Places(NamedTuple):
-    """What lies before each place at which a content may be cut, the last of which is its end.
-
-    Attributes:
-        line: Ends of lines.
-        byte: Bytes of its UTF-8.
-        nws: Non-whitespace characters, as :func:`lake.text.n_nws_per_line` counts them.
-    """
+    """Line ends, bytes and non-whitespace characters before each place where a content may be cut, and its end."""
 
     line: Counts
     byte: Counts
@@ -78,10 +68,7 @@ _NO_PLACES = Places(*[np.zeros(0, np.int32)] * 3)
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
-    """Cuts contents and measures the chunks.
-
-    Each content is cut on its own, so any split of `blobs` gives the same rows.
-    """
+    """Cuts contents, each on its own, and measures the chunks."""
     name, sha256 = chunker.name, blobs["sha256"]
     cuts: list[Cut] = []
     places: list[Places] = []

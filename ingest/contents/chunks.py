@@ -74,10 +74,7 @@ class CutsAhead:
 
 
 def remove_undeclared(lake: Lake) -> list[str]:
-    """Take away chunkers that are no longer declared, with their chunks; a sentence of each that was taken away.
-
-    Those that were given by a command or a function stay, and those that an imported run names.
-    """
+    """Take away chunkers that are not declared any more, nor given nor named by an imported run; a sentence of each."""
     used = set(lake.scan("runs").filter(origin="imported").select("chunker").collect()["chunker"])
     gone = []
     for part in lake.parts("chunkers"):
@@ -124,10 +121,7 @@ def cut_pools(
 
 
 def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
-    """A chunker's chunks: of every batch of contents that were new at a time, with what could not be cut.
-
-    They are made by its code and packages, of a command its files, and by the code that reads contents and measures.
-    """
+    """A chunker's chunks of every batch of new contents, by its code and packages and by the code that measures."""
     declared, folders = chunker.declaration, {"chunker": chunker.name}
     packages = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
     given = [declared.given, declared.command.digest] if declared.command else declared.given

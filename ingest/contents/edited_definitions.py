@@ -14,12 +14,7 @@ MAX_DEFINITION_LINES = 100
 
 
 class Surroundings(NamedTuple):
-    """What stands around some lines of a file.
-
-    Attributes:
-        spans: Lines from 0, half-open, in order and without overlap.
-        names: The names of the definitions around the lines, the innermost and those that hold it.
-    """
+    """Lines around some, from 0, half-open and without overlap, and the names of all definitions around those lines."""
 
     spans: list[tuple[int, int]]
     names: frozenset[str]
@@ -35,13 +30,7 @@ def edited_sources(patch: str) -> dict[str, list[int]]:
 
 
 def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surroundings:
-    """The innermost definitions around some lines of a file; a line alone where there is none.
-
-    Args:
-        data: What the file holds.
-        path: Where it lies; its ending decides the language.
-        lines: Lines from 0; those past the file's end have nothing around them.
-    """
+    """The innermost definitions around some lines, from 0, of a file; a line alone where there is none."""
     text, _ = decode(data)
     found = definitions_of(text, ending_of(path)).get("docs")
     definitions = found.definitions if found else []

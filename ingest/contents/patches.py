@@ -28,12 +28,7 @@ _ESCAPES = dict(zip(b'abtnvfr"\\', b'\a\b\t\n\v\f\r"\\', strict=True))
 
 
 class EditedLine(NamedTuple):
-    """A line of the old file that a patch edits.
-
-    Attributes:
-        line: From 0.
-        kind: `deleted`, or `before-insertion` for the line that a pure insertion follows.
-    """
+    """A line of the old file, from 0: `deleted`, or `before-insertion`, which a pure insertion follows."""
 
     path: str
     line: int
@@ -72,12 +67,7 @@ def edited_lines(patch: str, reading: Reading) -> Edited:
 
 
 def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[pl.DataFrame, list[tuple[str, str]]]:
-    """Patches by item as rows of the table `edits` under both readings, and (item, note) for every fault in one.
-
-    Args:
-        run_id: The run the patches are of, or `gold`.
-        patches: (item_id, patch); an item without a patch has no rows.
-    """
+    """Patches by item as rows of `edits` under both readings, and (item, note) for every fault in one."""
     rows: list[tuple[str, str, str, str, int, str]] = []
     notes: list[tuple[str, str]] = []
     for item_id, patch in patches:

@@ -23,13 +23,7 @@ class Workers(AbstractContextManager["Workers"]):
         self._executor: Executor | None = None
 
     def map(self, work: Callable[[Sequence[J]], list[R]], jobs: Sequence[J], at_once: int) -> list[R | None]:
-        """What the work makes of each job, in their order; None for a job that killed its process.
-
-        Args:
-            work: A function of a module, which answers every job it is given.
-            jobs: Each is done on its own, so the answers do not depend on how many are handed out together.
-            at_once: How many are handed out together.
-        """
+        """What the work makes of each job, in their order; None for a job that killed its process."""
         batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
         answers: list[R | None] = []
         for batch, done in zip(batches, self._do(work, batches), strict=True):

@@ -58,9 +58,7 @@ def cut_symbols(
 ) -> None:
     """Find the definitions of every content of the benchmark's searched pools that was not looked through yet.
 
-    The language is that of the path's ending; of a content under several, that of its smallest path. Rows are the same
-    whatever the engine. A content that cannot be parsed, or
-    that kills its parser, has no rows, is in rejects and is counted. What is parsed is cut ahead for its chunkers.
+    The ending of its smallest path decides a content's language. What kills its parser is in rejects and is counted.
     """
     wanted, n_several = _wanted(lake, benchmark)
     symbols, ahead = _symbols(lake), ahead or CutsAhead({})

@@ -33,11 +33,10 @@ def _parser(language: str) -> Parser | None:
 
 @lru_cache(maxsize=3)
 def syntax_tree(data: bytes, language: str) -> Node | str:
-    """The root of a text's syntax tree, errors and all, or why there is none.
+    """The root of a text's syntax tree, errors and all, or why there is none; the last ones are kept.
 
-    Whoever looks at a text next finds its trees, one by each grammar that a file may be read by: it is parsed once.
-    There is none without a grammar for the language, for texts over a million bytes, and where the parser takes more
-    than 100,000 + 10 × bytes steps.
+    There is none without a grammar, for texts over a million bytes and where the parser takes more than 100,000 + 10 ×
+    bytes steps.
     """
     parser = _parser(language) if language else None
     if parser is None:

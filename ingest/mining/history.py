@@ -31,12 +31,7 @@ _TIMES_ALL = 4
 
 
 class Change(NamedTuple):
-    """A file that a commit changes.
-
-    Attributes:
-        before: Its path in the parent; empty for one that was added.
-        after: Its path in the commit; empty for one that was deleted.
-    """
+    """A file that a commit changes: git's status, its path before (empty if added) and after (empty if deleted)."""
 
     status: str
     before: str
@@ -44,11 +39,7 @@ class Change(NamedTuple):
 
 
 class Commit(NamedTuple):
-    """A commit with at most one parent.
-
-    Attributes:
-        parent: Its parent's id; empty for a first commit.
-    """
+    """A commit and its one parent, which is empty for a first commit."""
 
     commit_id: str
     parent: str

@@ -41,12 +41,7 @@ _NAMES = "[(identifier) (type_identifier)] @it"
 
 @dataclass(frozen=True)
 class _Module:
-    """A parsed file: what its top level defines and imports.
-
-    Attributes:
-        definitions: Name → the definition's text with its decorators; the last one, which is the one that counts.
-        imports: Name → module and name that an `import from` at the top level gives it, inside `if` and `try` too.
-    """
+    """A parsed file: its top level's definitions by name, the last of each, and module and name of its imports."""
 
     lines: list[str]
     root: Node

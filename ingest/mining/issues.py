@@ -85,12 +85,7 @@ SAME_QUESTION = "a message that another commit has"
 
 @dataclass
 class IssueMiner:
-    """The issue tasks of a history.
-
-    Attributes:
-        left_out: Rule → how many commits it left out; of the last four, of those that were looked at until there were
-            enough.
-    """
+    """The issue tasks of a history, and how many commits each rule left out of those that were looked at."""
 
     history: History
     repositories: HistoryRepositories

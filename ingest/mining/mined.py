@@ -31,12 +31,7 @@ _NOT_IN_A_NAME = re.compile(r"[^a-z0-9]+")
 
 
 class Wanted(NamedTuple):
-    """What is to be mined.
-
-    Attributes:
-        at: A commit, a branch or a tag; empty for HEAD.
-        name: What the repository is called; empty for its own name.
-    """
+    """What is to be mined; HEAD and the repository's own name where `at` and `name` are empty."""
 
     target: str
     at: str

@@ -32,11 +32,7 @@ _USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What is mined from one repository.
-
-    Attributes:
-        limit: Tasks of each kind, and of next lines of each level, so that no repository dominates.
-    """
+    """What is mined from one repository, of each kind and level `limit` tasks at most."""
 
     repository: str
     language: Language = "python"
@@ -56,10 +52,7 @@ class Completion(Task):
     target: Target
 
     def row(self, number: int, limit: int) -> dict[str, object]:
-        """A row of RepoEval's task files, with at most `limit` tokens in its prompt.
-
-        Of a line, the id is numbered and the answer has no line end, as in RepoCoder's.
-        """
+        """A row of RepoEval's task files, at most `limit` tokens in its prompt, id and answer as RepoCoder's."""
         prompt, start = prompt_before(self.lines, self.target.start, limit)
         folder, answer = folder_of(self.repo), self.answer.removesuffix("\n")
         last: dict[str, object]
@@ -116,10 +109,7 @@ def folder_of(repo: str) -> str:
 
 
 def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int]:
-    """The text before line `hole`, right-stripped, its last `limit` tokens, and the line it starts in.
-
-    The cut falls before a token, so the first line may lack its beginning, as upstream's prompts do.
-    """
+    """The text before a line, right-stripped: its last `limit` tokens, cut before one, and the line it starts in."""
     left = limit
     for at in range(hole - 1, -1, -1):
         tokens = regex_tokens(lines[at])

@@ -21,12 +21,7 @@ _SCOPES = ("function_definition", "class_definition")
 
 @dataclass(frozen=True)
 class Target:
-    """Lines `[start, end)` that are to be completed, 0-based.
-
-    Attributes:
-        name: The function's own name; empty for a line.
-        identity: Tells it from every other target of its file and stays when code around it moves.
-    """
+    """Lines `[start, end)` that are to be completed, from 0; the identity stays when code around them moves."""
 
     start: int
     end: int
@@ -35,11 +30,9 @@ class Target:
 
 
 def function_targets(lines: list[str]) -> list[Target]:
-    """The bodies of a file's documented functions and methods, in the file's order.
+    """The bodies of a file's documented functions and methods, from the first statement after the docstring.
 
-    A body starts with the first statement after the docstring (comments before it belong to the question, as in
-    RepoEval) and ends with the last statement, has `BODY_LINES` lines and holds whole lines alone. Functions inside
-    functions and overloads are left out, and so is a file that does not parse without an error.
+    Functions inside functions and overloads are left out, and so is a file that does not parse without an error.
     """
     root = parsed(lines, "python")
     found: list[Target] = []
@@ -58,11 +51,7 @@ def function_targets(lines: list[str]) -> list[Target]:
 
 
 def line_targets(lines: list[str]) -> list[Target]:
-    """The lines of code inside a file's functions that are worth asking for, in the file's order.
-
-    As in RepoCoder's `random_benchmark.py`: not blank, no comment, not right after a blank line, `LINE_TOKENS` tokens
-    or more; and not in a string of several lines.
-    """
+    """The lines of code inside functions that are worth asking for, as in RepoCoder's `random_benchmark.py`."""
     root = parsed(lines, "python")
     if root is None:
         return []

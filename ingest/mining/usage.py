@@ -41,11 +41,7 @@ class Row(TypedDict):
 
 @dataclass(frozen=True)
 class Task:
-    """A task that may be taken.
-
-    Attributes:
-        identity: What tells it from others and stays when code around it moves.
-    """
+    """A task that may be taken; its identity stays when code around it moves."""
 
     identity: tuple[str, ...]
     place: tuple[str, int]

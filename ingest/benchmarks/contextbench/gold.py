@@ -36,13 +36,7 @@ _WHOLE_NUMBER = re.compile(r"[+-]?\d{1,9}")
 
 
 class GoldSpan(NamedTuple):
-    """Lines of a file that a gold context names.
-
-    Attributes:
-        line_start: The first line, from 1.
-        line_end: The last line, from 1 and included.
-        content: What the lines are said to hold, where that is given; never trusted.
-    """
+    """Lines of a file that a gold context names, from 1 and both included; their content is never trusted."""
 
     file: str
     line_start: int
@@ -65,10 +59,7 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
-    """One gold context: a list of objects or its JSON text, or text blocks, each below a line `context<n>：`.
-
-    Lines are left as they are numbered; an empty list names nothing.
-    """  # noqa: RUF002  # the colon is theirs
+    """One gold context: a list of objects, its JSON text, or text blocks below `context<n>` and a wide colon."""
     if isinstance(value, str):
         text = value.removeprefix("\ufeff")
         check(text.strip() != "", "it is an empty text")
@@ -93,10 +84,7 @@ def docs_path(given: str) -> str:
 
 
 def official_path(given: str) -> str:
-    """A gold path as the published evaluator has it: of a relative one every leading `.` and `/` is lost.
-
-    So `.github/x` becomes `github/x`, which no repository holds.
-    """
+    """As the published evaluator has it, a relative path without its leading `.` and `/`: `.github/x` is `github/x`."""
     path = given.replace("\\", "/")
     if path.startswith(("/testbed/", "/workspace/")):
         return _inside(path)
@@ -187,11 +175,7 @@ class GoldFile:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit of an item's gold found.
-
-    Attributes:
-        rows: Columns of `gold_spans` but for the benchmark and the item.
-    """
+    """An item's gold, as rows of `gold_spans` without benchmark and item, and what is odd about it: flag → how many."""
 
     rows: list[dict[str, object]]
     counts: Counter[str] = field(default_factory=Counter)

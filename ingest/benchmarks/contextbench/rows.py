@@ -39,14 +39,7 @@ _COMMIT = re.compile(r"[0-9a-f]{7,64}")
 
 @dataclass(frozen=True)
 class Instance:
-    """A row, checked.
-
-    Attributes:
-        repo: `owner/name`; with no owner where none can be told.
-        gold: Its gold spans; none where they cannot be decoded, or are told by a patch.
-        gold_patch: The patch that tells its gold, where the row has that in place of spans.
-        why_not: Why it cannot be scored, whatever its repository holds.
-    """
+    """A row, checked. Its gold is its spans or told by `gold_patch`; `why_not` holds whatever its repository has."""
 
     item_id: str
     upstream_id: str | None
@@ -75,11 +68,10 @@ class Instance:
 def read_instances(
     entries: Sequence[Entry], rejects: Rejects, notes: list[str], fields: Fields = FIELDS
 ) -> list[Instance]:
-    """The instances of some files, in the files' order, each id once.
+    """The instances of some files, each id once, in the files' order.
 
-    Rows of one id with equal gold at one commit are one instance: so do the published encodings of the same rows meet.
-    Where they are not equal nobody can say which holds, and the item cannot be scored. A gold context that cannot be
-    decoded gives way to one of the same id that can.
+    Rows of one id with equal gold at one commit are one instance; where they differ, it cannot be scored. Gold that
+    cannot be decoded gives way to one of the same id that can.
     """
     found: dict[str, Instance] = {}
     n_again = 0
@@ -100,12 +92,7 @@ def read_instances(
 
 
 def repository_of(row: Row, item_id: str) -> str:
-    """`owner/name` of a row: by its id (`owner__name-123`, `instance_owner__name-<hash>-v<hash>`), `repo`, `repo_url`.
-
-    A URL counts where it is one of GitHub's, as the published rows have it: no row chooses another server.
-    The id decides, as in the published evaluator: `repo` may be the name alone. Where they agree but for case, `repo`
-    is as the repository writes itself.
-    """
+    """`owner/name` of a row: its id decides, as in the published evaluator, then `repo`, then a URL of GitHub's."""
     url = _text(row, "repo_url") or ""
     given = [_text(row, "repo") or url, url.removeprefix(f"{GITHUB}/").rstrip("/").removesuffix(".git")]
     whole = [repo for repo in given if not fault_of("repository", repo)]

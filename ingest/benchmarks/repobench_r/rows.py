@@ -96,11 +96,7 @@ def _level_of(row: dict[str, object], path: str) -> str:
 
 
 class Row(NamedTuple):
-    """One row, checked.
-
-    Attributes:
-        n: Its place in its split and level, from 0 in file order.
-    """
+    """One row, checked; `n` is its place in its split and level, from 0 in file order."""
 
     n: int
     level: str
@@ -115,12 +111,7 @@ class Row(NamedTuple):
 
 
 class RawRow(NamedTuple):
-    """A raw row with its place.
-
-    Attributes:
-        n: Its number in its split and level, from 0 over all files.
-        weight: Characters of its texts.
-    """
+    """A raw row: its file, its number in its split and level from 0 over all files, and the characters of its texts."""
 
     where: str
     level: str
@@ -130,10 +121,7 @@ class RawRow(NamedTuple):
 
 
 def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields: Fields) -> Iterator[RawRow]:
-    """The raw rows of some files' split, one file in memory at a time.
-
-    What is left out is rejected: a file that cannot be read, a row that is too large, rows beyond the limits.
-    """
+    """The raw rows of some files' split, one file in memory at a time; what is left out is rejected."""
     counts = dict.fromkeys(LEVELS, 0)
     for entry in entries:
         n_rows, n_characters, most = 0, 0, MAX_ROWS_CHARACTERS

@@ -53,11 +53,7 @@ def repositories_of(tree: Tree, folder: str, repos: set[str], rejects: Rejects) 
 
 
 def published_pools(group: PoolGroup) -> list[PoolGroup]:
-    """The pools of the published code-chunk evaluation, where all of its repositories are there.
-
-    It ran on six of the function level's repositories; its copy of patchcore had the built package beside the sources,
-    and listed it first.
-    """
+    """The pools of the published code-chunk evaluation, if all are there; patchcore's built package comes first."""
     repo = pl.col("pool_id").str.split("/").list.last()
     files = group.files.filter(repo.is_in(CODE_CHUNK_REPOS)).with_columns(
         pool_id=pl.lit("repoeval/code-chunk/") + repo, order=pl.lit(1)

@@ -49,12 +49,7 @@ class Piece(NamedTuple):
 
 
 def parse(document: Document) -> Node | str:
-    """The root of a document's syntax tree, or why there is none to rely on.
-
-    There is none without a grammar for the language, for files over a million bytes, where the parser takes more than
-    100,000 + 10 × bytes steps, and where more than a tenth of the bytes was given up as errors. Before that is said,
-    C is tried as C++ and JavaScript as TSX.
-    """
+    """The root of a syntax tree, or why there is none to rely on: see `syntax_tree`, and `MAX_ERROR_SHARE`."""
     data = document.text.encode(errors="replace")
     root = _parse(data, document.language)
     if root == SYNTAX_ERRORS and document.language in SECOND_TRY:
@@ -77,14 +72,8 @@ def is_annotation(kind: str) -> bool:
 def open_piece(piece: Piece, before: Sequence[int], *, once: bool = False) -> list[Piece]:
     """The pieces a piece falls into when its nodes are opened; empty if no named node inside begins on a fresh line.
 
-    A node begins on a fresh line where nothing but whitespace stands before it there; the node is *named*, in
-    tree-sitter's sense, so that a closing brace or an `end` stays with what it closes. Lines above a piece's first node
-    belong to the piece before.
-
-    Args:
-        piece: What to open.
-        before: Non-whitespace characters before each line, as `lines.cumulative` gives.
-        once: Stop at the nodes' own children, even if that leaves the piece whole. Else open on until it falls apart.
+    Only whitespace is before such a node on its line. Lines above a piece's first node belong to the piece before. With
+    `once` nodes are opened once, even if that leaves the piece whole.
     """
     nodes: Sequence[Node] = piece.nodes
     while nodes := [node for node in nodes if node.end_point.row > node.start_point.row]:

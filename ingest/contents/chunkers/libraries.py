@@ -34,11 +34,7 @@ class Builder(Protocol):
 
 
 def astchunk(document: Document, n: int) -> Cut:
-    """At most `n` non-whitespace characters each, where a node can be opened; as `fixed-nws-<n>` in other languages.
-
-    A chunk is the bytes from its first node to the end of its last, as its own line numbers have it; what is too large
-    and has no parts, a long comment say, is left out of its text there, and here only where no chunk lies around it.
-    """
+    """From a chunk's first node to the end of its last; as `fixed-nws-<n>` in languages that it does not know."""
     language = "typescript" if document.language == "tsx" else document.language
     if language not in AST_LANGUAGES:
         return fixed_nws(document, n, f"no way with {language!r}" if language else NOT_KNOWN)

@@ -19,13 +19,7 @@ def cumulative(n_nws: npt.NDArray[np.int64]) -> list[int]:
 def fixed_nws(document: Document, n: int, why: str = "") -> Cut:
     """Packs lines greedily until one more would exceed `n` non-whitespace characters (UTF-16 units above U+0020).
 
-    A partition of the file: blank lines weigh nothing and so end the chunk before them. A single line over `n` is a
-    chunk of its own. An empty file has no chunk.
-
-    Args:
-        document: The file.
-        n: How many.
-        why: Why another chunker falls back on this.
+    Blank lines weigh nothing and so end the chunk before them; a single line over `n` is a chunk of its own.
     """
     before, start = cumulative(document.n_nws), 0
     ranges: list[LineRange] = []

@@ -80,10 +80,7 @@ def _joined(pieces: Sequence[Piece], before: Sequence[int], n: int) -> list[tupl
 
 
 def _merge(units: Sequence[tuple[int, int]], before: Sequence[int], n_lines: int, n: int) -> list[LineRange]:
-    """Neighbours merged into the fewest ranges that fit and, among those, the ones with the least depth at their cuts.
-
-    One pass: the cheapest way to cover the units up to each one, as a minimum over a sliding window of possible starts.
-    """
+    """The fewest ranges that fit, with the least depth at their cuts: a minimum over a sliding window of starts."""
     starts = [*(start for start, _ in units), n_lines]
     chunk_costs = 1 + sum(depth for _, depth in units)
     best, came_from = [0], [0]

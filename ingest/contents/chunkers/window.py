@@ -6,11 +6,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document
 
 
 def window(document: Document, size: int, step: int) -> Cut:
-    """`size` lines around every `step`-th line `i`: `[i - size // 2, i - size // 2 + size)`, clipped to the file.
-
-    A window of blank lines stays, and one that clipping makes equal to the one before it stands once. This is not a
-    partition: neighbours overlap where `step` is smaller than `size`.
-    """
+    """Lines `[i - size // 2, i - size // 2 + size)` around every `step`-th line `i`, clipped; equal ones once."""
     n_lines = len(document.lines)
     firsts = [middle - size // 2 for middle in range(0, n_lines, step)]
     # Both ends only ever grow, so equal windows are neighbours.

@@ -35,11 +35,9 @@ def ending_of(path: str) -> str:
 
 
 def definitions_of(text: str | bytes, ending: str) -> dict[str, Found]:
-    """The definitions in a text, by set of rules; it is parsed once for all of them.
+    """The definitions in a text, by set of rules that knows its path's ending (`h`, not `.h`); it is parsed once.
 
-    Syntax errors do not matter: whatever the parser made of the text is looked through. Byte offsets are those of the
-    text in UTF-8; of bytes, those that are not UTF-8 count as the replacement they are stored with. A set of rules that
-    does not know the ending is left out.
+    Whatever the parser made of syntax errors is looked through. Byte offsets are those of the text in UTF-8.
     """
     data = (text.decode(errors="replace") if isinstance(text, bytes) else text).encode(errors="replace")
     readers = {"official": official.definitions, "docs": docs.definitions} if ending in LANGUAGES else {}

@@ -34,12 +34,7 @@ _NO_NAMES = frozenset({"lifetime", "comment", "line_comment", "block_comment"})
 
 
 class Definition(NamedTuple):
-    """A definition's place and names; lines and bytes are half-open, from 0.
-
-    Attributes:
-        name: Bare, or None where the rules find none.
-        qualified_name: Under what encloses it, or None where the rules have no such thing.
-    """
+    """A definition's place and names, where the rules find them; lines and bytes are half-open, from 0."""
 
     byte_start: int
     byte_end: int
@@ -90,10 +85,7 @@ class Names:
     grammar: str
 
     def parts(self, node: Node) -> list[str]:
-        """A definition's name, after those it puts before it: `["Stack", "Push"]` of `func (s *Stack) Push()`.
-
-        Empty where it has none.
-        """
+        """A definition's name, if any, below those it puts before it: `["Stack", "Push"]` of `func (s *Stack) Push`."""
         if node.type in _CONSTANT:
             return [_CONSTANT[node.type]]
         read = _SPECIAL.get((self.grammar, node.type))
