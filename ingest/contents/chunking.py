@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
 
@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from ingest.contents.chunkers import Chunker, Cut, Document, Unit
-from ingest.contents.chunks_by_command import cut_by_command
+from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
+from ingest.json_command import JsonCommand
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
 from lake.located import file_of, located, shown_path
@@ -22,6 +22,10 @@ from lake.text import listed
 Integers = npt.NDArray[np.int64]
 # There may be three for every character of a batch.
 Counts = npt.NDArray[np.int32]
+
+
+_KEYS: Mapping[Unit, tuple[str, str]] = {"lines": ("start", "end"), "bytes": ("start_byte", "end_byte")}
+"""Unit → what a command calls the ends of a chunk."""
 
 
 @dataclass(frozen=True)
@@ -226,3 +230,46 @@ def _added(nws: Integers) -> Integers:
     covered_to: Integers = np.maximum.accumulate(np.concatenate((np.zeros(1, np.int64), end)))[:-1]
     added: Integers = np.maximum(0, end - np.maximum(start, covered_to))
     return added
+
+
+def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Sequence[str]) -> list[Cut]:
+    """How a command cuts files.
+
+    It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
+    `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
+    second not included; those of an answer are of one kind, in any order. Where it fails, a file has a reject.
+    """
+    asked = zip(ids, documents, strict=True)
+    answers = command.answers([{"id": one, "language": each.language, "text": each.text} for one, each in asked])
+    cuts = []
+    for answer, document in zip(answers, documents, strict=True):
+        why = answer.error or answer.said.get("error")
+        cuts.append(Cut([], failed=str(why)[:500]) if why else _read(answer.said.get("chunks"), document))
+    return cuts
+
+
+def _read(chunks: object, document: Document) -> Cut:
+    """What an answer's chunks are in the file, or what is wrong with them."""
+    if not isinstance(chunks, list):
+        return Cut([], failed="its answer has no list of chunks")
+    unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
+    data = document.text.encode()
+    n = len(data) if unit == "bytes" else len(document.lines)
+    ranges: list[LineRange] = []
+    for chunk in chunks:
+        start, end = (chunk.get(key) for key in _KEYS[unit]) if isinstance(chunk, dict) else (None, None)
+        if type(start) is not int or type(end) is not int:
+            return Cut([], failed=f"the chunk {chunk!r:.80} has no whole numbers {' and '.join(_KEYS[unit])}")
+        if unit == "lines":
+            # Where lines are split at their ends, a last empty one stands behind the last end.
+            start, end = start - 1, min(end, n) if end == n + 1 else end
+            if start == end == n:
+                continue
+        if not 0 <= start < end <= n:
+            return Cut([], failed=f"the chunk {chunk!r:.80} is empty or outside the file, which has {n:,} {unit}")
+        if unit == "bytes" and any(place < n and data[place] & 0xC0 == 0x80 for place in (start, end)):
+            return Cut([], failed=f"the chunk {chunk!r:.80} begins or ends inside a character")
+        ranges.append((start, end))
+    if len(set(ranges)) < len(ranges):
+        return Cut([], failed="a chunk is there twice")
+    return Cut(sorted(ranges), unit=unit)

@@ -77,7 +77,7 @@ class Chunker:
         library: The package that cuts; its version decides the chunks as well, and the extra `chunkers` brings it.
         also: Packages that the library imports and does not ask for.
         given: The command or `module:function` that somebody gave it by.
-        command: What cuts in place of `chunk`, where that is a command: see :mod:`ingest.contents.chunks_by_command`.
+        command: What cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
     """
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.mining.miner import Recipe, mine_completions, prompt_before
+from ingest.mining.miner import Recipe, function_targets, line_targets, mine_completions, prompt_before
 from ingest.mining.syntax import is_own_code, lines_of
-from ingest.mining.targets import function_targets, line_targets
 from lake.text import regex_tokens, split_lines
 
 SOURCE = '''\

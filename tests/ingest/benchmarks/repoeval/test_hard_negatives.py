@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from rank_bm25 import BM25Okapi
 
-from ingest.benchmarks.repoeval.hard_negatives import with_hard_negatives
+from ingest.benchmarks.repoeval.pools import with_hard_negatives
 from lake.tables import table
 
 Pools = Mapping[str, Mapping[str, str]]
