@@ -60,19 +60,11 @@ class Declaration(BaseModel):
     citation: str
     paper: str
     parameters: str
-    primary_metric: str
 
     @property
     def shown_name(self) -> str:
         """The name people know it by."""
         return self.display_name or self.name
-
-
-class Licence(BaseModel):
-    """A repository's licence, empty where nobody knows it."""
-
-    repo: str
-    licence: str
 
 
 class Benchmark(Declaration):
@@ -85,7 +77,7 @@ class Benchmark(Declaration):
     subject: str
     label: str
     like: str
-    licences: list[Licence]
+    licences: list[dict[str, str]]
     place: int
     n_items: int = 0
     n_scorable: int = 0
@@ -142,20 +134,6 @@ class Primary(BaseModel):
     aggregate: Average
 
 
-class Slice(BaseModel):
-    """The items that a board opens on."""
-
-    slice: str
-    slice_value: str
-
-
-class Metrics(BaseModel):
-    """A metric of a protocol and its cut-offs."""
-
-    metric: str
-    ks: list[int]
-
-
 class Protocol(Declaration):
     """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one (`task`)."""
 
@@ -163,9 +141,9 @@ class Protocol(Declaration):
     tasks: list[str]
     gold: str
     relevance: str
-    metrics: list[Metrics]
+    metrics: list[dict[str, object]]
     primary: Primary
-    headline: Slice
+    headline: dict[str, str]
     has_contexts: bool
     leaves_out_failed: bool
     hash: str

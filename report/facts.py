@@ -126,7 +126,7 @@ class Facts:
         opened = [
             (one.name, one.primary.metric, one.primary.k, slice_)
             for one in self.protocols.values()
-            for slice_ in {one.headline.slice, WHOLE, "subset"}
+            for slice_ in {one.headline["slice"], WHOLE, "subset"}
         ]
         keys = ["protocol", *measure, "slice"]
         return self.lake.scan(table).join(pl.LazyFrame(opened, kinds, orient="row"), on=keys, how="semi").collect()

@@ -26,9 +26,6 @@ from report.slices import in_numbers_order
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
 """An id that ends with a number: those that follow one another are stored as a range."""
 
-_MOST_CODES = 65_535
-"""Of more different numbers than this each item's own is stored."""
-
 _STEPS_OF_DIFFICULTY = 255
 
 
@@ -137,13 +134,8 @@ def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
 
 
 def numbers(values: pl.Series) -> dict[str, object]:
-    """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none.
-
-    Of very many different ones, the items' own alone, NaN for none.
-    """
+    """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
     different = values.drop_nulls().unique().sort()
-    if len(different) > _MOST_CODES:
-        return {"own": packed(values.fill_null(float("nan")).to_numpy().astype("<f8").tobytes())}
     codes = values.rank("dense").fill_null(0)
     return {"values": packed(different.to_numpy().astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
 

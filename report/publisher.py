@@ -7,7 +7,6 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from lake.store import Lake
 from report.charts.converter import Drawing
 from report.downloads import Stored
 from report.facts import Facts
@@ -39,24 +38,14 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Project:
-    """What the footer and the citation say of the project."""
-
-    name: str
-    version: str
-    summary: str
-    licence: str
-
-
-@dataclass(frozen=True)
 class Material:
     """What pages are made of."""
 
-    lake: Lake
     facts: Facts
     written: Future[list[Stored]]
     """The downloads, which another process writes meanwhile."""
-    project: Project
+    project: Mapping[str, str]
+    """As pyproject.toml describes it."""
     item_text: ItemText = ItemText.NONE
 
     @property

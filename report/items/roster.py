@@ -54,7 +54,7 @@ class Roster:
         """In non-whitespace characters, 0 where results are counted instead."""
         primary = self.board.primary
         of_lines = primary.granularity == "line"
-        return (primary.k or CONTEXT_BUDGET) if of_lines or primary.in_characters else 0
+        return (primary.k or CONTEXT_BUDGET) if of_lines or primary.rule.cut == "budget" else 0
 
     @property
     def depth(self) -> int:

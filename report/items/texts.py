@@ -45,7 +45,7 @@ def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: It
         mine = classes.filter(pl.col("run").is_in(first)).group_by("item_id").agg(found=pl.col("class") == 0)
         flips = mine.filter(pl.col("found").list.any() & ~pl.col("found").list.all())
         wanted = wanted.join(flips, on="item_id", how="semi", maintain_order="left")
-    known = {one.repo: one.licence for one in roster.board.benchmark.licences if permits(one.licence)}
+    known = {one["repo"]: one["licence"] for one in roster.board.benchmark.licences if permits(one["licence"])}
     licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
     permitted = wanted.select("item_id", licence=licences).drop_nulls()
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"

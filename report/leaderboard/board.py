@@ -176,7 +176,7 @@ class Board:
 
     def in_order(self, rows: Sequence[Row], average: Average) -> list[Row]:
         """Rows best first by the primary metric averaged one way; those without a value last, in the order they had."""
-        sign = 1 if self.primary.better == "lower" else -1
+        sign = 1 if self.primary.lower_is_better else -1
 
         def place(row: Row) -> tuple[bool, float]:
             value = row.value(self.primary, average)
@@ -198,9 +198,9 @@ class Board:
         systems = [row for row in rows if not row.run.baseline and row.cells[column.measure].n == most]
         averaged = self.averaged(column, average)
         numbers = [value for row in systems if (value := row.value(column, averaged)) is not None]
-        if not numbers or column.better == "neither":
+        if not numbers or column.rule.direction == "neither":
             return ""
-        return score(min(numbers) if column.better == "lower" else max(numbers))
+        return score(min(numbers) if column.lower_is_better else max(numbers))
 
 
 def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
@@ -210,7 +210,7 @@ def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None 
     runs = [run for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
     of_runs = pl.col("run_id").is_in([run.run_id for run in runs])
     mine = facts.aggregates.filter(of_runs, protocol=protocol.name)
-    where, numbers = _headline(mine, where or (rule.headline.slice, rule.headline.slice_value))
+    where, numbers = _headline(mine, where or (rule.headline["slice"], rule.headline["slice_value"]))
     cells: dict[str, dict[Measure, Cell]] = {}
     keys = numbers.select("run_id", "granularity", "metric", "k").iter_rows()
     for (run_id, *measure), cell in zip(keys, cells_in(numbers), strict=True):
@@ -218,7 +218,7 @@ def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None 
     heads = [found[primary] for found in cells.values() if primary in found]
     n_items = max((head.n_items for head in heads), default=0)
     n_asked = max((head.n_items - head.n_not_applicable for head in heads), default=0)
-    columns = columns_of(facts, protocol, primary, numbers)
+    columns = columns_of(facts, protocol, numbers, primary)
     rows = [
         Row(run, cells.get(run.run_id, {}), columns[0], n_asked, n_items)
         for run in sorted(runs, key=lambda run: (run.system, run.run_id))

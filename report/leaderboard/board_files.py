@@ -127,9 +127,9 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
                 "title": column.title,
                 "level": column.granularity,
                 "quantity": column.quantity,
-                "better": column.better,
-                "micro": column.micro,
-                "steps": column.of_steps,
+                "better": column.rule.direction,
+                "micro": column.rule.micro,
+                "steps": column.rule.of_steps,
                 "path": measure_path(board, column),
             }
             for column in board.columns

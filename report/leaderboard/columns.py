@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
+from lake.errors import lookup
 from report.entities import Average, Metric, Protocol
 from report.facts import Facts
 
@@ -61,41 +61,33 @@ def cells_in(rows: pl.DataFrame) -> list[Cell]:
 
 @dataclass(frozen=True)
 class Column:
-    """One metric at one cut-off; `in_characters`: its cut-off is a budget of non-whitespace characters.
+    """One metric at one cut-off, 0 where it has none.
 
     `average` is how the protocol averages it: beside ratios of sums, means over items of what has no such ratio and of
     what describes a run's steps.
     """
 
     measure: Measure
+    granularity: str
+    k: int
     name: str
-    better: Literal["higher", "lower", "neither"]
-    micro: str
-    of_steps: bool
     average: Average
-    declaration: Metric | None
-    in_characters: bool = False
+    rule: Metric
 
     @property
     def where(self) -> dict[str, str | int]:
         """Its rows of a table that has them by measure."""
-        granularity, metric, k = self.measure
-        return {"granularity": granularity, "metric": metric, "k": k}
+        return {"granularity": self.granularity, "metric": self.measure[1], "k": self.k}
+
+    @property
+    def lower_is_better(self) -> bool:
+        """Whether the least number is the best."""
+        return self.rule.direction == "lower"
 
     @property
     def metric(self) -> str:
         """The metric's name alone."""
         return self.name.partition("@")[0]
-
-    @property
-    def granularity(self) -> str:
-        """What it counts: chunks, lines, files."""
-        return self.measure[0]
-
-    @property
-    def k(self) -> int:
-        """Its cut-off, 0 where it has none."""
-        return self.measure[2]
 
     @property
     def quantity(self) -> str:
@@ -105,14 +97,13 @@ class Column:
     @property
     def measured(self) -> str:
         """The metric as people say it, wherever it is cut: `Line F1`."""
-        return self.declaration.title if self.declaration and self.declaration.title else self.metric
+        return self.rule.title or self.metric
 
     @property
     def title(self) -> str:
         """The metric as people say it: `Line F1 in 8,000 characters`."""
-        if not self.k:
-            return self.measured
-        return f"{self.measured} in {self.k:,} characters" if self.in_characters else f"{self.measured} at {self.k:,}"
+        cut = f" in {self.k:,} characters" if self.rule.cut == "budget" else f" at {self.k:,}"
+        return f"{self.measured}{cut}" if self.k else self.measured
 
     @property
     def cut(self) -> str:
@@ -120,29 +111,22 @@ class Column:
         return self.name[len(self.metric) :]
 
 
-def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.DataFrame) -> tuple[Column, ...]:
-    """The primary metric, then the others in the protocol's order."""
-    order = {name: place for place, name in enumerate(one.metric for one in protocol.metrics)}
+def columns_of(
+    facts: Facts, protocol: Protocol, rows: pl.DataFrame, primary: Measure | None = None
+) -> tuple[Column, ...]:
+    """The primary metric, where it is given, then the others in the protocol's order."""
+    order = {name: place for place, name in enumerate(one["metric"] for one in protocol.metrics)}
     found = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
     rest = sorted(found, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
-    measures: list[Measure] = [primary, *rest]
+    measures: list[Measure] = [*([primary] if primary else []), *rest]
     named = [(metric, k) for _, metric, k in measures]
 
     def column(measure: Measure) -> Column:
         granularity, metric, k = measure
         name = f"{metric}@{k}" if k else metric
         alone = named.count((metric, k)) == 1
-        rule, own = facts.metrics.get(metric), protocol.primary.aggregate
-        is_mean = rule is not None and own == "micro" and (rule.micro == "none" or rule.of_steps)
-        return Column(
-            measure=measure,
-            name=name if alone else f"{granularity} {name}",
-            better="higher" if rule is None else rule.direction,
-            micro="ratio" if rule is None else rule.micro,
-            of_steps=rule is not None and rule.of_steps,
-            average="macro" if is_mean else own,
-            declaration=rule,
-            in_characters=rule is not None and rule.cut == "budget",
-        )
+        rule, own = lookup(metric, "metric", facts.metrics), protocol.primary.aggregate
+        average: Average = "macro" if own == "micro" and (rule.micro == "none" or rule.of_steps) else own
+        return Column(measure, granularity, k, name if alone else f"{granularity} {name}", average, rule)
 
     return tuple(map(column, measures))

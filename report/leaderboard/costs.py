@@ -100,7 +100,7 @@ def _frontier(
     ordered = sorted(once.values(), key=lambda one: (one.cost, one.value, one.row.run.run_id))
     if len({one.row.run.run_id for one in ordered}) < 2:
         return None
-    lower_is_better = ordered[0].column.better == "lower"
+    lower_is_better = ordered[0].column.lower_is_better
     kept = on_frontier([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
     edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda one: (one.cost, one.row.run.system))

@@ -77,7 +77,7 @@ class Choices:
         whole = effects.filter(repo="")
         cells = whole.filter(pl.col("mean").is_not_null())
         shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").rows()
-        sign = 1 if board.primary.better == "lower" else -1
+        sign = 1 if board.primary.lower_is_better else -1
         self.chunkers, self.retrievers = (
             {row[factor]: row for row in cells.filter(factor=factor).sort(sign * pl.col("mean"), factor).to_dicts()}
             for factor in ("chunker", "retriever")

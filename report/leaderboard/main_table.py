@@ -94,7 +94,7 @@ class Controls:
 
     def __init__(self, board: Board) -> None:
         cuts = sorted({column.k for column in board.columns if column.k})
-        budgets = {column.k for column in board.columns if column.in_characters}
+        budgets = {column.k for column in board.columns if column.rule.cut == "budget"}
         with_cuts = {column.metric for column in board.columns if column.k}
         has_whole = any(not column.k and column.metric in with_cuts for column in board.columns)
         words = [(str(cut), f"{cut // 1000}k" if cut in budgets and cut % 1000 == 0 else str(cut)) for cut in cuts]
@@ -145,8 +145,10 @@ class Table:
         self._best = {column.name: board.best(column, average) for column in board.columns}
         # Metrics that the protocol averages over items here too; whose ratio of sums is that mean; that have no ratio.
         self.means = list(dict.fromkeys(one.metric for one in board.columns if board.averaged(one, average) != average))
-        micro = {one.metric: one.micro for one in board.columns if average == "micro" and one.metric not in self.means}
-        self.same, self.undefined = ([name for name, rule in micro.items() if rule == one] for one in ("same", "none"))
+        micro = {column.metric: column.rule.micro for column in board.columns if average == "micro"}
+        self.same, self.undefined = (
+            [name for name, rule in micro.items() if rule == one and name not in self.means] for one in ("same", "none")
+        )
 
     def cells(self, row: Row) -> Iterator[tuple[str, bool, int | None]]:
         """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
@@ -176,5 +178,7 @@ def unbeaten(board: Board, average: Average) -> list[str]:
     named = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
     return unbeaten_baselines(
-        f"{board.benchmark.kind}/{task.partition('/')[2]}", named, lower_is_better=board.primary.better == "lower"
+        f"{board.benchmark.kind}/{task.partition('/')[2]}",
+        named,
+        lower_is_better=board.primary.lower_is_better,
     )

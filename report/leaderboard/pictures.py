@@ -155,7 +155,7 @@ def sizes_of(board: Board) -> Sizes | None:
     lines = _lines(board, column) if column else []
     if column is None or all(line.run.baseline for line in lines):
         return None
-    drawn = _lines_drawn(lines, lower_is_better=column.better == "lower")
+    drawn = _lines_drawn(lines, lower_is_better=column.lower_is_better)
     curves = []
     for line in drawn:
         places, values = zip(*sorted(line.at.values()), strict=True)

@@ -59,7 +59,7 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
     compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
     numbers = board.facts.aggregates.filter(of_board, pl.col("run_id").is_in([row.run.run_id for row in board.every]))
     measure = ("granularity", "metric", "k")
-    columns = {column.measure: column for column in board.columns if column.better != "neither"}
+    columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}
     of_views = numbers.join(compared, on=[*measure, *where], how="semi")
     by_view = of_views.partition_by(*measure, *where, as_dict=True)
     found: dict[str, dict[str, str]] = {}
@@ -69,7 +69,7 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
         rows, average = by_view[key], column.average
         whole = (rows["n_items"] - rows["n_not_applicable"]).max()
         lines = [(run_id, number, n == whole) for run_id, number, n in rows.select("run_id", average, "n").iter_rows()]
-        sign = 1 if column.better == "lower" else -1
+        sign = 1 if column.lower_is_better else -1
         lines.sort(key=lambda line: (line[1] is None, sign * (line[1] or 0.0), line[0]))
         first = "ranked first" if column == board.primary else f"first by {column.title}"
         view = f"{key[3]}={visible(str(key[4]))}"

@@ -124,11 +124,11 @@ def _apart(facts: Facts, first: Protocol, other: Protocol) -> Iterator[dict[str,
     whole = facts.aggregates.filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
     one, two = (whole.filter(protocol=name.name) for name in (first, other))
     both = one.join(two, on=[*_MEASURE, "run_id"], suffix="_other")
-    for column in columns_of(facts, first, ("", "", 0), both)[1:]:
+    for column in columns_of(facts, first, both):
         mine = both.filter(**column.where)
         average = "micro" if mine["micro"].count() and mine["micro_other"].count() else "macro"
         known = mine.select("run_id", one=average, two=f"{average}_other").drop_nulls().sort("run_id")
-        if column.better == "neither" or known.is_empty():
+        if column.rule.direction == "neither" or known.is_empty():
             continue
         apart = known["two"] - known["one"]
         most = int(apart.abs().arg_max() or 0)

@@ -23,10 +23,10 @@ MOST = 6
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
-    found = [one for board in material.every_board if (one := outcomes_of(material.lake, facts, board))]
+    found = [one for board in material.every_board if (one := outcomes_of(material.facts.lake, facts, board))]
     files: dict[str, bytes] = {}
     for outcomes in found:
-        files |= files_of(material.lake, outcomes, _said(facts, outcomes))
+        files |= files_of(material.facts.lake, outcomes, _said(facts, outcomes))
         for place, stratum in enumerate(outcomes.strata):
             name = f"{outcomes.name}/slice-{place}"
             files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
@@ -51,7 +51,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
         "measure": board.primary.title,
         "average": board.average,
         "averaged": board.averaging,
-        "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.better],
+        "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.rule.direction],
         "slice": title_of(board.slice[0]),
         "strata": outcomes.strata,
         "items": items_path(board.benchmark.name),

@@ -37,7 +37,7 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _page(material: Material, name: str, roster: Roster) -> Page:
-    lake, facts = material.lake, material.facts
+    lake, facts = material.facts.lake, material.facts
     items = roster.items(lake)
     gold = roster.gold(lake, items)
     classes = classes_of(lake, roster).collect()

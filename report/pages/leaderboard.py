@@ -48,7 +48,7 @@ class Section:
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     for name, benchmark in facts.benchmarks.items():
-        sections = [Section(material.lake, board) for board in material.boards[name]]
+        sections = [Section(material.facts.lake, board) for board in material.boards[name]]
         has_runs = any(section.board.every for section in sections)
         values = {
             "benchmark": benchmark,
@@ -98,7 +98,7 @@ def _coverage(board: Board) -> str:
         # Own data's intervals are over items, as those of few repositories are.
         n_repos = min(n_repos, FEWEST_REPOS - 1)
     # Where a ratio of sums is the mean by construction, hits are counted.
-    return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.micro == "same")
+    return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.rule.micro == "same")
 
 
 def _rules(board: Board) -> list[tuple[str, str]]:
@@ -126,7 +126,7 @@ def _words(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[
     return {
         "has_agents": any(run.has_steps for run in runs),
         "imported": [run for run in facts.runs_of(benchmark.name) if run.origin == IMPORTED],
-        "metrics": [column.declaration for column in columns.values() if column.declaration],
+        "metrics": [column.rule for column in columns.values()],
         "chunkers": _named(facts.chunkers, {run.chunker for run in runs}),
         "baselines": [each for each in retrievers if "baseline" in each.tags],
         "retrievers": [each for each in retrievers if "baseline" not in each.tags],

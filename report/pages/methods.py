@@ -23,7 +23,7 @@ PATH = "methods.html"
 
 
 def _pages(material: Material) -> Iterator[Page]:
-    lake, facts, boards = material.lake, material.facts, material.every_board
+    lake, facts, boards = material.facts.lake, material.facts, material.every_board
     values = {
         "parity": parity.ROWS,
         "expected": outcomes(facts),

@@ -61,7 +61,7 @@ def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
     held = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
     pairs = pl.DataFrame(held, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
     others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
-    sign = -1 if board.primary.better == "lower" else 1
+    sign = -1 if board.primary.lower_is_better else 1
     both = (
         scores.join(pairs, on="run", how="left")
         .join(others.select("item", other="run", beside="value"), on=["item", "other"], how="left")
