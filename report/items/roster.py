@@ -34,6 +34,11 @@ class Roster:
     board: Board
 
     @property
+    def lake(self) -> Lake:
+        """Where its tables are."""
+        return self.board.facts.lake
+
+    @property
     def benchmark(self) -> str:
         """The benchmark's name."""
         return self.board.benchmark.name
@@ -73,9 +78,10 @@ class Roster:
         baselines = [run for run in self.runs if run.baseline and run.system == named]
         return [*retrievers[: N_RETRIEVERS + 1], *baselines] or self.runs[:1]
 
-    def items(self, lake: Lake) -> pl.DataFrame:
+    @cached_property
+    def items(self) -> pl.DataFrame:
         """The benchmark's items, numbered in the order in which scripts compare their ids; with the pool searched."""
-        stored = lake.scan("items", benchmark=self.benchmark).drop("patch").collect()
+        stored = self.lake.scan("items", benchmark=self.benchmark).drop("patch").collect()
         # As JavaScript compares texts: by units of UTF-16.
         ids = sorted(stored["item_id"], key=lambda one: one.encode("utf-16-be", "surrogatepass"))
         order = pl.DataFrame({"item_id": ids, "item": range(len(ids))}, {"item_id": pl.String, "item": pl.Int64})
@@ -83,10 +89,11 @@ class Roster:
         prefix = self.board.task.pool_prefix if self.board.task else ""
         return named.with_columns(pool_id=pl.lit(f"{prefix}/") + pl.col("repo")) if prefix else named
 
-    def gold(self, lake: Lake, items: pl.DataFrame) -> pl.DataFrame:
+    @cached_property
+    def gold(self) -> pl.DataFrame:
         """The gold of the headline's rule: item, path, line_start, line_end, candidate."""
-        spans = lake.scan("gold_spans", benchmark=self.benchmark).filter(gold=self.board.protocol.gold)
-        known = items.lazy().select("item_id", "item")
+        spans = self.lake.scan("gold_spans", benchmark=self.benchmark).filter(gold=self.board.protocol.gold)
+        known = self.items.lazy().select("item_id", "item")
         return (
             spans.join(known, on="item_id")
             .select("item", "path", "line_start", "line_end", "candidate")

@@ -14,7 +14,6 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
 from lake.sampling import stratified
-from lake.store import Lake
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 
@@ -33,9 +32,9 @@ MAX_CHARACTERS = 400_000
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 
 
-def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: ItemText) -> tuple[pl.DataFrame, str]:
+def chosen(roster: Roster, classes: pl.DataFrame, which: ItemText) -> tuple[pl.DataFrame, str]:
     """Whose text is published, item_id and licence of each; and why it is not of the others."""
-    wanted = items.filter("scorable").select("item_id", "repo")
+    wanted = roster.items.filter("scorable").select("item_id", "repo")
     if which is ItemText.NONE:
         return wanted.clear().rename({"repo": "licence"}), "this site was built without it."
     if which is ItemText.SAMPLE:
@@ -52,20 +51,18 @@ def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: It
     return permitted, f"no licence of its repository is known that permits it{of_some}."
 
 
-def texts_by_item(
-    lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame, of: pl.DataFrame
-) -> pl.DataFrame:
+def texts_by_item(roster: Roster, of: pl.DataFrame) -> pl.DataFrame:
     """The gold of some items (`of`: item_id, licence) as text, a row each: item_id, scorable, licence, files (as JSON).
 
     A file has its path, and of each line its number from 1, whether it is gold, and its words.
     """
-    asked = items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
-    spans = gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
+    asked = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
+    spans = roster.gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
     by_file = spans.group_by("item", "path").agg("line_start", "line_end").join(asked.lazy(), on="item")
-    files = lake.scan("files", benchmark=roster.benchmark).select("pool_id", "path", "sha256")
+    files = roster.lake.scan("files", benchmark=roster.benchmark).select("pool_id", "path", "sha256")
     known = by_file.join(files, on=["pool_id", "path"]).sort("item", "path").collect()
     hashes = known["sha256"].unique().implode()
-    texts = lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "text").collect()
+    texts = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "text").collect()
     text_of = dict(texts.iter_rows())
     columns = known.select("path", "language", "sha256", "line_start", "line_end").iter_rows()
     shown = [_file(path, language, text_of[sha], starts, ends) for path, language, sha, starts, ends in columns]

@@ -8,7 +8,6 @@ from urllib.parse import quote
 import polars as pl
 
 from lake.catalog.unit import ITEM_INTERVALS
-from lake.store import Lake
 from lake.verdict import mirrored
 from report.addresses import run_key
 from report.data_files import data_file
@@ -44,18 +43,18 @@ def measure_path(board: Board, column: Column) -> str:
     return f"{board_path(board)}/{slug(granularity)}-{slug(metric)}-{k}"
 
 
-def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, bytes]:
+def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     place = {row.run.run_id: number for number, row in enumerate(runs)}
-    mine = _numbers(lake, board, reference, list(place))
+    mine = _numbers(board, reference, list(place))
     parts = mine.partition_by(_MEASURE, as_dict=True)
     path = board_path(board)
     files: dict[str, object] = {
         measure_path(board, column): _measure(parts.get(column.measure, mine.clear()), place)
         for column in board.columns
     }
-    files[path] = _board(board, reference, runs) | _concluded(lake, board)
+    files[path] = _board(board, reference, runs) | _concluded(board)
     files[f"{path}/costs"] = {
         place[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
         for row in runs
@@ -64,11 +63,11 @@ def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, by
     return {f"{path}.js": data_file(path, value) for path, value in files.items()}
 
 
-def _numbers(lake: Lake, board: Board, reference: Row | None, runs: list[str]) -> pl.DataFrame:
+def _numbers(board: Board, reference: Row | None, runs: list[str]) -> pl.DataFrame:
     """The aggregates of a board's runs, with what is read for them and how far they are above the reference."""
     of_protocol = pl.col("protocol") == board.protocol.name
     mine = board.facts.aggregates.lazy().filter(of_protocol, pl.col("run_id").is_in(runs))
-    compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(of_protocol)
+    compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(of_protocol)
     to = reference.run.run_id if reference else ""
     against = pl.concat([compared, mirrored(compared)], how="diagonal").filter(run_a=to)
     above = against.select(*_MEASURE, *_WHERE, "delta", run_id="run_b", delta_low="low", delta_high="high")
@@ -97,9 +96,9 @@ def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[obj
     return dict(sorted(found.items()))
 
 
-def _concluded(lake: Lake, board: Board) -> dict[str, object]:
+def _concluded(board: Board) -> dict[str, object]:
     """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
-    found, verdict = sentences(lake, board), sentence(board.facts, board_verdict(board))
+    found, verdict = sentences(board), sentence(board.facts, board_verdict(board))
     found.setdefault(board.primary.name, {})[_slice(board)] = verdict
     return {"verdicts": found, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
 

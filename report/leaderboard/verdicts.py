@@ -10,7 +10,6 @@ from typing import NamedTuple
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.store import Lake
 from lake.verdict import Line, Verdict, verdict_on
 from report.facts import Facts
 from report.leaderboard.board import Board
@@ -48,7 +47,7 @@ def board_verdict(board: Board) -> Verdict:
     return _verdict(board, lines, compared)
 
 
-def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
+def sentences(board: Board) -> dict[str, dict[str, str]]:
     """Column → `slice=value` → what is concluded by it there, of every view that has a stored comparison.
 
     These are all metrics over the slice that the board opens on, and the primary metric over every slice.
@@ -56,7 +55,7 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
     reference, where = board_verdict(board).reference, ("slice", "slice_value")
     of_board = pl.col("protocol") == board.protocol.name
     with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
-    compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
+    compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
     numbers = board.facts.aggregates.filter(of_board, pl.col("run_id").is_in([row.run.run_id for row in board.every]))
     measure = ("granularity", "metric", "k")
     columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}

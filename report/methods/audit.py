@@ -34,7 +34,7 @@ class Finding(NamedTuple):
     then: str
 
 
-def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
+def side_of(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark by its first board: some of the SIDES → what is said there."""
     cells = {
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
@@ -53,7 +53,7 @@ def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[s
         "Searched": asked.pool if asked else MISSING,
         "Gold": gold_rules(benchmark).get(gold, gold),
         "Ranked by": f"{board.primary.title}, under {board.protocol.short}",
-        "Gold of an item": _gold_of_an_item(lake, benchmark.name, gold),
+        "Gold of an item": _gold_of_an_item(facts.lake, benchmark.name, gold),
     }
 
 
@@ -77,9 +77,9 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     return f"in the middle {', '.join(parts)}"
 
 
-def findings(lake: Lake, facts: Facts) -> list[Finding]:
+def findings(facts: Facts) -> list[Finding]:
     """What items are flagged with, and why some cannot be scored, the most frequent first."""
-    items = lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
+    items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
     flag = pl.col("gold_flags").str.split_exact(":", 1)
     flags = (
         items.explode("gold_flags", empty_as_null=False)

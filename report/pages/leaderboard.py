@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
-from lake.store import Lake
 from report.addresses import pairs_path, run_key
 from report.charts.figures import files_of
 from report.entities import IMPORTED, Benchmark, Declaration
@@ -27,7 +26,7 @@ from report.slices import MAX_VALUES
 class Section:
     """One protocol's part of the page, with the data that it loads on demand."""
 
-    def __init__(self, lake: Lake, board: Board) -> None:
+    def __init__(self, board: Board) -> None:
         verdict = board_verdict(board)
         self.board = board
         self.verdict = sentence(board.facts, verdict) if board.every else ""
@@ -42,13 +41,13 @@ class Section:
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
         self.path = board_path(board)
-        self.files = board_files(lake, board, self.reference) if board.every else {}
+        self.files = board_files(board, self.reference) if board.every else {}
 
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     for name, benchmark in facts.benchmarks.items():
-        sections = [Section(material.facts.lake, board) for board in material.boards[name]]
+        sections = [Section(board) for board in material.boards[name]]
         has_runs = any(section.board.every for section in sections)
         values = {
             "benchmark": benchmark,

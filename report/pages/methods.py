@@ -23,17 +23,17 @@ PATH = "methods.html"
 
 
 def _pages(material: Material) -> Iterator[Page]:
-    lake, facts, boards = material.facts.lake, material.facts, material.every_board
+    facts, boards = material.facts, material.every_board
     values = {
         "parity": parity.ROWS,
         "expected": outcomes(facts),
-        "sides": [(one, side_of(lake, one, material.boards[name])) for name, one in facts.benchmarks.items()],
+        "sides": [(one, side_of(facts, one, material.boards[name])) for name, one in facts.benchmarks.items()],
         "rows_of_sides": SIDES,
         "boards": boards,
         "gold_rules": gold_rules,
         "between": [one for name in facts.benchmarks for one in differences(facts, name)],
         "metrics": _metrics(facts, boards),
-        "findings": findings(lake, facts),
+        "findings": findings(facts),
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": CLASSES,

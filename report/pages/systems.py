@@ -20,7 +20,7 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     by_system: dict[str, list[Part]] = {run.system: [] for run in facts.runs}
     for board in material.every_board:
-        for system, part in parts_of(material.facts.lake, board):
+        for system, part in parts_of(board):
             by_system[system].append(part)
     files = {name: [each.path for each in material.downloads if each.download.name == name] for name in _FILES}
     for system, parts in by_system.items():

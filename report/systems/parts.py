@@ -9,7 +9,6 @@ from statistics import median
 import polars as pl
 
 from lake.catalog.unit import ITEM, ITEM_NOTE
-from lake.store import Lake
 from lake.verdict import EXPLORATORY
 from report.entities import WHOLE, Run
 from report.leaderboard.board import Board, Row
@@ -45,7 +44,10 @@ class Number:
 
 @dataclass(frozen=True)
 class Part:
-    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`)."""
+    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
+
+    Of the system and of the median one it has where their gold went, and what share of the lines returned is gold.
+    """
 
     board: Board
     row: Row
@@ -93,30 +95,22 @@ class Part:
         return max((abs(one.apart) for one in self.numbers if one.apart), default=0.0) or 1.0
 
 
-def parts_of(lake: Lake, board: Board) -> Iterator[tuple[str, Part]]:
+def parts_of(board: Board) -> Iterator[tuple[str, Part]]:
     """What each system of a board did: its name, and its part. The tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
-    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(lake, board)
+    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(board)
     verdicts, numbers = _verdicts(board), _numbers(board)
+
+    def gold(run_id: str) -> tuple[Sequence[Share], float | None]:
+        return ledgers.get(run_id, ()), precisions.get(run_id)
+
+    of_middle = gold(middle.run_id if middle else "")
     for row in board.every:
         run_id, against = row.run.run_id, reference_run(board, row.run)
-        yield (
-            row.run.system,
-            Part(
-                board=board,
-                row=row,
-                numbers=numbers[run_id],
-                ledger=ledgers.get(run_id, ()),
-                precision=precisions.get(run_id),
-                middle=middle,
-                middle_ledger=ledgers.get(middle.run_id, ()) if middle else (),
-                middle_precision=precisions.get(middle.run_id) if middle else None,
-                items=items.get(run_id),
-                against=against,
-                verdict=verdicts.get((against.run_id, run_id), "") if against else "",
-            ),
-        )
+        verdict = verdicts.get((against.run_id, run_id), "") if against else ""
+        own = (numbers[run_id], *gold(run_id))
+        yield row.run.system, Part(board, row, *own, middle, *of_middle, items.get(run_id), against, verdict)
 
 
 def _verdicts(board: Board) -> dict[tuple[str, str], str]:

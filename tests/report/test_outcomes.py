@@ -14,6 +14,7 @@ import pytest
 
 from lake.store import Lake
 from report import outcomes
+from report.addresses import run_key
 from report.facts import Facts
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import CLASSES
@@ -86,8 +87,8 @@ def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
     facts = Facts(lake)
     chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
-    assert outcomes_of(lake, facts, target) is None
-    found = outcomes_of(lake, facts, chunking)
+    assert outcomes_of(target) is None
+    found = outcomes_of(chunking)
     assert found is not None
     assert [row.run.system for row in found.rows] == ["fixed-nws-1500+jaccard", LIMITED]
 
@@ -124,9 +125,9 @@ def check(lake: Lake) -> None:
     facts = Facts(lake)
     n_pairs = 0
     for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
-        found = outcomes_of(lake, facts, board)
+        found = outcomes_of(board)
         assert found is not None
-        files = {path: given(content) for path, content in files_of(lake, found, {})}
+        files = {path: given(content) for path, content in files_of(found, {})}
         said = files[f"{found.name}.js"]
         n = int(str(said["n"]))
         ranges: list[list[object]] = json.loads(unpacked(str(said["ids"])))
@@ -134,8 +135,8 @@ def check(lake: Lake) -> None:
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
         values = []
-        for key, row in zip(found.keys, found.rows, strict=True):
-            run = files[f"{found.name}/{key}.js"]
+        for row in found.rows:
+            run = files[f"{found.name}/{run_key(row.run.run_id)}.js"]
             stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
             mine = decoded(run["value"], n)  # type: ignore[arg-type]  # a column
             expected = found.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]

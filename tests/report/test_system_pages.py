@@ -42,7 +42,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
               "past_budget": 2.0, "seen": 0.0, "unreachable": 0.0, "no_answer": 0.0, "other_lines": 0.0,
               "not_returned": 0.0}  # fmt: skip
     write(small, "ledger", [ledger], benchmark="repoeval", protocol=CHUNKING, run_id=run_id(JACCARD))
-    found = items_of(small, board_of(small))
+    found = items_of(board_of(small))
     mine = found[run_id(JACCARD)]
     assert mine.against is not None
     assert mine.against.system == OWN_FILE
@@ -61,7 +61,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
 
 
 def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
-    parts = dict(parts_of(small, board_of(small)))
+    parts = dict(parts_of(board_of(small)))
     median = sorted(SYSTEMS[name][0] for name in (JACCARD, WINDOWS, "fixed-nws-1500+bm25-okapi"))[1]
     mine = {number.value: number for number in parts[JACCARD].numbers}
     assert mine["all"].apart is not None
