@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 import polars as pl
@@ -106,14 +107,9 @@ def _cut(line: list[list[str]]) -> list[list[str]]:
 
 
 def _lexer(path: str, language: str, size: int) -> Lexer:
-    kind = None if size > MAX_CHARACTERS else find_lexer_class_for_filename(path) or _of_language(language)
+    kind = TextLexer
+    if size <= MAX_CHARACTERS:
+        with suppress(ClassNotFound):
+            kind = find_lexer_class_for_filename(path) or find_lexer_class_by_name(language)
     # As they are: no line more or less than the file has.
-    return (kind or TextLexer)(stripnl=False, ensurenl=False)
-
-
-def _of_language(language: str) -> type[Lexer] | None:
-    try:
-        found: type[Lexer] = find_lexer_class_by_name(language)
-        return found
-    except ClassNotFound:
-        return None
+    return kind(stripnl=False, ensurenl=False)
