@@ -143,7 +143,8 @@ class Board:
     @property
     def task(self) -> Task | None:
         """What its runs were asked, the first of several."""
-        return self.facts.tasks.get(self.protocol.task or next(iter(self.protocol.tasks), ""))
+        names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
+        return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
     @property
     def where(self) -> dict[str, str]:

@@ -6,6 +6,8 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from lake.text import counted
 from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
@@ -13,7 +15,6 @@ from report.charts.scores import Point, score_chart
 from report.entities import ORACLE, WHOLE, Run
 from report.leaderboard.board import AVERAGES, Board, Row
 from report.leaderboard.columns import Column
-from report.render import markup
 from report.shown import count, score, slug
 
 MAX_CURVES = 8
@@ -58,7 +59,7 @@ def figure_of(
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
     part = "" if board.slice[0] == WHOLE else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return Figure(name, title, population, markup(picture), columns, rows)
+    return Figure(name, title, population, Markup(picture), columns, rows)
 
 
 def score_picture(board: Board) -> Figure | None:

@@ -102,10 +102,8 @@ def _coverage(board: Board) -> str:
 
 def _rules(board: Board) -> list[tuple[str, str]]:
     """What is asked, and what counts."""
-    facts, rule = board.facts, board.protocol
-    tasks = [board.protocol.task] if board.protocol.task else [row.run.task for row in board.every] + list(rule.tasks)
-    task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
-    order = facts.pool_orders.get((board.benchmark.name, board.slice[1]))
+    rule, task = board.protocol, board.task
+    order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]))
     rules = {
         "Gold": rule.gold,
         # Contexts are held against the gold as sets: nothing of them is relevant or not.
