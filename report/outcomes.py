@@ -37,10 +37,8 @@ class Outcomes:
         self.name = f"outcomes/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
         self.rows = [row for row in board.every if row.head is not None and row.head.n > 0]
         self.run_ids = [row.run.run_id for row in self.rows]
-        is_scored = pl.col("run_id").is_in(self.run_ids)
-        scored = board.facts.aggregates.filter(is_scored, protocol=board.protocol.name, slice=board.slice[0])
-        first = board.slice[1]
-        self.strata = [first, *in_numbers_order({*scored["slice_value"]} - {first})]
+        slice_, first = board.slice
+        self.strata = [first, *in_numbers_order({*board.numbers.filter(slice=slice_)["slice_value"]} - {first})]
         self.items = _items(board, self.strata)
 
 

@@ -152,10 +152,19 @@ class Board:
         return {"protocol": self.protocol.name, "slice": self.slice[0], "slice_value": self.slice[1]}
 
     @cached_property
+    def runs(self) -> Mapping[str, Run]:
+        """The runs of all its rows, by id."""
+        return {row.run.run_id: row.run for row in self.every}
+
+    @property
+    def numbers(self) -> pl.DataFrame:
+        """The rows of `aggregates` that its runs have, over every slice."""
+        return self.facts.aggregates.filter(pl.col("run_id").is_in(list(self.runs)), protocol=self.protocol.name)
+
+    @cached_property
     def by_slice(self) -> pl.DataFrame:
-        """The rows of `aggregates` that its runs have by the primary metric, over every slice."""
-        runs = pl.col("run_id").is_in([row.run.run_id for row in self.every])
-        return self.facts.aggregates.filter(runs, protocol=self.protocol.name, **self.primary.where)
+        """The same by the primary metric."""
+        return self.numbers.filter(**self.primary.where)
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:

@@ -47,7 +47,7 @@ def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     place = {row.run.run_id: number for number, row in enumerate(runs)}
-    mine = _numbers(board, reference, list(place))
+    mine = _numbers(board, reference)
     parts = mine.partition_by(_MEASURE, as_dict=True)
     path = board_path(board)
     files: dict[str, object] = {
@@ -63,17 +63,16 @@ def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     return {f"{path}.js": data_file(path, value) for path, value in files.items()}
 
 
-def _numbers(board: Board, reference: Row | None, runs: list[str]) -> pl.DataFrame:
+def _numbers(board: Board, reference: Row | None) -> pl.DataFrame:
     """The aggregates of a board's runs, with what is read for them and how far they are above the reference."""
     of_protocol = pl.col("protocol") == board.protocol.name
-    mine = board.facts.aggregates.lazy().filter(of_protocol, pl.col("run_id").is_in(runs))
     compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(of_protocol)
     to = reference.run.run_id if reference else ""
     against = pl.concat([compared, mirrored(compared)], how="diagonal").filter(run_a=to)
     above = against.select(*_MEASURE, *_WHERE, "delta", run_id="run_b", delta_low="low", delta_high="high")
     characters = board.facts.characters.lazy().filter(of_protocol)
     read = characters.select("run_id", "k", *_WHERE, pl.col("read").round(0).cast(pl.Int64))
-    joined = mine.join(above, on=[*_MEASURE, *_WHERE, "run_id"], how="left")
+    joined = board.numbers.lazy().join(above, on=[*_MEASURE, *_WHERE, "run_id"], how="left")
     joined = joined.join(read, on=["run_id", "k", *_WHERE], how="left")
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
     return joined.with_columns(short).collect()
@@ -98,7 +97,7 @@ def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[obj
 
 def _concluded(board: Board) -> dict[str, object]:
     """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
-    found, verdict = sentences(board), sentence(board.facts, board_verdict(board))
+    found, verdict = sentences(board), sentence(board, board_verdict(board))
     found.setdefault(board.primary.name, {})[_slice(board)] = verdict
     return {"verdicts": found, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
 

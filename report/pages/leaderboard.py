@@ -29,7 +29,7 @@ class Section:
     def __init__(self, board: Board) -> None:
         verdict = board_verdict(board)
         self.board = board
-        self.verdict = sentence(board.facts, verdict) if board.every else ""
+        self.verdict = sentence(board, verdict) if board.every else ""
         self.reference = next((row for row in board.every if row.run.run_id == verdict.reference), None)
         self.rules = _rules(board)
         self.main = MainTable(board, self.reference)

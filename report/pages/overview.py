@@ -34,11 +34,9 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
-    verdicts = {board.benchmark.name: board_verdict(board) for board in known if board.every}
-    said = {name: sentence(facts, verdict) for name, verdict in verdicts.items()}
-    forests = {
-        name: _forest(board, verdicts[name].reference) for name, board in boards.items() if board and board.every
-    }
+    scored = {board.benchmark.name: board for board in known if board.every}
+    said = {name: sentence(board, board_verdict(board)) for name, board in scored.items()}
+    forests = {name: _forest(board, board_verdict(board).reference) for name, board in scored.items()}
     cards = [
         {
             "benchmark": benchmark,
