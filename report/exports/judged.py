@@ -13,7 +13,7 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError, lookup
 from lake.relevance import RELEVANCE, Evidence, Rule
-from lake.searched import POOL, chunks_of, files_of
+from lake.searched import POOL, chunks_of, files_of, with_pools_of
 from lake.store import Lake
 
 NOTHING = "-"
@@ -42,9 +42,8 @@ class ExportedRun:
     def items(self) -> pl.LazyFrame:
         """item_id, pool_id, target_path of every item of the benchmark, as the task asks it."""
         items = self.lake.scan("items", benchmark=self.task.benchmark)
-        prefix = self.task.pool_prefix
-        pool_id = pl.lit(f"{prefix}/") + pl.col("repo") if prefix else pl.col("pool_id")
-        return items.select("item_id", "target_path", pool_id=pool_id)
+        items = items.select("item_id", "target_path", "pool_id", "repo", "subset")
+        return with_pools_of(self.lake, self.task, items).drop("repo", "subset")
 
     @cached_property
     def ranking(self) -> pl.DataFrame:
