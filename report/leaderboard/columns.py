@@ -59,56 +59,25 @@ def cells_in(rows: pl.DataFrame) -> list[Cell]:
     return [Cell(**row) for row in rows.select(list(Cell.__dataclass_fields__)).iter_rows(named=True)]
 
 
-@dataclass(frozen=True)
 class Column:
-    """One metric at one cut-off, 0 where it has none.
+    """One metric at one cut-off (0: none), as the protocol averages it.
 
-    `average` is how the protocol averages it: beside ratios of sums, means over items of what has no such ratio and of
-    what describes a run's steps.
+    Beside ratios of sums these are means over items of what has no such ratio and of what describes a run's steps.
+    `name` is the metric with its cut-off, `quantity` what it measures whatever it counts (`coverage` of
+    `line_coverage`), `measured` the metric as people say it, `title` the same with the cut-off, `cut` as in `@10`.
     """
 
-    measure: Measure
-    granularity: str
-    k: int
-    name: str
-    average: Average
-    rule: Metric
-
-    @property
-    def where(self) -> dict[str, str | int]:
-        """Its rows of a table that has them by measure."""
-        return {"granularity": self.granularity, "metric": self.measure[1], "k": self.k}
-
-    @property
-    def lower_is_better(self) -> bool:
-        """Whether the least number is the best."""
-        return self.rule.direction == "lower"
-
-    @property
-    def metric(self) -> str:
-        """The metric's name alone."""
-        return self.name.partition("@")[0]
-
-    @property
-    def quantity(self) -> str:
-        """What it measures, whatever it counts: `coverage` of `line_coverage`."""
-        return self.metric.removeprefix(f"{self.granularity}_")
-
-    @property
-    def measured(self) -> str:
-        """The metric as people say it, wherever it is cut: `Line F1`."""
-        return self.rule.title or self.metric
-
-    @property
-    def title(self) -> str:
-        """The metric as people say it: `Line F1 in 8,000 characters`."""
-        cut = f" in {self.k:,} characters" if self.rule.cut == "budget" else f" at {self.k:,}"
-        return f"{self.measured}{cut}" if self.k else self.measured
-
-    @property
-    def cut(self) -> str:
-        """The cut-off as it stands behind the name, `@10`, or nothing."""
-        return self.name[len(self.metric) :]
+    def __init__(self, measure: Measure, name: str, average: Average, rule: Metric) -> None:
+        self.measure, self.name, self.average, self.rule = measure, name, average, rule
+        self.granularity, metric, self.k = measure
+        self.where = {"granularity": self.granularity, "metric": metric, "k": self.k}
+        self.lower_is_better = rule.direction == "lower"
+        self.metric, at, k = name.partition("@")
+        self.cut = at + k
+        self.quantity = self.metric.removeprefix(f"{self.granularity}_")
+        self.measured = rule.title or self.metric
+        within = f" in {self.k:,} characters" if rule.cut == "budget" else f" at {self.k:,}"
+        self.title = f"{self.measured}{within}" if self.k else self.measured
 
 
 def columns_of(
@@ -127,6 +96,6 @@ def columns_of(
         alone = named.count((metric, k)) == 1
         rule, own = lookup(metric, "metric", facts.metrics), protocol.primary.aggregate
         average: Average = "macro" if own == "micro" and (rule.micro == "none" or rule.of_steps) else own
-        return Column(measure, granularity, k, name if alone else f"{granularity} {name}", average, rule)
+        return Column(measure, name if alone else f"{granularity} {name}", average, rule)
 
     return tuple(map(column, measures))

@@ -9,7 +9,7 @@ import polars as pl
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
 from report.entities import WHOLE, Average
-from report.leaderboard.board import AVERAGES, Board, Row
+from report.leaderboard.board import AVERAGES, Board, Row, in_order
 from report.leaderboard.pictures import score_picture
 from report.shown import score, visible
 from report.slices import in_numbers_order, place_of, title_of
@@ -132,7 +132,7 @@ class Table:
     """The leaderboard averaged one way, in the order of the primary metric so averaged, held against a reference."""
 
     def __init__(self, board: Board, average: Average, reference: Row | None) -> None:
-        ordered = board.in_order(board.rows, average)
+        ordered = in_order(board.rows, average)
         self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average]
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
@@ -140,7 +140,7 @@ class Table:
         self.chart = score_picture(board) if average == board.average else None
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
-        self.unranked = board.in_order(board.unranked, average)
+        self.unranked = in_order(board.unranked, average)
         self.unbeaten = unbeaten(board, average)
         self._best = {column.name: board.best(column, average) for column in board.columns}
         # Metrics that the protocol averages over items here too; whose ratio of sums is that mean; that have no ratio.

@@ -13,7 +13,7 @@ from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
 from report.charts.scores import Point, score_chart
 from report.entities import ORACLE, WHOLE, Run
-from report.leaderboard.board import AVERAGES, Board, Row
+from report.leaderboard.board import AVERAGES, Board, Row, in_order
 from report.leaderboard.columns import Column
 from report.shown import count, score, slug
 
@@ -65,7 +65,7 @@ def figure_of(
 def score_picture(board: Board) -> Figure | None:
     """The primary metric per system, the retrievers in the order of their best system."""
     average = board.average
-    valued = [(row, row.value(board.primary, average)) for row in board.in_order(board.rows, average)]
+    valued = [(row, row.value(board.primary, average)) for row in in_order(board.rows, average)]
     points = [(row, value) for row, value in valued if value is not None]
     if not points:
         return None

@@ -90,7 +90,11 @@ def with_lines(row: Row, coverage: float, precision: float, redundancy: float, a
         ("line", "line_redundancy", 0): replace(row.head, micro=redundancy),
         ("line", "line_auc", 0): replace(row.head, macro=auc, micro=None),
     }
-    return replace(row, cells={**row.cells, **numbers})
+    return Row(row.run, {**row.cells, **numbers}, row.primary, row.head.n, row.n_items)
+
+
+def with_rows(board: Board, *rows: Row) -> Board:
+    return Board(board.facts, board.protocol, board.slice, board.columns, rows)
 
 
 def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: Lake) -> None:
@@ -99,7 +103,7 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     usual = (0.5, 0.25, 0.2, 0.4)  # Two lines for each line of gold.
     broad = with_lines(first, 0.5, 0.25 / BREADTH, 0.2 + REDUNDANT, 0.4 * LATE)
     others = [with_lines(row, *usual) for row in (second, third)]
-    board = replace(board, rows=(broad, *others))
+    board = with_rows(board, broad, *others)
     assert profile(board, broad) == (
         "Broad search: 3.0 lines returned for each line of gold, 2.0 the median system; "
         "inefficient reading: 30 % of the lines seen again, 20 % the median; "
@@ -107,7 +111,7 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     )
     assert profile(board, others[0]).startswith("Balanced search: 2.0 lines")
     narrow = with_lines(first, 0.5, 0.25 * BREADTH, 0.2 - REDUNDANT, 0.4 / LATE)
-    said = profile(replace(board, rows=(narrow, *others)), narrow)
+    said = profile(with_rows(board, narrow, *others), narrow)
     assert [word in said for word in ("Narrow search", "; efficient reading", "; early")] == [True] * 3
     # A board without such metrics has none.
     assert profile(board_of(small), first) == ""
