@@ -12,7 +12,7 @@ from report.entities import IMPORTED, Benchmark, Declaration
 from report.facts import Facts
 from report.leaderboard.board import AVERAGES, Board
 from report.leaderboard.board_files import board_files, board_path
-from report.leaderboard.costs import costs_of
+from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pairs import beats_of
@@ -36,8 +36,8 @@ class Section:
         self.names = names_of(board)
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
-        self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), costs_of(board)
-        self.curves = self.costs.curves if self.costs else ()
+        self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), Costs(board)
+        self.curves = self.costs.curves
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
         self.path = board_path(board)
@@ -81,7 +81,7 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains if steps),
-        *(section.costs.by_time.figure for section in sections if section.costs and section.costs.by_time),
+        *(section.costs.by_time.figure for section in sections if section.costs.by_time),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
     return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, files=files_of(figures))

@@ -10,9 +10,9 @@ import polars as pl
 
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import EXPLORATORY
-from report.entities import WHOLE, Run
+from report.entities import WHOLE, Average, Run
 from report.leaderboard.board import Board, Row
-from report.leaderboard.columns import Cell, Interval, cells_in
+from report.leaderboard.columns import Cell, cells_in
 from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
 from report.shown import between, measured, signed
 from report.slices import in_numbers_order, place_of, title_of
@@ -25,21 +25,13 @@ N_APART = 3
 """So many slices above the median are named, and as many below."""
 
 
-@dataclass(frozen=True)
 class Number:
-    """A system's number over one slice value of `n` items, and the median of the board's systems, without baselines."""
+    """A system's number over one slice value of `n` items, and how far it is above the median system, if known."""
 
-    slice: str
-    value: str
-    number: float | None
-    interval: Interval
-    median: float | None
-    n: int
-
-    @property
-    def apart(self) -> float | None:
-        """How far the system is above the median; None where one of the two is not known."""
-        return None if self.number is None or self.median is None else self.number - self.median
+    def __init__(self, slice_: str, value: str, cell: Cell, average: Average, median_: float | None) -> None:
+        self.slice, self.value, self.median, self.n = slice_, value, median_, cell.n
+        self.number, self.interval = cell.average(average), cell.interval(average)
+        self.apart = None if self.number is None or median_ is None else self.number - median_
 
 
 @dataclass(frozen=True)
@@ -143,8 +135,7 @@ def _numbers(board: Board) -> Mapping[str, list[Number]]:
             median = median_of.get((name, value))
             for run_id, numbers in found.items():
                 if cell := cells.get((run_id, name, value)):
-                    number, interval = cell.average(board.average), cell.interval(board.average)
-                    numbers.append(Number(title, value, number, interval, median, cell.n))
+                    numbers.append(Number(title, value, cell, board.average, median))
     return found
 
 
