@@ -51,7 +51,7 @@ class Export:
     @cached_property
     def run(self) -> ExportedRun:
         """The run with what is judged of it."""
-        return ExportedRun.of(self.lake, self.run_id, self.choice.protocol)
+        return ExportedRun(self.lake, self.run_id, self.choice.protocol)
 
     @cached_property
     def rows(self) -> pl.DataFrame:

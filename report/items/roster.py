@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.store import Lake
 from report.entities import Run
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import shown_rows
@@ -27,44 +25,22 @@ N_RETRIEVERS, N_AGENTS = 1, 2
 """So many of either are shown where nobody chose, of a benchmark without agents one more retriever."""
 
 
-@dataclass(frozen=True)
 class Roster:
-    """The runs of a benchmark's headline whose answers can be shown, the best first."""
+    """The runs of a benchmark's headline whose answers can be shown, the best first; the data knows them by `numbers`.
 
-    board: Board
+    A ranking is cut at a `budget` of non-whitespace characters or, where that is 0, at a `depth` of results.
+    """
 
-    @property
-    def lake(self) -> Lake:
-        """Where its tables are."""
-        return self.board.facts.lake
-
-    @property
-    def benchmark(self) -> str:
-        """The benchmark's name."""
-        return self.board.benchmark.name
-
-    @cached_property
-    def runs(self) -> tuple[Run, ...]:
-        """Their places are the numbers by which the data knows them."""
-        return tuple(row.run for row in self.board.every if row.run.retriever != CHANCE and row.cells)
-
-    @cached_property
-    def numbers(self) -> pl.LazyFrame:
-        """The runs as run_id and run, the number."""
+    def __init__(self, board: Board) -> None:
+        self.board, self.lake, self.benchmark = board, board.facts.lake, board.benchmark.name
+        self.runs = [row.run for row in board.every if row.run.retriever != CHANCE and row.cells]
         ids = [run.run_id for run in self.runs]
-        return pl.LazyFrame({"run_id": ids, "run": range(len(ids))}, {"run_id": pl.String, "run": pl.Int64})
-
-    @property
-    def budget(self) -> int:
-        """In non-whitespace characters, 0 where results are counted instead."""
-        primary = self.board.primary
-        of_lines = primary.granularity == "line"
-        return (primary.k or CONTEXT_BUDGET) if of_lines or primary.rule.cut == "budget" else 0
-
-    @property
-    def depth(self) -> int:
-        """In results."""
-        return self.board.primary.k or RESULTS
+        kinds = {"run_id": pl.String(), "run": pl.Int64()}
+        self.numbers = pl.LazyFrame({"run_id": ids, "run": range(len(ids))}, kinds)
+        primary = board.primary
+        is_budget = primary.granularity == "line" or primary.rule.cut == "budget"
+        self.budget = (primary.k or CONTEXT_BUDGET) if is_budget else 0
+        self.depth = primary.k or RESULTS
 
     @cached_property
     def usual(self) -> Sequence[Run]:
