@@ -116,7 +116,6 @@ def _write(
     url: str,
     item_text: ItemText,
 ) -> Manifest:
-    """Write every file but the manifest, which is returned whole."""
     # Loaded here, so that a build that is skipped answers at once.
     from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of

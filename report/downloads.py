@@ -157,7 +157,6 @@ def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.Laz
 
 
 _SYSTEMS = {"run_id": "system", "run_a": "system_a", "run_b": "system_b"}
-"""The columns that name runs → those that name their systems."""
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:

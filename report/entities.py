@@ -40,7 +40,6 @@ KINDS: Mapping[str, Kind] = {
     "baseline": Kind("baseline", "var(--baseline)", "diamond"),
     ORACLE: Kind("oracle", "var(--oracle)", "triangle-up"),
 }
-"""In the order in which legends have them."""
 
 
 class Declaration(BaseModel):

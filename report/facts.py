@@ -24,7 +24,6 @@ from report.slices import of_the_largest
 D = TypeVar("D", bound=Declaration)
 
 MAX_STEPS = 20
-"""So many steps are shown: as many as a retrieval run has."""
 
 
 class Facts:

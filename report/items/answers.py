@@ -96,7 +96,6 @@ def _own(items: pl.DataFrame) -> pl.DataFrame:
 
 
 def _files(roster: Roster, named: pl.DataFrame) -> pl.DataFrame:
-    """The named files that are there: item, path, pool_id, n_lines, n_nws (of each line)."""
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
     known = files.join(named.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
     hashes = known["sha256"].unique().implode()

@@ -16,7 +16,6 @@ CONTEXT_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut that is held against contexts, as their protocols say."""
 
 RESULTS = 10
-"""So many results are shown where the primary metric has no cut-off."""
 
 CHANCE = "random"
 """Stands for every order of the pool: it has no answer of its own to an item."""

@@ -22,7 +22,6 @@ N_SAMPLED = 100
 """So many items of a benchmark are a sample, each repository with its share."""
 
 AROUND = 8
-"""Lines shown before and behind gold."""
 
 MAX_LINE = 400
 """Longer lines are cut: made by machines, they are nothing to read."""

@@ -20,7 +20,6 @@ AVERAGES: Mapping[Average, tuple[str, str]] = {
     "micro": ("Micro", "ratio of sums over items"),
     "by_repo": ("By repository", "mean of the repositories' means"),
 }
-"""How a metric is averaged: what it is called, and what it is."""
 
 MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""

@@ -86,7 +86,6 @@ def shortened(name: str) -> pl.Expr:
 
 
 def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[object]]:
-    """A slice and its value → the runs' fields, each at the run's place."""
     found: dict[str, list[object]] = {}
     for slice_, value, run_id, *fields in rows.select(*_WHERE, "run_id", *FIELDS).iter_rows():
         while fields and fields[-1] is None:

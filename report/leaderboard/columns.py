@@ -11,11 +11,9 @@ from report.entities import Average, Metric, Protocol
 from report.facts import Facts
 
 Measure = tuple[str, str, int]
-"""Granularity, metric, k."""
 
 
 Interval = tuple[float | None, float | None]
-"""The ends of a 95 % interval, where there is one."""
 
 
 @dataclass(frozen=True)

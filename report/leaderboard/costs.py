@@ -74,7 +74,6 @@ def by_characters(board: Board) -> list[Frontier]:
 
 
 def _by_time(board: Board) -> Frontier | None:
-    """The primary metric against the median query."""
     offers = [
         Offer(row, board.primary, cost.query_p50 * 1000, row.number)
         for row in board.systems

@@ -21,7 +21,6 @@ CLASSES = {
 """Class of the ledger → what it is called, in the order in which the bars have them."""
 
 N_RETRIEVERS, N_AGENTS = 2, 3
-"""So many of either are shown, the first of the board."""
 
 NARROW = 0.045
 """A share below this is too narrow for its number, which the table beside it has."""

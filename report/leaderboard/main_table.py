@@ -62,7 +62,6 @@ class MainTable:
 
 
 def _digits(systems: Sequence[Row]) -> int:
-    """How many decimals the intervals warrant."""
     ends = [row.interval for row in systems]
     widths = sorted(high - low for low, high in ends if low is not None and high is not None)
     return COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE

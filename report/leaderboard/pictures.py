@@ -23,14 +23,12 @@ MAX_CURVES = 8
 STEPS_SHOWN = (1, 2, 3, 5, 10, 15, 20)
 
 MIN_SIZES = 3
-"""Fewer make no line."""
 
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
 """Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
 
 NUMBER = ("value", "low", "high")
-"""A number and its 95 % interval, in the columns of what is downloaded."""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ SIDES = (
     "Asked with", "Searched", "Gold", "Ranked by", "Gold of an item", "Items", "Repositories", "Languages", "Subsets",
     "Licence",
 )  # fmt: skip
-"""The rows of the table of benchmarks."""
 
 
 class Finding(NamedTuple):
@@ -64,7 +63,6 @@ def gold_rules(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
-    """How many lines, spans and files, in the middle and at most."""
     spans = lake.scan("gold_spans", benchmark=benchmark).filter(gold=rule).group_by("item_id")
     n_lines = (pl.col("line_end") - pl.col("line_start")).sum()
     sizes = spans.agg(line=n_lines, span=pl.len(), file=pl.col("path").n_unique()).drop("item_id").collect()

@@ -18,7 +18,6 @@ from report.shown import visible
 from report.slices import title_of
 
 MOST = 6
-"""So many systems stand beside one another at most."""
 
 
 def _pages(material: Material) -> Iterator[Page]:
@@ -40,7 +39,6 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
-    """What the page says of a board and its systems, whatever is compared."""
     board = outcomes.board
     verdict = board_verdict(board)
     first = [run_id for run_id in (verdict.reference, verdict.run_id) if run_id in outcomes.run_ids]

@@ -21,7 +21,6 @@ PATH = "items/index.html"
 _SAID = (
     "item_id", "item", "scorable", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not",
 )  # fmt: skip
-"""What is said of an item itself."""
 
 FIRST = 10
 """So many items are in the page itself, for readers without scripts."""

@@ -101,7 +101,6 @@ def _coverage(board: Board) -> str:
 
 
 def _rules(board: Board) -> list[tuple[str, str]]:
-    """What is asked, and what counts."""
     rule, task = board.protocol, board.task
     order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]))
     rules = {

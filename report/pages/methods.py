@@ -49,7 +49,6 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _metrics(facts: Facts, boards: Sequence[Board]) -> Sequence[tuple[object, ...]]:
-    """The metrics of boards: what is declared of each, its formula."""
     measured = {column.metric for board in boards for column in board.columns}
     names = [name for name in facts.metrics if name in measured]
     return [(facts.metrics[name], formula_of(name)) for name in names]

@@ -74,7 +74,6 @@ class _Bar(NamedTuple):
 
 
 def _bars(board: Board) -> list[_Bar]:
-    """Where the gold went, by the first retrievers and agents."""
     shares, precisions = shares_of(board), precisions_of(board)
     rows = [row for row in shown_rows(board) if row.run.run_id in shares]
     # What is not compared with the others says why: its bar is of fewer items.

@@ -13,7 +13,6 @@ from report.snippets import of_system
 from report.systems.parts import Part, parts_of, profile
 
 _FILES = ("scores", "rankings", "aggregates")
-"""The downloads that have a system's own rows."""
 
 
 def _pages(material: Material) -> Iterator[Page]:
@@ -49,7 +48,6 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _said(system: str, parts: Sequence[Part]) -> str:
-    """Its first number, for those who share its address."""
     first = next((part for part in parts if part.row.head is not None), None)
     if first is None:
         return ""

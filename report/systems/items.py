@@ -14,7 +14,6 @@ from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
 
 N_ITEMS = 10
-"""So many of each are shown."""
 
 
 class Picked(NamedTuple):
@@ -89,7 +88,6 @@ def _items(board: Board) -> pl.DataFrame:
 
 
 def _scores(board: Board, runs: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """run, item, value: by the primary metric."""
     return (
         board.facts.lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(pl.col("value").is_not_nan(), **board.primary.where)
@@ -111,7 +109,6 @@ def _furthest(both: pl.DataFrame) -> pl.DataFrame:
 
 
 def _shares(board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[Share]]:
-    """Where the gold of some items went, as shares of the item's gold."""
     rows = (
         board.facts.lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(pl.col("n_gold") > 0)

@@ -22,7 +22,6 @@ LEAST_ITEMS = 5
 """Slices with fewer items are no difference to speak of."""
 
 N_APART = 3
-"""So many slices above the median are named, and as many below."""
 
 
 class Number:
@@ -194,6 +193,5 @@ def _value(row: Row, metric: str, k: int) -> float | None:
 
 
 def _beside(of: Callable[[Row], float | None], row: Row, compared: list[Row]) -> tuple[float | None, float | None]:
-    """A system's number and the median of those of all."""
     known = [number for one in compared if (number := of(one)) is not None]
     return of(row), median(known) if known else None
