@@ -26,9 +26,6 @@ T = TypeVar("T")
 class FieldError(ValueError):
     """A row without what is read of it, or with something else there; the message says what is wrong."""
 
-    def __init__(self, reason: str) -> None:
-        super().__init__(reason)
-
 
 def check(holds: bool, reason: str) -> None:  # what is checked
     """Refuse a row of which something does not hold."""

@@ -14,7 +14,7 @@ from ingest.contents.chunkers import Chunker, Cut, Document, LineRange, Unit
 from ingest.json_command import JsonCommand
 from lake.declarations import Resolved
 from lake.errors import Exit, GoldspanError
-from lake.located import file_of, located, shown_path
+from lake.located import file_of, located
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
@@ -72,23 +72,26 @@ _NO_PLACES = Places(*[np.zeros(0, np.int32)] * 3)
 
 
 def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
-    """Cuts contents, each on its own, and measures the chunks."""
+    """Cuts contents, each on its own, and measures the chunks; where an answer is no cut of a content, that failed."""
     name, sha256 = chunker.name, blobs["sha256"]
     cuts: list[Cut] = []
     places: list[Places] = []
     pairs: list[Integers] = []
     for content, bounds, (document, answer) in zip(sha256, _line_bounds(blobs), _cut_all(chunker, blobs), strict=True):
         try:
-            cuts.append(_checked(answer))
-            places.append(_places(document, cuts[-1].unit, bounds, content))
-            pairs.append(_pairs(cuts[-1], places[-1]))
+            cut = _checked(answer)
+            place = _places(document, cut.unit, bounds, content)
+            pair = _pairs(cut, place)
         except ValueError as error:
-            raise _invalid(chunker, content, str(error)) from error
+            cut, pair = Cut([], failed=str(error)), np.zeros((0, 2), np.int64)
+            place = _places(document, cut.unit, bounds, content)
+        cuts.append(cut)
+        places.append(place)
+        pairs.append(pair)
     n_chunks = np.array([len(one) for one in pairs], np.int64)
     n_places = np.array([len(one.byte) for one in places], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
     given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
-    _check_ranges(chunker, sha256, n_places - 1, [cut.unit for cut in cuts], blob_no, *given.T)
     at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
     n_nws = np.array([one.nws[-1] for one in places], np.int64)
     line, byte, nws = (np.concatenate(each) for each in zip(_NO_PLACES, *places, strict=True))
@@ -179,49 +182,23 @@ def _pairs(cut: Cut, places: Places) -> Integers:
         pairs = np.array([])
     if pairs.dtype.kind != "i" or pairs.shape[1:] != (2,):
         raise ValueError(f"answered {cut.ranges!r:.80}, not pairs of whole numbers")
+    n = len(places.byte) - 1 if cut.unit != "bytes" else places.byte[-1]
+    before = [-1, -1]
+    for pair in pairs.tolist():
+        start, end = pair
+        if not 0 <= start < end <= n:
+            raise ValueError(f"answered the {cut.unit} [{start}, {end}) of {n}: empty or outside the file")
+        if pair <= before:
+            raise ValueError(f"answered the {cut.unit} [{start}, {end}): twice or out of order")
+        before = pair
     if cut.unit != "bytes":
         return pairs.astype(np.int64, copy=False)
-    characters = np.searchsorted(places.byte, pairs).clip(0, len(places.byte) - 1)
-    bad = np.flatnonzero((places.byte[characters] != pairs).any(axis=1))
-    if bad.size:
-        start, end = pairs[bad[0]]
-        raise ValueError(f"answered the bytes [{start}, {end}): outside the file or inside a character")
+    characters = np.searchsorted(places.byte, pairs)
+    inside = (places.byte[characters] != pairs).any(axis=1)
+    if inside.any():
+        start, end = pairs[inside.argmax()]
+        raise ValueError(f"answered the bytes [{start}, {end}): inside a character")
     return characters
-
-
-def _check_ranges(
-    chunker: Resolved[Chunker],
-    sha256: pl.Series,
-    n_units: Integers,
-    units: Sequence[str],
-    blob_no: Integers,
-    start: Integers,
-    end: Integers,
-) -> None:
-    n = n_units[blob_no]
-    outside = (start < 0) | (end > n)
-    empty = start >= end
-    same_blob = blob_no[1:] == blob_no[:-1]
-    follows = (start[1:] > start[:-1]) | ((start[1:] == start[:-1]) & (end[1:] > end[:-1]))
-    disordered = np.concatenate([np.zeros(min(len(start), 1), bool), same_blob & ~follows])
-    bad = np.flatnonzero(outside | empty | disordered)
-    if bad.size:
-        at = bad[0]
-        unit = "lines" if units[blob_no[at]] == "lines" else "characters"
-        without = f"without a {unit[:-1]}"
-        what = "outside the file" if outside[at] else without if empty[at] else "twice or out of order"
-        message = f"answered the {unit} [{start[at]}, {end[at]}) of {n[at]}: {what}"
-        raise _invalid(chunker, sha256[int(blob_no[at])], message)
-
-
-def _invalid(chunker: Resolved[Chunker], sha256: str, what: str) -> GoldspanError:
-    file = file_of(chunker.declaration.chunk)
-    return GoldspanError(
-        f"chunker {chunker.name!r} {what}",
-        where=f"{shown_path(file)}, content {sha256}" if file else f"content {sha256}",
-        hint="Ranges are 0-based, half-open, inside the file, in its order and each there once; mend the chunker.",
-        code=Exit.INVALID,
-    )
 
 
 def _added(nws: Integers) -> Integers:
@@ -249,27 +226,20 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
 
 
 def _read(chunks: object, document: Document) -> Cut:
-    """What an answer's chunks are in the file, or what is wrong with them."""
+    """The ranges that an answer's chunks are, or why they are none; whether the file has them is found out later."""
     if not isinstance(chunks, list):
         return Cut([], failed="its answer has no list of chunks")
     unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
-    data = document.text.encode()
-    n = len(data) if unit == "bytes" else len(document.lines)
+    n_lines = len(document.lines)
     ranges: list[LineRange] = []
     for chunk in chunks:
         start, end = (chunk.get(key) for key in _KEYS[unit]) if isinstance(chunk, dict) else (None, None)
         if type(start) is not int or type(end) is not int:
             return Cut([], failed=f"the chunk {chunk!r:.80} has no whole numbers {' and '.join(_KEYS[unit])}")
         if unit == "lines":
-            # Where lines are split at their ends, a last empty one stands behind the last end.
-            start, end = start - 1, min(end, n) if end == n + 1 else end
-            if start == end == n:
+            # Where lines are split at their ends, a last empty one is behind the last end.
+            start, end = start - 1, min(end, n_lines) if end == n_lines + 1 else end
+            if start == end == n_lines:
                 continue
-        if not 0 <= start < end <= n:
-            return Cut([], failed=f"the chunk {chunk!r:.80} is empty or outside the file, which has {n:,} {unit}")
-        if unit == "bytes" and any(place < n and data[place] & 0xC0 == 0x80 for place in (start, end)):
-            return Cut([], failed=f"the chunk {chunk!r:.80} begins or ends inside a character")
         ranges.append((start, end))
-    if len(set(ranges)) < len(ranges):
-        return Cut([], failed="a chunk is there twice")
     return Cut(sorted(ranges), unit=unit)

@@ -6,7 +6,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import accumulate
@@ -55,7 +55,7 @@ def gold_of(row: Mapping[str, object]) -> list[GoldSpan]:
         return spans
     if "gold_ctx" in given:
         return decode_gold(given["gold_ctx"])
-    raise FieldError(reason=f"it has none of {', '.join(GOLD_KEYS)}")
+    raise FieldError(f"it has none of {', '.join(GOLD_KEYS)}")
 
 
 def decode_gold(value: object) -> list[GoldSpan]:
@@ -66,7 +66,7 @@ def decode_gold(value: object) -> list[GoldSpan]:
         return decode_gold(_json(text)) if text.lstrip()[0] == "[" else _blocks(text)
     if isinstance(value, (list, tuple)):
         return [_span(one, f"span {place}") for place, one in enumerate(value, start=1)]
-    raise FieldError(reason=f"it is {_called(value)}, not a list of spans")
+    raise FieldError(f"it is {_called(value)}, not a list of spans")
 
 
 def patch_of(row: Mapping[str, object]) -> str:
@@ -106,17 +106,17 @@ def _json(text: str) -> object:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise FieldError(reason=f"it is not JSON ({error}); is it cut off?") from error
+        raise FieldError(f"it is not JSON ({error}); is it cut off?") from error
 
 
 def _span(one: object, where: str) -> GoldSpan:
     if not isinstance(one, Mapping):
-        raise FieldError(reason=f"{where} is {_called(one)}, not an object with {', '.join(_FIELDS)}")
+        raise FieldError(f"{where} is {_called(one)}, not an object with {', '.join(_FIELDS)}")
     lacking = ", ".join(f"`{key}`" for key in _FIELDS if _is_missing(one.get(key)))
     check(not lacking, f"{where} has no {lacking}")
     file, content = one["file"], one.get("content")
     if not isinstance(file, str) or not docs_path(file):
-        raise FieldError(reason=f"{where}: `file` is {_called(file)}, not a path")
+        raise FieldError(f"{where}: `file` is {_called(file)}, not a path")
     is_path = is_encodable(file) and "\0" not in file
     check(is_path, f"{where}: `file` holds half a surrogate pair or a zero byte, which no path does")
     start, end = (_line(one[key], f"{where}: `{key}`") for key in ("start_line", "end_line"))
@@ -129,7 +129,7 @@ def _line(value: object, what: str) -> int:
     if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < 2**31:
-        raise FieldError(reason=f"{what} is {_called(value)}, not a line's number, which starts at 1")
+        raise FieldError(f"{what} is {_called(value)}, not a line's number, which starts at 1")
     return value
 
 
@@ -137,7 +137,7 @@ def _blocks(text: str) -> list[GoldSpan]:
     """The spans of text blocks; a block's content ends where the next one's head is."""
     before, *blocks = _HEAD.split(text)
     if not blocks or before.strip():
-        raise FieldError(reason="it is neither a JSON list nor text blocks that begin with `context0` and a colon")
+        raise FieldError("it is neither a JSON list nor text blocks that begin with `context0` and a colon")
     return [_block(block, f"context{n}") for n, block in zip(blocks[::2], blocks[1::2], strict=True)]
 
 
@@ -214,17 +214,11 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, GoldFile]) -> Audit:
         counts["content-differs"] += not _is_as_said(span, file.lines)
         docs[path, min(span.line_start - 1, n_lines), min(span.line_end, n_lines)] += 1
     counts["file-missing"], counts["file-not-searched"] = len(missing), len(unsearched)
-    counts["duplicate-spans"] = n_duplicates(spans)
+    counts["duplicate-spans"] = len(spans) - len({(docs_path(span.file), *span[1:3]) for span in spans})
     given = ((official_path(span.file), span.line_start - 1, span.line_end) for span in spans)
     official = Counter(place for place in given if place[0])
     rows = [_row(DOCS, place, times, files[place[0]].starts) for place, times in docs.items()]
     return Audit([*rows, *(_row(OFFICIAL, place, times) for place, times in official.items())], counts)
-
-
-def n_duplicates(spans: Iterable[GoldSpan]) -> int:
-    """How many spans name what an earlier one named."""
-    named = Counter((docs_path(span.file), span.line_start, span.line_end) for span in spans)
-    return named.total() - len(named)
 
 
 def _row(rule: str, place: Range, times: int, starts: Sequence[int] | None = None) -> dict[str, object]:

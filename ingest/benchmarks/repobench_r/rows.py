@@ -162,7 +162,7 @@ def checked_rows(rows: Iterable[RawRow], split: str, rejects: Rejects) -> Iterat
 
 def _row(row: object, n: int, level: str) -> Row:
     if not isinstance(row, dict):
-        raise FieldError(reason=f"a {type(row).__name__}, not an object")
+        raise FieldError(f"a {type(row).__name__}, not an object")
     candidates, is_v11 = _candidates(row.get("context"))
     code = "cropped_code" if "cropped_code" in row else "code"
     return Row(
@@ -189,14 +189,14 @@ def _text(row: Mapping[object, object], key: str) -> str:
 
 def _candidates(context: object) -> tuple[list[str], bool]:
     if not isinstance(context, (list, tuple)) or not context:
-        raise FieldError(reason="`context` is to be a list of candidates that is not empty")
+        raise FieldError("`context` is to be a list of candidates that is not empty")
     # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.
     is_v11 = all(isinstance(one, dict) for one in context)
     candidates = []
     for place, one in enumerate(context):
         snippet = one.get("snippet") if isinstance(one, dict) else one
         if not isinstance(snippet, str):
-            raise FieldError(reason=f"candidate {place} is a {type(snippet).__name__}, not a text")
+            raise FieldError(f"candidate {place} is a {type(snippet).__name__}, not a text")
         candidates.append(encodable(snippet, f"candidate {place}"))
     return candidates, is_v11
 
@@ -208,7 +208,7 @@ def _gold(row: Mapping[object, object], n_candidates: int) -> int:
     if isinstance(value, float) and math.isfinite(value) and value.is_integer():
         value = int(value)  # a Parquet column with a missing value is read as floats
     if not isinstance(value, int) or isinstance(value, bool):
-        raise FieldError(reason=f"`{key}` is {value!r}, not a whole number")
+        raise FieldError(f"`{key}` is {value!r}, not a whole number")
     check(value != -1, f"`{key}` is -1: the answer is in the file itself, not among the candidates")
     check(0 <= value < n_candidates, f"`{key}` is {value}, and there are {n_candidates} candidates")
     return value
