@@ -11,7 +11,7 @@ import polars as pl
 from scipy.sparse import coo_array, csr_array
 
 from evaluate.rank.blobs import contents_of
-from evaluate.rank.content_tokens import LINE_TOKENIZERS, Small, Tokens, cut_tokens, tokens_of, united
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, tokens_of, united
 from evaluate.texts.tokens import Counted, Integers, Refined, Texts, Tokenizer
 from lake.store import Lake
 
@@ -44,17 +44,18 @@ class ChunkTexts(Texts):
         how = None if isinstance(tokens, Refined) else LINE_TOKENIZERS.get(tokens)
         if how is None:
             return super()._count(tokens)
-        found, spans = list[_Counts](), self._spans.with_row_index("chunk")
+        counted, spans = list[_Counts](), self._spans.with_row_index("chunk")
         whole, cut = spans.filter(self._are_whole_lines), spans.filter(~self._are_whole_lines)
-        for held, said in tokens_of(self._lake, whole["sha256"], how):
-            found.append(_of_chunks(said, held, whole))
+        for contents, tokens_of_lines in tokens_of(self._lake, whole["sha256"], how):
+            here = whole.join(contents, on="sha256", maintain_order="left")
+            start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
+            counted.append(_Counts(here["chunk"], tokens_of_lines.vocabulary, tokens_of_lines.counts(start, end)))
         if cut.height:
             # What starts or ends within a line may have parts of tokens.
-            here = cut_tokens(texts_of(self._lake, cut), how)
-            found.append(
-                _Counts(here.vocabulary, cut["chunk"].to_numpy().astype(np.int32)[here.text], here.token, here.n)
-            )
-        return _merged(found, len(spans))
+            of_texts = cut_tokens(texts_of(self._lake, cut), how)
+            counts = of_texts.counts(of_texts.first_line[:-1], of_texts.first_line[1:])
+            counted.append(_Counts(cut["chunk"], of_texts.vocabulary, counts))
+        return _merged(counted, len(spans))
 
     @cached_property
     def _are_whole_lines(self) -> pl.Series:
@@ -78,53 +79,23 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
 
 
 class _Counts(NamedTuple):
-    """How often some chunks say some tokens; those of a chunk are in the order of the vocabulary."""
+    """How often some chunks say the tokens of a vocabulary."""
 
+    chunk: pl.Series
     vocabulary: pl.Series
-    chunk: Small
-    token: Small
-    n: Small
+    counts: csr_array
 
 
-def _of_chunks(tokens: Tokens, sha256: pl.Series, spans: pl.DataFrame) -> _Counts:
-    """The tokens of those chunks that lie in some contents."""
-    contents = (
-        pl.LazyFrame({"sha256": sha256})
-        .join(spans.lazy().select("sha256", "n_file_lines").unique(), on="sha256", maintain_order="left")
-        # The contents' lines, end to end.
-        .with_columns(first=pl.col("n_file_lines").cum_sum() - pl.col("n_file_lines"))
-        .collect()
-    )
-    here = (
-        spans.lazy()
-        .join(contents.lazy(), on="sha256", maintain_order="left_right")
-        .with_columns(n_held=pl.col("line_end") - pl.col("line_start"), begin=pl.col("first") + pl.col("line_start"))
-        .collect()
-    )
-    n_lines, n_held = int(contents["n_file_lines"].sum()), here["n_held"].to_numpy()
-    ends = np.cumsum(n_held)
-    held = np.arange(n_held.sum()) + np.repeat(here["begin"].to_numpy() - ends + n_held, n_held)
-    lines = csr_array((np.ones(len(held), np.int32), held, np.append(0, ends)), shape=(len(here), n_lines))
-    said = contents["first"].to_numpy()[np.repeat(tokens.text, tokens.n)] + tokens.line
-    times = csr_array(
-        (np.ones(len(said), np.int32), said, np.append(0, np.cumsum(tokens.n))), shape=(len(tokens.n), n_lines)
-    )
-    # How often each token of a content is on the lines of each chunk.
-    found = (times @ lines.T).tocoo()
-    return _Counts(
-        tokens.vocabulary, here["chunk"].to_numpy().astype(np.int32)[found.col], tokens.token[found.row], found.data
-    )
-
-
-def _merged(found: Sequence[_Counts], n_chunks: int) -> Counted:
-    vocabulary, places = united([one.vocabulary for one in found])
-    none = np.zeros(0, np.int32)
-    token = np.concatenate([none, *(place[one.token] for one, place in zip(found, places, strict=True))])
-    chunk, n = np.concatenate([none, *(one.chunk for one in found)]), np.concatenate([none, *(one.n for one in found)])
+def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
+    vocabulary, places = united([one.vocabulary for one in counted])
+    every, token, row = [one.counts.tocoo() for one in counted], [np.zeros(0, np.int32)], [np.zeros(0, np.uint32)]
+    token += [place[one.col] for one, place in zip(every, places, strict=True)]
+    row += [of.chunk.to_numpy()[one.row] for one, of in zip(every, counted, strict=True)]
+    columns, n = np.concatenate(token), np.concatenate([np.zeros(0), *(one.data for one in every)])
     # Contents may have tokens that none of the chunks has.
-    is_said = np.bincount(token, minlength=len(vocabulary)) > 0
-    token = (np.cumsum(is_said, dtype=np.int32) - 1)[token]
+    is_said = np.bincount(columns, minlength=len(vocabulary)) > 0
+    columns = (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
     words = vocabulary.filter(pl.Series(is_said)).to_list()
     # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
-    counts = coo_array((n.astype(np.float64), (chunk, token)), shape=(n_chunks, len(words))).tocsr()
+    counts = coo_array((n, (np.concatenate(row).astype(np.int32), columns)), shape=(n_chunks, len(words))).tocsr()
     return Counted({word: place for place, word in enumerate(words)}, csr_array(counts))

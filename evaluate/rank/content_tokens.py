@@ -1,7 +1,6 @@
-"""Tokens of contents: each is cut once per tokenizer, with the lines on which each of its tokens stands.
+"""Tokens of contents: each is cut once per tokenizer, line by line, and a chunk's are counted from those of its lines.
 
-The bag of a chunk is then counted from whole numbers: its lines say which of its content's tokens it has. What was cut
-last stays in memory for the next chunker, retriever and part of the items.
+What was cut last stays in memory for the next chunker, retriever and part of the items.
 """
 
 from __future__ import annotations
@@ -22,6 +21,7 @@ from evaluate.texts.tokens import Tokenizer
 from lake.store import Lake
 from lake.text import regex_tokens, words
 
+Integers = npt.NDArray[np.int64]
 Small = npt.NDArray[np.int32]
 
 BYTES_AT_ONCE = 8_000_000
@@ -62,76 +62,65 @@ LINE_TOKENIZERS = {
 """By the tokenizer itself. Every other one is given whole texts."""
 
 
-@dataclass(frozen=True)
-class Tokens:
-    """Which tokens some texts have; rows text by text, within a text in the order of the tokens' spelling.
+class Tokens(NamedTuple):
+    """The tokens of some texts, whose lines lie end to end.
 
     Attributes:
         vocabulary: Every token once, sorted.
-        text: The text of each row.
-        token: Its token, as a place in the vocabulary.
-        n: How often the text says it.
-        line: The line of each time, row by row, ascending within a row.
+        of_lines: (lines, tokens): ones, where a line says a token several times as many.
+        first_line: Where the lines of each text begin, and how many all have at the end.
     """
 
     vocabulary: pl.Series
-    text: Small
-    token: Small
-    n: Small
-    line: Small
+    of_lines: csr_array
+    first_line: Integers
+
+    def counts(self, start: Integers, end: Integers) -> csr_array:
+        """How often ranges of the lines say each token: (ranges, tokens), columns ascending within a row."""
+        ends = np.append(0, np.cumsum(end - start))
+        lines = np.arange(ends[-1]) + np.repeat(start - ends[:-1], end - start)
+        ranges = csr_array((np.ones(len(lines), np.int32), lines, ends), shape=(len(start), self.of_lines.shape[0]))
+        counts = csr_array(ranges @ self.of_lines)
+        counts.sort_indices()
+        return counts
 
 
-def tokens_of(lake: Lake, sha256: pl.Series, how: LineTokenizer) -> list[tuple[pl.Series, Tokens]]:
-    """The tokens of some contents: contents, sorted, and their tokens, text i being that of the i-th; some at a time.
+class Block(NamedTuple):
+    """Contents that were cut together: sha256 and `first_line` of each, and their tokens."""
 
-    Args:
-        lake: Where the contents are.
-        sha256: The contents, each any number of times.
-        how: The tokenizer.
-    """
-    asked, found = set(sha256), list[tuple[pl.Series, Tokens]]()
-    for key, block in list(_kept.items()):
-        held = sorted(asked & block.row.keys()) if key[0] == how.name else []
-        if held:
-            _kept.move_to_end(key)
-            found.append((pl.Series("sha256", held), block.of(held)))
-            asked.difference_update(held)
-    if asked:
-        contents = contents_of(lake, pl.Series("sha256", sorted(asked)), ["text"])
-        row = {content: number for number, content in enumerate(contents["sha256"])}
-        block = _Block(row, cut_tokens(contents["text"], how))
-        _keep((how.name, contents["sha256"][0]), block)
-        found.append((contents["sha256"], block.tokens))
-    return found
-
-
-class _Block(NamedTuple):
-    """Contents that were cut together: the place of each, and their tokens."""
-
-    row: dict[str, int]
+    contents: pl.DataFrame
     tokens: Tokens
 
     @property
     def n_bytes(self) -> int:
-        arrays = [self.tokens.text, self.tokens.token, self.tokens.n, self.tokens.line]
-        return sum(array.nbytes for array in arrays) + int(self.tokens.vocabulary.estimated_size())
-
-    def of(self, contents: Sequence[str]) -> Tokens:
-        """The tokens of some of the contents, sorted."""
-        if len(contents) == len(self.row):
-            return self.tokens
-        place = np.full(len(self.row), -1, np.int32)
-        place[[self.row[content] for content in contents]] = np.arange(len(contents), dtype=np.int32)
-        whole, text = self.tokens, place[self.tokens.text]
-        is_held = text >= 0
-        line = whole.line[np.repeat(is_held, whole.n)]
-        return Tokens(whole.vocabulary, text[is_held], whole.token[is_held], whole.n[is_held], line)
+        """What memory it takes."""
+        lines = self.tokens.of_lines
+        arrays = sum(array.nbytes for array in (lines.data, lines.indices, lines.indptr))
+        return arrays + int(self.tokens.vocabulary.estimated_size())
 
 
-_kept = OrderedDict[tuple[str, str], _Block]()
+def tokens_of(lake: Lake, sha256: pl.Series, how: LineTokenizer) -> list[Block]:
+    """The tokens of some contents, each of which is in one of the blocks."""
+    asked, found = set(sha256), list[Block]()
+    for key, block in list(_kept.items()):
+        held = asked.intersection(block.contents["sha256"]) if key[0] == how.name else set()
+        if held:
+            _kept.move_to_end(key)
+            found.append(block)
+            asked -= held
+    if asked:
+        contents = contents_of(lake, pl.Series("sha256", sorted(asked)), ["text"])
+        tokens = cut_tokens(contents["text"], how)
+        block = Block(contents.select("sha256", first_line=pl.Series(tokens.first_line[:-1])), tokens)
+        _keep((how.name, contents["sha256"][0]), block)
+        found.append(block)
+    return found
 
 
-def _keep(key: tuple[str, str], block: _Block) -> None:
+_kept = OrderedDict[tuple[str, str], Block]()
+
+
+def _keep(key: tuple[str, str], block: Block) -> None:
     """Keep what was cut, and of what was cut before as much as memory is to hold."""
     _kept[key] = block
     while len(_kept) > 1 and sum(one.n_bytes for one in _kept.values()) > BYTES_KEPT:
@@ -156,45 +145,50 @@ def cut_tokens(texts: pl.Series, how: LineTokenizer) -> Tokens:
     starts = np.flatnonzero(np.diff(block, prepend=-1))
     blocks = [_cut(texts[start:end], how) for start, end in zip(starts, [*starts[1:], len(texts)], strict=True)]
     vocabulary, places = united([one.vocabulary for one in blocks])
-    return Tokens(
-        vocabulary,
-        np.concatenate([_NONE, *(one.text + start for one, start in zip(blocks, starts, strict=True))]),
-        np.concatenate([_NONE, *(place[one.token] for one, place in zip(blocks, places, strict=True))]),
-        np.concatenate([_NONE, *(one.n for one in blocks)]),
-        np.concatenate([_NONE, *(one.line for one in blocks)]),
+    none = np.zeros(0, np.int32)
+    token = np.concatenate([none, *(place[one.token] for one, place in zip(blocks, places, strict=True))])
+    n_tokens = np.concatenate([none, *(one.n_tokens for one in blocks)])
+    n_lines = texts.str.count_matches("\n", literal=True).to_numpy().astype(np.int64) + 1
+    lines = (np.ones(len(token), np.int32), token, np.append(0, np.cumsum(n_tokens)))
+    of_lines = csr_array(lines, shape=(len(n_tokens), len(vocabulary)))
+    return Tokens(vocabulary, of_lines, np.append(0, np.cumsum(n_lines)))
+
+
+class _Cut(NamedTuple):
+    """Tokens, sorted; those that the lines of some texts say, as places among them; how many each line says."""
+
+    vocabulary: pl.Series
+    token: Small
+    n_tokens: Integers
+
+
+def _cut(texts: pl.Series, how: LineTokenizer) -> _Cut:
+    frame = pl.LazyFrame({"text": texts.rename("text")}).with_columns(
+        first=pl.col("text").str.count_matches("\n", literal=True).cast(pl.Int64) + 1
     )
-
-
-_NONE = np.zeros(0, np.int32)
-
-
-def _cut(texts: pl.Series, how: LineTokenizer) -> Tokens:
-    frame = pl.LazyFrame({"text": texts.rename("text")}).with_row_index("place")
+    frame = frame.with_columns(first=pl.col("first").cum_sum() - pl.col("first"))
     is_ascii = pl.col("text").str.len_bytes() == pl.col("text").str.len_chars()
     # A text with other characters is taken line by line: few of its lines have any.
     lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
-    lines = lines.with_columns(line=pl.int_range(pl.len()).over("place"))
-    whole = frame.filter(is_ascii).with_columns(line=pl.lit(0, pl.Int64))
-    plain = pl.concat([whole, lines.filter(is_ascii)]).with_columns(tokens=how.ascii(pl.col("text")))
-    plain = plain.drop("text").with_columns(n=pl.col("tokens").list.len())
+    lines = lines.with_columns(first=pl.col("first") + pl.int_range(pl.len()).over("first"))
+    plain = pl.concat([frame.filter(is_ascii), lines.filter(is_ascii)])
+    plain = plain.select("first", tokens=how.ascii(pl.col("text"))).with_columns(n=pl.col("tokens").list.len())
     rest, easy = pl.collect_all([lines.filter(~is_ascii), plain])
     cut = list(map(how.tokens, rest["text"]))
     hard = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
     token = easy["tokens"].explode(empty_as_null=False).extend(hard)
     length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
-    place, first = (
-        np.concatenate([easy[name].to_numpy(), rest[name].to_numpy()]).astype(np.int32) for name in ("place", "line")
-    )
-    text, line = np.repeat(place, length), np.repeat(first, length)
+    line = np.repeat(np.concatenate([easy["first"].to_numpy(), rest["first"].to_numpy()]), length)
     is_end = (token == "\n").to_numpy()
-    before = np.concatenate([[0], np.cumsum(is_end, dtype=np.int32)])
+    before = np.append(0, np.cumsum(is_end))
     line += before[:-1] - np.repeat(before[np.cumsum(length) - length], length)
     vocabulary, spelt = _places(token.filter(~is_end))
-    text, line = text[~is_end], line[~is_end]
+    line = line[~is_end]
     if rest.height:
-        order = np.argsort((text.astype(np.int64) << 32) + line, kind="stable")
-        text, line, spelt = text[order], line[order], spelt[order]
-    return _by_spelling(vocabulary, text, spelt, line, len(texts))
+        order = np.argsort(line, kind="stable")
+        line, spelt = line[order], spelt[order]
+    n_lines = int(texts.str.count_matches("\n", literal=True).sum()) + len(texts)
+    return _Cut(vocabulary, spelt, np.bincount(line, minlength=n_lines))
 
 
 def _places(token: pl.Series) -> tuple[pl.Series, Small]:
@@ -206,14 +200,3 @@ def _places(token: pl.Series) -> tuple[pl.Series, Small]:
     place = np.zeros(int(known.to_physical().max() or 0) + 1, np.int32)  # type: ignore[arg-type] # numbers of categories
     place[known.to_physical().to_numpy()[order]] = np.arange(len(order))
     return spelling[order], place[coded.to_physical().to_numpy()]
-
-
-def _by_spelling(vocabulary: pl.Series, text: Small, token: Small, line: Small, n_texts: int) -> Tokens:
-    """Tokens in the order of the texts, put into the order of their spelling within each."""
-    starts = np.searchsorted(text, np.arange(n_texts + 1))
-    # Twice to the other axis: each time everything is put into its place in one go, equals in the order they were in.
-    said = csr_array((line, token, starts), shape=(n_texts, len(vocabulary))).tocsc().tocsr()
-    text, token = np.repeat(np.arange(n_texts, dtype=np.int32), np.diff(said.indptr)), said.indices
-    first = np.flatnonzero((np.diff(text, prepend=-1) != 0) | (np.diff(token, prepend=-1) != 0))
-    n = np.diff(first, append=len(text)).astype(np.int32)
-    return Tokens(vocabulary, text[first], token[first], n, said.data)

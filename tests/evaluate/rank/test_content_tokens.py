@@ -36,14 +36,12 @@ def test_a_text_is_cut_as_its_tokenizer_cuts_it_and_each_token_keeps_its_line(
     texts = [text.encode(errors="replace").decode() for text in texts]
     found = cut_tokens(pl.Series(texts, dtype=pl.String), LINE_TOKENIZERS[tokens])
     assert found.vocabulary.to_list() == sorted({token for text in texts for token in tokens(text)})
-    spelt = np.repeat(found.token, found.n)
-    of_text = np.repeat(found.text, found.n)
-    for number, text in enumerate(texts):
-        lines = [(token, line) for line, part in enumerate(text.split("\n")) for token in tokens(part)]
-        assert sorted(token for token, _ in lines) == sorted(tokens(text))
-        mine = of_text == number
-        here = zip(found.vocabulary.gather(spelt[mine]), found.line[mine].tolist(), strict=True)
-        assert list(here) == sorted(lines)
+    lines = [line for text in texts for line in text.split("\n")]
+    assert found.first_line.tolist() == [0, *np.cumsum([text.count("\n") + 1 for text in texts])]
+    assert [token for line in lines for token in tokens(line)] == [token for text in texts for token in tokens(text)]
+    every = np.arange(len(lines))
+    expected = [[tokens(line).count(token) for token in found.vocabulary] for line in lines]
+    assert found.counts(every, every + 1).toarray().tolist() == expected
 
 
 CONTENTS = [
