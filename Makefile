@@ -9,7 +9,7 @@ GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 
 # What is given on make's command line reaches the stages. A variable of the same name in the shell does not, as it may
 # be there for another program: it is named on stderr. GOLDSPAN_<NAME> of the shell reaches them.
-FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
+FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS NEEDS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
 from = $(sort $(foreach name,$2,$(if $(filter $1,$(firstword $(origin $(name)))),$(name))))
 $(foreach flag,$(call from,command,$(FLAGS)),$(eval export GOLDSPAN_$(flag) := $($(flag))))
 
@@ -26,7 +26,7 @@ $(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS)
 help:  ## List the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= REPOSITORIES=github CONFIG=FILE.yaml CONFIG_READS=FOLDER ENGINE=local:N|dask://HOST:PORT
+ingest: .venv/.default  ## Raw benchmarks into the lake: SOURCE=sample|hub|FOLDER BENCHMARKS= SUBSETS= CHUNKERS= LIMIT= NEEDS=1 REPOSITORIES=github CONFIG=FILE.yaml CONFIG_READS=FOLDER ENGINE=local:N|dask://HOST:PORT
 	@$(BIN)/python -m ingest $(GO_ON)
 
 evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= TASKS= ITEMS= METRICS= LIMIT= ENGINE=local:N|dask://HOST:PORT

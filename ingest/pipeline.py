@@ -11,6 +11,7 @@ import polars as pl
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
 from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Reading, part_of
 from ingest.benchmarks.own import under_its_name
+from ingest.benchmarks.repoeval.needs import RULE as NEEDS
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools, cuts_ahead
@@ -53,6 +54,7 @@ def ingest(
     chunkers: Sequence[Resolved[Chunker]],
     limit: int | None = None,
     repositories: Repositories | None = None,
+    needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
     engine: Engine = BY_JOBS,
 ) -> Outcome:
@@ -62,8 +64,11 @@ def ingest(
         raise GoldspanError(message, hint="Ask for one of them: SUBSETS=" + subsets[0], code=Exit.USAGE)
     result, contents = Outcome(tally=lake.tally), Contents(lake)
     remove_other_sources(lake, benchmark, source, result)
+    needs = benchmark.kind == "repoeval" and (
+        needs or lake.part("files", NEEDS, benchmark=benchmark.name, kind="searched") is not None
+    )
     for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
-        _ingest_subset(lake, benchmark, source, subset, share, repositories, contents, result, say)
+        _ingest_subset(lake, benchmark, source, subset, share, repositories, needs, contents, result, say)
     ahead = cuts_ahead(lake, chunkers)
     if benchmark.needs_symbols:
         cut_symbols(lake, benchmark.name, say, result, ahead, engine)
@@ -107,6 +112,7 @@ def _ingest_subset(
     subset: str,
     limit: int | None,
     repositories: Repositories | None,
+    needs: bool,
     contents: Contents,
     result: Outcome,
     say: Callable[[str], None],
@@ -115,8 +121,9 @@ def _ingest_subset(
     raw = benchmark.find(source, subset, rejects)
     if benchmark.names_commits and raw.repositories is None:
         raw = replace(raw, repositories=repositories)
+    raw = replace(raw, with_needs=needs)
     rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-    asked = [*rules, _made_of(raw, rejects)]
+    asked = [*rules, _made_of(raw, rejects), *([NEEDS] if needs else [])]
     stamp = made_from(
         parameters=asked, code=[benchmark.find, benchmark.parts, *([under_its_name] if benchmark.like else [])]
     )

@@ -24,18 +24,27 @@ def files_of(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -
     return rows.drop("benchmark", "kind").filter(pl.col("pool_id").is_in(asked))
 
 
+def own_pool(prefix: str, by: str) -> pl.Expr:
+    """The pool that an item searches under a task, of the columns of `items`; its own where the task has no prefix."""
+    if not prefix:
+        return pl.col("pool_id")
+    if by == "repo":
+        return pl.format("{}/{}", pl.lit(prefix), "repo")
+    return pl.format("{}/{}/{}:{}", pl.lit(prefix), "repo", "target_path", "target_line")
+
+
 def with_pools_of(lake: Lake, task: Task, items: pl.LazyFrame) -> pl.LazyFrame:
     """The items that a task asks, each with the pool that it searches in it.
 
     Args:
         lake: Where the pools are.
         task: The task.
-        items: pool_id, repo, subset, and whatever goes with them.
+        items: pool_id, repo, subset, target_path, target_line, and whatever goes with them.
     """
     if not task.pool_prefix:
         return items
     own = lake.scan("files").filter(pl.col("pool_id").str.starts_with(f"{task.pool_prefix}/")).select("pool_id")
-    asked = items.with_columns(pool_id=pl.lit(f"{task.pool_prefix}/") + pl.col("repo"))
+    asked = items.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by))
     asked = asked.filter(pl.col("subset").is_in(task.subsets)) if task.subsets else asked
     return asked.join(own.unique(), on="pool_id", how="semi", maintain_order="left")
 

@@ -12,6 +12,7 @@ from report.shown import slug
 
 COMPARE = "compare.html"
 _OPEN = "/@:"
+"""Characters of names that an address may have as they are."""
 
 
 def items_path(benchmark: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from lake.searched import own_pool
 from lake.store import Lake
 from lake.text import percent
 from report.entities import Task
@@ -32,7 +33,7 @@ def chunk_counts(lake: Lake, tasks: Sequence[Task]) -> Mapping[tuple[str, str], 
 
 
 def _pools(lake: Lake, task: Task) -> pl.LazyFrame:
-    pool_id = pl.lit(f"{task.pool_prefix}/") + pl.col("repo") if task.pool_prefix else pl.col("pool_id")
+    pool_id = own_pool(task.pool_prefix, task.pool_by)
     items = lake.scan("items", benchmark=task.benchmark).filter("scorable")
     return items.select(pool_id.alias("pool_id")).unique()
 

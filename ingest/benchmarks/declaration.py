@@ -33,6 +33,8 @@ class RawFiles:
     tasks: Sequence[Entry]
     pools: Sequence[Tree]
     repositories: Repositories | None = None
+    with_needs: bool = False
+    """Gold by need is to be worked out, which takes long; see :mod:`ingest.benchmarks.repoeval.needs`."""
 
     @property
     def entries(self) -> list[Entry]:

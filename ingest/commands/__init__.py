@@ -82,6 +82,9 @@ def read(
     repositories: Annotated[
         str, setting("REPOSITORIES", "Clone repositories: github, or the URL below which they are.")
     ] = "",
+    needs: Annotated[
+        bool, setting("NEEDS", "Work out what RepoEval's completions use of other files (a minute or two).", "--needs")
+    ] = False,
     submissions: Annotated[Path, setting("SUBMISSIONS", "Folder of submissions.")] = FOLDER,
     engine: EngineOption = "auto",
     memory_limit: MemoryOption = None,  # set as it is read
@@ -134,6 +137,7 @@ def read(
                 chunkers=resolved,
                 limit=limit,
                 repositories=cloned_repositories(declared[name], opened, base, store, console),
+                needs=needs,
                 say=console.say,
                 engine=workers,
             )

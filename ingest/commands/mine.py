@@ -46,6 +46,9 @@ def mine(
     n: Annotated[int, typer.Option("--n", min=1, help="Maximum tasks of each kind.")] = N_TASKS,
     seed: Annotated[str, typer.Option("--seed", help="Seed of the draw.")] = "",
     chunkers: Annotated[str, setting("CHUNKERS", "Comma list of chunker names.")] = "",
+    needs: Annotated[
+        bool, setting("NEEDS", "Work out what completions use of other files (a minute or two).", "--needs")
+    ] = False,
     engine: EngineOption = "auto",
     lake: LakeOption = DEFAULT_LAKE,
     json: JsonOption = False,
@@ -73,6 +76,7 @@ def mine(
                 source,
                 subsets=subsets,
                 chunkers=resolved,
+                needs=needs,
                 say=console.say,
                 engine=parse_engine(engine, lake),
             )

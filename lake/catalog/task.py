@@ -25,7 +25,9 @@ class Task:
         pool_meaning: What is searched.
         tie: How equal scores are ordered: by a seeded hash of item and chunk, or by the pool's own order.
         depth: How many results a built-in run keeps per item; None for all.
-        pool_prefix: Pools of its own: `<prefix>/<repo>` in place of the items'; items without one are not asked.
+        pool_prefix: Pools of its own in place of the items'; items without one are not asked.
+        pool_by: Which items share such a pool: those of a repository (`<prefix>/<repo>`), or those of a hole
+            (`<prefix>/<repo>/<target path>:<target line>`).
         subsets: Where it has pools of its own, the subsets it asks.
         ranks_blank: What holds nothing but white space is ranked too, and scores 0, as everything does for a blank
             query; elsewhere it is in no pool, and items whose gold is so are not asked.
@@ -48,6 +50,7 @@ class Task:
     tie: TieRule
     depth: int | None = 100
     pool_prefix: str = ""
+    pool_by: Literal["repo", "hole"] = "repo"
     subsets: tuple[str, ...] = ()
     ranks_blank: bool = False
     retrievers: tuple[str, ...] = ()

@@ -32,9 +32,9 @@ class Benchmarks(Declared):
 
 
 class Tasks(Declared):
-    """A task in words; pools of its own are called `<pool_prefix>/<repo>`."""
+    """A task in words; see `lake.searched.own_pool` for what its own pools are called."""
 
-    benchmark, query, pool, tie, pool_prefix = texts(5)
+    benchmark, query, pool, tie, pool_prefix, pool_by = texts(6)
 
 
 class Protocols(Declared):

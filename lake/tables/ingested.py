@@ -12,7 +12,7 @@ class Items(dy.Schema):
     """One row per item of a benchmark; what is searched for lies in `queries`.
 
     `target_text` is what stands in the hole: RepoEval's completion, RepoBench-R's next line. `function_name` is
-    whose body it is, where RepoEval says so.
+    whose body it is, where RepoEval says so. `need` is what the names of a completion resolve to.
     """
 
     benchmark, item_id = keys(2)
@@ -23,7 +23,7 @@ class Items(dy.Schema):
     pool_id = dy.String()
     patch, target_path = texts(2, nullable=True)
     target_line = dy.Int64(nullable=True, min=0)
-    target_text, function_name = texts(2, nullable=True)
+    target_text, function_name, need = texts(3, nullable=True)
     query_line_start = dy.Int64(nullable=True, min=0)
     n_candidates = dy.Int64(nullable=True, min=1)
     upstream_id = dy.String(nullable=True)

@@ -58,10 +58,7 @@ def browser() -> Iterator[Browser]:
     except ImportError:
         wanting("no Playwright: pip install -r requirements-dev.txt")
     with sync_playwright() as playwright:
-        # The pictures' converter has this process do without the machine's fonts.
-        own: dict[str, str | float | bool] = {**os.environ}
-        own.pop("FONTCONFIG_FILE", None)
-        started = playwright.chromium.launch(executable_path=executable, args=FLAGS, env=own)
+        started = playwright.chromium.launch(executable_path=executable, args=FLAGS)
         yield started
         started.close()
 

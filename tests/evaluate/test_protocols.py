@@ -39,6 +39,7 @@ def test_repoevals_protocols_and_their_gold() -> None:
         "repoeval@code-chunk-v1": "context-to-hole",
         "repoeval@completion-v1": "target",
         "repoeval@hard-negatives-v1": "context-and-completion",
+        "repoeval@needs-v1": "needs",
         "repoeval@target-v1": "target",
     }
 

@@ -23,6 +23,8 @@ from ingest.benchmarks.declaration import (
     table_rows,
 )
 from ingest.benchmarks.fields import Fields
+from ingest.benchmarks.repoeval.needs import RULE, with_needs
+from ingest.benchmarks.repoeval.needs import notes as notes_of_needs
 from ingest.benchmarks.repoeval.pools import hard_pools, published_pools, repositories_of
 from ingest.benchmarks.repoeval.tasks import FIELDS, Task, read_tasks
 from ingest.sources.tree import Source, Tree
@@ -75,6 +77,11 @@ GOLD_RULES: Mapping[str, GoldRule] = {
     ),
 }
 
+
+_NEEDS = (
+    "The definitions in other files of the repository that names in the completion resolve to (by jedi's goto over the "
+    "finished file, imports followed): a function, a class to its first method's end, an assignment."
+)
 
 PLACES = {
     "tasks": Place("datasets/function_level_completion_2k_context_codex.test.jsonl"),
@@ -154,8 +161,16 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
         for rule, found in GOLD_RULES.items()
     ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
     notes += _notes(gold, group)
+    pools = [group]
+    if subset == "function-2k":
+        pools += [*published_pools(group), hard_pools(group, tasks)]
+        if raw.with_needs:
+            items, needed, need_pools = with_needs(items, group)
+            named = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(RULE)}
+            gold = pl.concat([gold, needed.with_columns(**named)], how="diagonal")
+            notes += notes_of_needs(items)
+            pools.append(need_pools)
     prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
-    pools = [group, *published_pools(group), hard_pools(group, tasks)] if subset == "function-2k" else [group]
     queries = query_rows("repoeval", prompts)
     return Reading(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
 
@@ -246,7 +261,7 @@ REPOEVAL = Benchmark(
     subsets=SUBSETS,
     default_subsets=("function-2k",),
     markers=("datasets", "repositories"),
-    gold_rules={name: rule.meaning for name, rule in GOLD_RULES.items()},
+    gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
     shape=Shape(

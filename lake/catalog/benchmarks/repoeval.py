@@ -46,6 +46,18 @@ REPOEVAL_HARD = replace(
     runs="named",
 )
 
+REPOEVAL_NEED = replace(
+    REPOEVAL_PROMPT,
+    name="repoeval/need",
+    title="The prompt against its repository, without what follows it",
+    meaning="The code before the hole is the query; every Python file of the repository is searched, the open one up "
+    "to the hole. Asked are the tasks whose completion uses a definition of another file.",
+    pool_meaning="all *.py of the repository, of the open file the lines before the hole",
+    pool_prefix="repoeval/need",
+    pool_by="hole",
+    subsets=("function-2k",),
+)
+
 REPOEVAL_COMPLETION = Task(
     name="repoeval/completion",
     benchmark="repoeval",
@@ -110,6 +122,28 @@ HARD = replace(
     tasks=("repoeval/prompt-hard",),
     source="Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
     place=3,
+)
+
+NEEDS = replace(
+    CHUNKING,
+    name="repoeval@needs-v1",
+    title="RepoEval, what the completion uses",
+    meaning="Does retrieval bring back what a writer needs to complete the code: the definitions in other files that "
+    "the completion uses? Neither the query's own text nor the answer is gold, so a search can win.",
+    tasks=("repoeval/need",),
+    gold="needs",
+    metrics=(
+        ("line_coverage", BUDGETS),
+        ("line_precision", BUDGETS),
+        ("line_f1", BUDGETS),
+        ("success", (1, 5, 10)),
+        ("recall", (5, 10)),
+        ("ndcg", (5, 10)),
+        ("mrr", (10,)),
+        ("found_rank", (0,)),
+    ),
+    source="Ours: jedi 0.20.1 resolves the names of the completion over the finished file.",
+    place=0,
 )
 
 COMPLETION = Protocol(

@@ -184,6 +184,7 @@ def test_every_benchmarks_headline_protocol_has_a_ledger() -> None:
         "repobench-r@official-v1",
         "repoeval@chunking-v1",
         "repoeval@hard-negatives-v1",
+        "repoeval@needs-v1",
         "repoeval@target-v1",
     }
 

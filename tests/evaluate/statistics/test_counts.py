@@ -64,8 +64,9 @@ def _answer(item: str, path: str) -> dict[str, object]:
 
 def test_every_protocol_of_the_samples_is_counted(counted: pl.DataFrame) -> None:
     of_samples = {name for name in protocols() if name.partition("@")[0] in {"repoeval", "repobench-r", "contextbench"}}
-    # Completions are imported alone, and no sample brings any; hard negatives are run where they are named.
-    assert set(counted["protocol"]) == of_samples - {"repoeval@completion-v1", "repoeval@hard-negatives-v1"}
+    # Completions are imported alone, and no sample brings any; hard negatives and gold by need are asked for.
+    asked_for = {f"repoeval@{name}-v1" for name in ("completion", "hard-negatives", "needs")}
+    assert set(counted["protocol"]) == of_samples - asked_for
 
 
 def test_n_is_what_the_mean_is_over(counted: pl.DataFrame) -> None:

@@ -1,0 +1,289 @@
+"""What a completion needs: the definitions in other files of its repository that its names resolve to.
+
+jedi's goto is asked for each name in the hole, over the finished file in its repository; imports are followed. Nothing
+of the repository is imported or run, and no installed package is looked into: what they define is library code.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import NamedTuple
+
+import jedi
+import polars as pl
+from parso.grammar import load_grammar
+from parso.python.tree import Class, Module, Name
+from parso.tree import NodeOrLeaf
+
+from ingest.benchmarks.declaration import PoolGroup
+from ingest.contents.blobs import pool_frames
+from ingest.contents.symbols import Workers
+from lake.engine import BY_JOBS
+from lake.text import split_lines
+
+RULE = "needs"
+"""The gold rule, and the name of the part of its pools."""
+
+ELSEWHERE, OWN_FILE, LIBRARY, UNRESOLVED = "definitions elsewhere", "own file only", "library only", "unresolved"
+"""What the names of a completion resolve to: column `need` of table `items`."""
+
+_HANDED_OUT = 10
+"""How many holes a process is given together."""
+
+_PYTHON = "3.11"
+"""Whose grammar files are read by, whatever runs this."""
+
+Span = tuple[str, int, int]
+"""A path in the repository and half-open lines, counted from 0."""
+
+
+class Hole(NamedTuple):
+    """What is to be completed: lines of a file, from 0, in the folder of its repository."""
+
+    folder: str
+    path: str
+    line: int
+    n_lines: int
+
+
+class Need(NamedTuple):
+    """The definitions that the names of a hole resolve to, or what else they are."""
+
+    spans: tuple[Span, ...]
+    kind: str
+
+
+def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.DataFrame, PoolGroup]:
+    """Gold by need for the tasks of a subset.
+
+    Args:
+        items: item_id, repo, pool_id, target_path, target_line, target_text and scorable of each task.
+        group: Their repositories.
+
+    Returns:
+        The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the
+        gold; and a pool for every hole that has some: its repository, in which its own file ends at the hole.
+    """
+    asked = items.filter("scorable").select("item_id", "pool_id", "target_path", "target_line", "target_text")
+    rows = list(asked.iter_rows())
+    with tempfile.TemporaryDirectory() as name:
+        folders = _written(Path(name), group)
+        n_lines = [len(text.removesuffix("\n").split("\n")) for *_, text in rows]
+        holes = [Hole(folders[row[1]], row[2], row[3], n) for row, n in zip(rows, n_lines, strict=True)]
+        with Workers(BY_JOBS) as workers:
+            found = workers.map(resolve, holes, _HANDED_OUT)
+    # What kills its process is as little resolved as what jedi does not know.
+    needs = [need or Need((), UNRESOLVED) for need in found]
+    known = pl.DataFrame(
+        {"item_id": asked["item_id"], "need": [need.kind for need in needs]}, schema_overrides={"need": pl.String}
+    )
+    spans = [(row[0], *span) for row, need in zip(rows, needs, strict=True) for span in need.spans]
+    schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
+    gold = pl.DataFrame(spans, schema, orient="row").sort(pl.all())
+    items = items.join(known, on="item_id", how="left", maintain_order="left")
+    return items, gold, _pools(items.join(gold, on="item_id", how="semi"), group)
+
+
+def notes(items: pl.DataFrame) -> Iterator[str]:
+    """How many items name definitions of other files, and what the others name."""
+    counts = Counter(items["need"].drop_nulls())
+    if counts:
+        others = ", ".join(f"{name} {counts[name]:,}" for name in (OWN_FILE, LIBRARY, UNRESOLVED) if counts[name])
+        yield f"gold by need: {counts[ELSEWHERE]:,} of {counts.total():,} items; the others: {others or 'none'}"
+
+
+def _written(root: Path, group: PoolGroup) -> Mapping[str, str]:
+    """Each pool's files below a folder of its own, pool → folder; only a newline ends a line in them."""
+    folders = {}
+    files = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
+    for number, (pool_id, rows) in enumerate(sorted(files.partition_by("pool_id", as_dict=True).items())):
+        folder = root / str(number)
+        folders[str(pool_id[0])] = str(folder)
+        for path, text in rows.select("path", "text").iter_rows():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text.replace("\r\n", "\n").replace("\r", " "), encoding="utf-8", newline="\n")
+    return folders
+
+
+def _pools(items: pl.DataFrame, group: PoolGroup) -> PoolGroup:
+    """A pool for every hole of some items: `repoeval/need/<repository>/<path>:<line>`."""
+    hole = pl.format("repoeval/need/{}/{}:{}", "repo", "target_path", "target_line")
+    holes = items.select("pool_id", "target_path", "target_line", hole=hole).unique("hole").sort("hole")
+    whole = group.files.join(group.blobs.select("sha256", "text"), on="sha256")
+    own = holes.join(whole, left_on=["pool_id", "target_path"], right_on=["pool_id", "path"]).sort("hole")
+    shown = (
+        (hole, path, "".join(split_lines(text)[:line]).encode())
+        for hole, path, line, text in own.select("hole", "target_path", "target_line", "text").iter_rows()
+    )
+    cut, blobs = pool_frames(shown)
+    files = holes.drop("target_line").join(group.files, on="pool_id").sort("hole", "position")
+    files = files.filter(pl.col("path") != pl.col("target_path")).select(pool_id="hole", path="path", sha256="sha256")
+    joined = pl.concat([files, cut.select(files.columns)]).sort("pool_id", "path")
+    position = pl.int_range(pl.len(), dtype=pl.Int64).over("pool_id")
+    return PoolGroup(RULE, joined.with_columns(position=position).select(group.files.columns), blobs)
+
+
+def resolve(holes: Sequence[Hole]) -> list[Need]:
+    """What the names of some holes resolve to."""
+    jedi.settings.auto_import_modules = []
+    with tempfile.TemporaryDirectory() as cache:
+        jedi.settings.cache_directory = cache
+        return [_need(hole) for hole in holes]
+
+
+def _need(hole: Hole) -> Need:
+    root = Path(hole.folder)
+    path = root / hole.path
+    text = path.read_text(encoding="utf-8")
+    # One of its own for every hole: jedi follows only so many calls, and counts them from the first name that is asked.
+    script = jedi.Script(text, path=path, project=_project(hole.folder), environment=_environment())
+    spans: set[Span] = set()
+    kinds: set[str] = set()
+    for leaf in _names(_tree(str(path))):
+        if not hole.line < leaf.start_pos[0] <= hole.line + hole.n_lines or _is_local(leaf):
+            continue
+        kind, found = _resolved(script, leaf, root, path)
+        kinds.add(kind)
+        spans |= found
+    if spans:
+        return Need(tuple(sorted(spans)), ELSEWHERE)
+    return Need((), next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE))
+
+
+def _resolved(script: jedi.Script, leaf: Name, root: Path, own: Path) -> tuple[str, set[Span]]:
+    """What a name is, and the definitions of other files of the repository that it resolves to."""
+    try:
+        targets = script.goto(*leaf.start_pos, follow_imports=True)
+    except (RecursionError, AttributeError, ValueError, TypeError, NotImplementedError):
+        # Faults of jedi's own, over code that it does not expect.
+        targets = []
+    if not targets:
+        return (LIBRARY if _is_of_a_library(script, leaf, root, own) else UNRESOLVED), set()
+    kinds, spans = set(), set()
+    for target in targets:
+        module = target.module_path
+        if module is None or not module.is_relative_to(root):
+            kinds.add(LIBRARY)
+        elif module == own:
+            # What an import cannot be followed to is not in the repository.
+            kinds.add(LIBRARY if _is_import(target) else OWN_FILE)
+        elif span := _definition(target):
+            spans.add((module.relative_to(root).as_posix(), *span))
+    return next((kind for kind in (LIBRARY,) if kind in kinds and not spans), OWN_FILE), spans
+
+
+def _is_local(leaf: Name) -> bool:
+    """Whether a name is a variable or parameter of a function that it stands in, which no import binds."""
+    if leaf.parent is not None and leaf.parent.type in ("trailer", "argument", "dotted_name"):
+        return False
+    scope = leaf.search_ancestor("funcdef", "lambdef")
+    while scope is not None:
+        if kinds := _bound(scope).get(leaf.value):
+            return kinds <= {"param", "expr_stmt", "for_stmt", "with_stmt", "namedexpr_test"}
+        scope = scope.search_ancestor("funcdef", "lambdef")
+    return False
+
+
+@lru_cache(maxsize=512)
+def _bound(scope: NodeOrLeaf) -> Mapping[str, set[str]]:
+    """The names that a function binds in itself, each with the kinds of nodes that do."""
+    kinds: dict[str, set[str]] = {}
+    for name in _names(scope):
+        definition = _defined_by(name)
+        is_attribute = name.parent is not None and name.parent.type == "trailer"
+        if definition and not is_attribute and name.search_ancestor("funcdef", "lambdef") is scope:
+            kinds.setdefault(name.value, set()).add(definition.type)
+    return kinds
+
+
+def _is_of_a_library(script: jedi.Script, leaf: Name, root: Path, own: Path) -> bool:
+    """Whether a name that leads nowhere is imported from outside the repository, or an attribute of such a one."""
+    base = _base(leaf)
+    if base is not None:
+        return _resolved(script, base, root, own)[0] == LIBRARY
+    return any(_is_import(target) for target in script.goto(*leaf.start_pos))
+
+
+def _base(leaf: Name) -> Name | None:
+    """The name that an attribute is of: `np` of `np.linalg.norm`; None for what is no attribute of a name."""
+    trailer = leaf.parent
+    if trailer is None or trailer.type != "trailer" or trailer.parent is None:
+        return None
+    first = trailer.parent.children[0]
+    return first if isinstance(first, Name) else None
+
+
+def _node(target: jedi.api.classes.Name) -> NodeOrLeaf | None:
+    """What defines a name that was resolved, in the syntax tree of its file."""
+    if target.line is None or target.module_path is None:
+        return None
+    # Inside it: at its start the leaf before it ends as well.
+    leaf = _tree(str(target.module_path)).get_leaf_for_position((target.line, target.column + 1))
+    return _defined_by(leaf) if isinstance(leaf, Name) else None
+
+
+def _defined_by(name: Name) -> NodeOrLeaf | None:
+    """The statement, function, class, parameter or import that binds a name where it stands; None where none does."""
+    node: NodeOrLeaf | None = name.get_definition(import_name_always=True)
+    return node
+
+
+def _is_import(target: jedi.api.classes.Name) -> bool:
+    node = _node(target)
+    return node is not None and node.type in ("import_name", "import_from")
+
+
+def _definition(target: jedi.api.classes.Name) -> tuple[int, int] | None:
+    """The lines of a definition, from 0 and half-open; None for a module, and for an import that leads to a library.
+
+    A function with its decorators, a parameter's function, a class to its first method's end, a statement.
+    """
+    node = _node(target)
+    if node is None or node.type in ("import_name", "import_from"):
+        return None
+    if node.type == "param":
+        node = node.search_ancestor("funcdef", "lambdef") or node
+    if node.type not in ("funcdef", "classdef", "expr_stmt", "annassign"):
+        return target.line - 1, target.line
+    end: NodeOrLeaf = next(node.iter_funcdefs(), node) if isinstance(node, Class) else node
+    start = node.parent if node.parent is not None and node.parent.type in ("decorated", "async_stmt") else node
+    if start.parent is not None and start.parent.type == "decorated":
+        start = start.parent
+    last, column = end.end_pos
+    return start.start_pos[0] - 1, last if column else last - 1
+
+
+def _names(node: NodeOrLeaf) -> Iterator[Name]:
+    """The names in a piece of code, in their order."""
+    for child in getattr(node, "children", ()):
+        if isinstance(child, Name):
+            yield child
+        else:
+            yield from _names(child)
+
+
+@lru_cache(maxsize=256)
+def _tree(path: str) -> Module:
+    module: Module = load_grammar(version=_PYTHON).parse(Path(path).read_text(encoding="utf-8"))
+    return module
+
+
+@lru_cache(maxsize=1)
+def _environment() -> jedi.api.environment.Environment:
+    """This interpreter and no other of the machine; what it has installed is on no path that is searched."""
+    return jedi.create_environment(sys.executable, safe=False)
+
+
+@lru_cache(maxsize=16)
+def _project(folder: str) -> jedi.Project:
+    """A repository, from whose root, and from the folders around its packages, modules are imported."""
+    root = Path(folder)
+    packages = {path.parent for path in root.rglob("__init__.py")}
+    around = {package.parent for package in packages if package.parent not in packages and package != root}
+    return jedi.Project(root, sys_path=[folder, *sorted(map(str, around - {root}))], smart_sys_path=False)
