@@ -8,7 +8,7 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from functools import cache, partial
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
@@ -59,17 +59,6 @@ def _resolve(name: str) -> Resolved[Chunker]:
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
-
-
-def name_fault(name: str) -> str:
-    """Why a chunker made elsewhere cannot be called so, or an empty string."""
-    if _NAME.fullmatch(name) is None:
-        return "is to be letters, digits, dots, dashes and underscores, at most 80"
-    with suppress(GoldspanError):
-        if name not in CHUNKER_SETS:
-            resolve("chunker", CHUNKER_ALIASES.get(name, name), chunkers())
-        return "is a chunker of Goldspan's own"
-    return ""
 
 
 def is_declared(name: str) -> bool:
@@ -123,7 +112,12 @@ def given_before(lake: Lake) -> dict[str, str]:
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
     """What `NAME=COMMAND` or `NAME=module:function` means; no command is started."""
     name, _, what = (part.strip() for part in given.partition("="))
-    if fault := name_fault(name) if what else "is to be followed by = and a command":
+    fault = "" if what else "is to be followed by = and a command"
+    if not _NAME.fullmatch(name):
+        fault = "is to be letters, digits, dots, dashes and underscores, at most 80"
+    elif name in CHUNKER_SETS or is_declared(CHUNKER_ALIASES.get(name, name)):
+        fault = "is a chunker of Goldspan's own"
+    if fault:
         message = f"--chunker {name[:80]!a} {fault}"
         raise GoldspanError(message, hint="Such as: --chunker 'mine=node chunk.js'", code=Exit.USAGE)
     if _FUNCTION.fullmatch(what):
@@ -137,24 +131,13 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
 def _function(what: str) -> Callable[..., Cut]:
     """A function of a module that lies where Python looks for it, the working directory first."""
     module, _, name = what.partition(":")
-    hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
     try:
-        function = getattr(importlib.import_module(module), name, None)
+        function: Callable[..., Cut] = getattr(importlib.import_module(module), name)
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and error.name and f"{module}.".startswith(f"{error.name}."):
-            message = f"--chunker: there is no function {what}: {error}"
-            raise GoldspanError(message, hint=hint, code=Exit.MISSING) from error
-        message = f"--chunker: {module} cannot be imported: {located(error, None)}"
-        raise GoldspanError(message, code=Exit.USAGE) from error
-    if function is None:
-        raise GoldspanError(f"--chunker: there is no function {what}", hint=hint, code=Exit.MISSING)
-    return partial(_cut_by, function=function)
-
-
-def _cut_by(document: Document, function: Callable[[Document], Cut | list[tuple[int, int]]]) -> Cut:
-    """A function's answer, which may be the ranges of lines alone."""
-    answer = function(document)
-    return Cut(answer) if isinstance(answer, list) else answer
+        hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
+        message = f"--chunker: {what} cannot be imported: {located(error, None)}"
+        raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
+    return function
 
 
 def _never(document: Document) -> Cut:

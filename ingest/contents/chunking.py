@@ -159,15 +159,16 @@ def _places(document: Document, unit: Unit, bounds: Counts, sha256: str) -> Plac
     return Places(np.arange(len(nws), dtype=np.int32), bounds, nws)
 
 
-def _checked(cut: object) -> Cut:
-    """An answer that is a cut, of ranges of a known unit."""
+def _checked(answer: object) -> Cut:
+    """A cut, of ranges of a known unit; of an answer that is ranges alone, these are lines."""
+    cut = Cut(answer) if isinstance(answer, list) else answer
     if not isinstance(cut, Cut):
         raise ValueError(f"answered a {type(cut).__name__}, not a Cut")
     ranges: object = cut.ranges
-    if not isinstance(ranges, list):
-        raise ValueError(f"answered a {type(ranges).__name__} of ranges, not a list")
-    if cut.unit not in get_args(Unit):
-        raise ValueError(f"answered ranges of {cut.unit!r}, not of {listed(get_args(Unit))}")
+    if not isinstance(ranges, list) or cut.unit not in get_args(Unit):
+        raise ValueError(
+            f"answered a {type(ranges).__name__} of ranges of {cut.unit!r}, not a list of {listed(get_args(Unit))}"
+        )
     return cut
 
 

@@ -249,9 +249,10 @@ def test_ranges_that_are_none_of_the_file_fail_it_and_no_other(ranges: object, w
     assert chunk_blobs(answering(cut), blobs("a\n", "b\nc\n")).status["n_chunks"].to_list() == [1, 0]
 
 
-@pytest.mark.parametrize("answer", [[(0, 1)], None])
-def test_an_answer_of_another_shape_fails_its_file(answer: object) -> None:
-    assert "answered" in refusal(lambda document: answer)
+def test_an_answer_of_another_shape_fails_its_file_and_ranges_alone_are_lines() -> None:
+    assert "answered a NoneType" in refusal(lambda document: None)
+    ranges = chunk_blobs(answering(lambda document: [(0, 1)]), blobs("a\n")).frame
+    assert ranges["line_end"].to_list() == [1]
 
 
 def test_a_blob_whose_lines_are_not_its_texts_is_refused() -> None:

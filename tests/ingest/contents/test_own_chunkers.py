@@ -156,7 +156,8 @@ def test_a_function_whose_file_is_broken_is_its_owners_fault(
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "broken_function.py").write_text(text)
     said = command("ingest", "--chunker", "bad=broken_function:cut", "--lake", tmp_path / "lake")
-    assert (said.code, said.err) == (2, f"ingest: --chunker: broken_function cannot be imported: {why}\n")
+    assert said.code == 2
+    assert said.err.startswith(f"ingest: --chunker: broken_function:cut cannot be imported: {why}\n")
 
 
 @pytest.mark.parametrize(
@@ -167,7 +168,7 @@ def test_a_function_whose_file_is_broken_is_its_owners_fault(
         ("sizes=node x.js", 2, "'sizes' is a chunker of Goldspan's own"),
         ("a b=node x.js", 2, "is to be letters, digits"),
         ("mine=no-such-program", 4, "there is no program 'no-such-program' on this machine"),
-        ("mine=no_module:f", 4, "there is no function no_module:f"),
+        ("mine=no_module:f", 2, "no_module:f cannot be imported: ModuleNotFoundError"),
     ],
 )
 def test_what_is_no_chunker_is_refused(given: str, code: int, why: str, tmp_path: Path) -> None:
