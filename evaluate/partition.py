@@ -1,26 +1,26 @@
-"""One part of the items under one task: rank it and score it for one system after the other, as far as it is not done.
+"""One part of the items under one task: rank it and score it for some systems, as far as it is not done.
 
 This is the unit of work: a pure function of what the lake holds, so that parts can be made in any order and anywhere.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import NamedTuple
 
 import polars as pl
 
-from evaluate.batches import rows_of
+from evaluate.batches import batches, rows_of
 from evaluate.metrics import metrics_of
 from evaluate.rank.hit_rows import cost_rows, hit_rows, run_item_rows
 from evaluate.rank.pools import ChunkedPools, load_axis, load_pools, queries_by_pool, relevance_rows, with_gold
-from evaluate.rank.ranking import Ranked, rank, rank_at_once, together
+from evaluate.rank.ranking import Ranked, rank, together
 from evaluate.retrievers import Pool, Queries
-from evaluate.score.conformance import protocol_hash
+from evaluate.score.conformance import protocol_hash, sealed
 from evaluate.score.contexts.chance import expected_contexts
-from evaluate.score.contexts.material import load_material, load_runs
-from evaluate.score.contexts.scoring import score_contexts
+from evaluate.score.contexts.scoring import score_part
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.scoring import score_runs
 from evaluate.selection import ItemPart
@@ -31,42 +31,24 @@ from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
 from lake.lines import LineAxis
 from lake.make import Input, Product, product_of, write_by_run
+from lake.naming import GOLD_RUN
 from lake.relevance import RELEVANCE
 from lake.store import Lake
 
 
-@dataclass
-class PoolCache:
-    """What was read last, for whoever asks the same next: one part's pools under one chunker, its files' lines."""
+class Scores(NamedTuple):
+    """What some runs score under a protocol: rows of `scores`, before them of `step_scores` where they have steps."""
 
-    _pools: tuple[tuple[str, ...], ChunkedPools] | None = field(default=None, init=False)
-    _axis: tuple[tuple[str, ...], LineAxis] | None = field(default=None, init=False)
-
-    def pools(self, chunker: str, asked: ItemPart) -> ChunkedPools:
-        """The asked pools as a chunker cuts them."""
-        task = asked.task
-        key = (chunker, task.pool_prefix, str(task.ranks_blank), asked.part, asked.fingerprint)
-        if self._pools is None or self._pools[0] != key:
-            self._pools = None
-            with_blank = task.ranks_blank
-            self._pools = (key, load_pools(asked.lake, chunker, asked.pool_ids, asked.files, with_blank=with_blank))
-        return self._pools[1]
-
-    def axis(self, asked: ItemPart) -> LineAxis:
-        """The lines of the asked pools' files."""
-        key = (asked.task.pool_prefix, asked.part, asked.fingerprint)
-        if self._axis is None or self._axis[0] != key:
-            self._axis = None
-            self._axis = (key, load_axis(asked.lake, asked.pool_ids, asked.files))
-        return self._axis[1]
+    protocol: Protocol
+    runs: Sequence[Run]
+    tables: Sequence[pl.DataFrame]
 
 
 @dataclass(frozen=True)
 class Partition:
-    """One part of the items, as one task asks it; and what was read before."""
+    """One part of the items, as one task asks it. Its pools, once read, are kept as long as it is."""
 
     asked: ItemPart
-    cache: PoolCache
 
     @property
     def lake(self) -> Lake:
@@ -79,41 +61,62 @@ class Partition:
         return self.asked.task
 
     def run(self, runs: Sequence[PlannedRun]) -> None:
-        """Rank and score the part for some runs over the chunks of one chunker, as far as it is not done."""
+        """Rank the part for runs over one chunker's chunks and score it by the rules of rankings, as far as not done.
+
+        Contexts are scored for all runs together, afterwards.
+        """
         self._rank([run for run in runs if not self._ranking(run).is_current])
-        for protocol in self._protocols:
-            scored = [run for run in runs if run.protocol in ("", protocol.name)]
-            # Made again where it was damaged, though the scores may be there.
-            self._relevance(protocol, scored[0].chunker if scored else None)
-            self.score(scored, protocol)
+        self.score(runs, self._protocols)
 
     def is_current(self, run: PlannedRun) -> bool:
         """Whether there is nothing to do for a run."""
         products = [ranking := self._ranking(run)]
-        for protocol in (one for one in self._protocols if run.protocol in ("", one.name)):
+        for protocol in _scoring(run, self._protocols):
             products.append(self._scores(run, [ranking], protocol))
             if RELEVANCE[protocol.relevance].similarity:
                 products.append(self._relevance_product(protocol, run.system.chunker))
         return all(product.is_current for product in products)
 
-    def score(self, runs: Sequence[Run], protocol: Protocol) -> None:
-        """Score the part of runs over one chunker's chunks under one protocol, as far as they have one, and it is new.
+    def score(self, runs: Sequence[Run], protocols: Sequence[Protocol]) -> None:
+        """Score the part of some runs, each under the protocols that it has, as far as it is not done."""
+        todo: dict[Protocol, dict[Run, Product]] = {}
+        for protocol in protocols:
+            mine = [run for run in runs if protocol in _scoring(run, protocols)]
+            for chunker in dict.fromkeys(run.chunker for run in mine):
+                # Made again where it was damaged, though the scores may be there.
+                self._relevance(protocol, chunker)
+            for run in mine:
+                answered = self.asked.parts_of("run_items", run_id=run.run_id)
+                if answered and not (product := self._scores(run, answered, protocol)).is_current:
+                    todo.setdefault(protocol, {})[run] = product
+        for found in self.scores({protocol: list(products) for protocol, products in todo.items()}):
+            products = todo[found.protocol]
+            write_by_run({run.run_id: products[run] for run in found.runs}, *found.tables)
 
-        All that are to be scored are scored at once.
-        """
-        todo: dict[Run, Product] = {}
-        for run in runs:
-            run_items = self.asked.parts_of("run_items", run_id=run.run_id)
-            if run_items and not (product := self._scores(run, run_items, protocol)).is_current:
-                todo[run] = product
-        if todo:
-            write_by_run({run.run_id: product for run, product in todo.items()}, self.scores(list(todo), protocol))
+    def scores(self, asked: Mapping[Protocol, Sequence[Run]]) -> Iterator[Scores]:
+        """The part's scores of runs under protocols, worked out and not stored, some runs at a time."""
+        for protocol, runs in asked.items():
+            for alike in _by_chunker(runs) if protocol.context is None else ():
+                yield Scores(protocol, alike, [self._scores_of_lists(alike, protocol)])
+            listed = [run for run in runs if not run.is_chance] if protocol.context else []
+            for batch in batches(listed, "hits", [self.asked]):
+                found = score_part(self.asked, protocol, [run.run_id for run in batch])
+                steps = found.steps.with_columns(protocol=pl.lit(protocol.name))
+                yield Scores(protocol, batch, [steps, sealed(found.scores.lazy(), protocol).collect()])
+        # Under all protocols at once: they are scored for the same orders.
+        chance = {protocol: [run for run in runs if run.is_chance] for protocol, runs in asked.items()}
+        drawn = [protocol for protocol, runs in chance.items() if runs and protocol.context is not None]
+        chunkers = {run.run_id: run.chunker or "" for protocol in drawn for run in chance[protocol]}
+        for name, rows in expected_contexts(self.asked, drawn, chunkers).items():
+            protocol = next(protocol for protocol in drawn if protocol.name == name)
+            mine = rows.lazy().filter(pl.col("run_id").is_in([run.run_id for run in chance[protocol]]))
+            yield Scores(protocol, chance[protocol], [sealed(mine, protocol).collect()])
 
-    def scores(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
-        """The part's scores of runs over one chunker's chunks under one protocol, worked out and not stored."""
+    def _scores_of_lists(self, runs: Sequence[Run], protocol: Protocol) -> pl.DataFrame:
+        """Those of runs over one chunker's chunks under rules of rankings."""
         asked, chunker = self.asked, runs[0].chunker
         items, pool = asked.items.lazy(), None if chunker is None else self._pools(chunker).chunks.lazy()
-        axis = self._axis() if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
+        axis = self._axis if any(metric.shape == "covered" for metric, _ in metrics_of(protocol)) else None
         gold, relevance = asked.gold_of(protocol.gold).lazy(), self._relevance(protocol, chunker)
         listed = [run for run in runs if not run.is_chance]
         return score_runs(
@@ -129,28 +132,28 @@ class Partition:
             return
         pools = self._pools(runs[0].system.chunker)
         # Where every item has a small pool of its own, these are gone through side by side.
-        batches = [pools] if pools.are_own(self.asked.described) else pools.batches()
-        parts = zip(*(self._ranked(runs, batch) for batch in batches), strict=True)
+        some = [pools] if pools.are_own(self.asked.described) else pools.batches()
+        parts = zip(*(self._ranked(runs, batch) for batch in some), strict=True)
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
-        hits, items = hit_rows(ranked, pools, self._axis), run_item_rows(ranked, self.asked.items, pools)
+        hits, items = hit_rows(ranked, pools, lambda: self._axis), run_item_rows(ranked, self.asked.items, pools)
         products = {run.run_id: self._ranking(run) for run in runs}
         write_by_run(products, cost_rows(ranked, self.asked.part), hits, items)
 
-    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools) -> list[Ranked]:
+    def _ranked(self, runs: Sequence[PlannedRun], pools: ChunkedPools) -> Iterator[Ranked]:
         """What some pools give, run by run; the same words are put to the same pools once."""
+        are_own = pools.are_own(self.asked.queries)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
-
-        def of_run(run: PlannedRun, n_side_by_side: int) -> Ranked:
+        for run in runs:
             task, retriever, protocol = self.task, run.system.retriever, run.system.protocol
-            key = (retriever.query_form, n_side_by_side)
+            key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
             if key not in queries:
                 texts = rewritten(self.asked.queries, retriever.query_form)
-                queries[key] = list(queries_by_pool(texts, pools, n_side_by_side))
+                queries[key] = list(queries_by_pool(texts, pools, key[1]))
             known: Iterable[tuple[Pool, Queries]] = queries[key]
             if protocol:
                 gold, gains = self.asked.gold_of(protocol.gold), self._gains(protocol, run.system.chunker)
                 known = with_gold(known, self.asked.queries, pools, gold, gains)
-            return rank(
+            yield rank(
                 retriever,
                 known,
                 tie=task.tie,
@@ -159,11 +162,6 @@ class Partition:
                 # The oracle scores by the gold, which may be blank.
                 zero_blank=task.ranks_blank and retriever.needs != "gold",
             )
-
-        if not pools.are_own(self.asked.queries):
-            return [of_run(run, 1) for run in runs]
-        item_ids = self.asked.queries["item_id"].to_list()
-        return [rank_at_once(partial(of_run, run), run.system.retriever.n_side_by_side, item_ids) for run in runs]
 
     def _relevance(self, protocol: Protocol, chunker: str | None) -> pl.LazyFrame | None:
         """How like the gold every chunk of the asked pools is, where the protocol goes by that; measured once."""
@@ -187,10 +185,20 @@ class Partition:
         return relevance.select("item_id", "path", "chunk_no", gain=column).collect()
 
     def _pools(self, chunker: str) -> ChunkedPools:
-        return self.cache.pools(chunker, self.asked)
+        if chunker not in self._read:
+            asked, with_blank = self.asked, self.task.ranks_blank
+            # Those of one chunker are enough for memory to hold.
+            self._read.clear()
+            self._read[chunker] = load_pools(self.lake, chunker, asked.pool_ids, asked.files, with_blank=with_blank)
+        return self._read[chunker]
 
+    @cached_property
+    def _read(self) -> dict[str, ChunkedPools]:
+        return {}
+
+    @cached_property
     def _axis(self) -> LineAxis:
-        return self.cache.axis(self.asked)
+        return load_axis(self.lake, self.asked.pool_ids, self.asked.files)
 
     @property
     def _protocols(self) -> list[Protocol]:
@@ -207,14 +215,22 @@ class Partition:
         tables = ("costs", "hits", "run_items")
         return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
 
-    def _scores(self, run: Run, ranking: Sequence[Input], protocol: Protocol) -> Product:
+    def _scores(self, run: Run, answered: Sequence[Input], protocol: Protocol) -> Product:
+        asked, read, tables = self.asked, list[Input](), ["scores"]
+        if protocol.context is not None:
+            # An expectation has no steps.
+            tables = tables if run.is_chance else ["step_scores", *tables]
+            # All parts of the symbols have one fingerprint, that of the code that found them.
+            symbols = self.lake.parts("symbols", rules=protocol.context.symbols)
+            read += [part for run_id in (run.run_id, GOLD_RUN) for part in asked.parts_of("edits", run_id=run_id)]
+            read += {part.fingerprint: part for part in symbols}.values()
         return product_of(
             self.lake,
-            "scores",
-            part=self.asked.part,
-            inputs=[*ranking, self.asked],
+            *tables,
+            part=asked.part,
+            inputs=[*answered, asked, *read],
             parameters=protocol_hash(protocol),
-            code=scoring_code(protocol),
+            code=_scoring_code(protocol),
             protocol=protocol.name,
             **self._folders(run),
         )
@@ -232,9 +248,23 @@ class Partition:
         )
 
 
-def scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
+def _scoring(run: Run, protocols: Sequence[Protocol]) -> list[Protocol]:
+    """The protocols that a run is scored under."""
+    mine = [protocol for protocol in protocols if run.protocol in ("", protocol.name)]
+    # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
+    return [one for one in mine if run.chunker is not None or not RELEVANCE[one.relevance].similarity]
+
+
+def _by_chunker(runs: Sequence[Run]) -> list[list[Run]]:
+    over: dict[str | None, list[Run]] = {}
+    for run in runs:
+        over.setdefault(run.chunker, []).append(run)
+    return list(over.values())
+
+
+def _scoring_code(protocol: Protocol) -> list[Callable[..., object]]:
     """What scores a run under a protocol, and its metrics: the code in the closure of their imports counts."""
     metrics = [metric.at for metric, _ in metrics_of(protocol)]
     if protocol.context is None:
         return [score_runs, *metrics]
-    return [score_contexts, load_material, load_runs, expected_contexts, *metrics]
+    return [score_part, expected_contexts, *metrics]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from evaluate.declared import declare
 from evaluate.naming import retriever_named
-from evaluate.partition import Partition, PoolCache
+from evaluate.partition import Partition
 from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.retrievers import Retriever
 from evaluate.runs.comparing import compare_task, systems_of
@@ -78,11 +78,11 @@ class Runner:
 
     def run(self, job: Job) -> Done:
         """Rank and score the job's systems, as far as they are not done."""
-        lake, cache = Lake(self.lake), PoolCache()
+        lake = Lake(self.lake)
         for task in [task for task, chunkers in self.chunkers.items() if job.chunker in chunkers]:
             for asked in asked_of(lake, task, self.selection, [job.stored]):
                 plan = self._work(lake, task, [asked], [asked]).plan
-                Partition(asked, cache).run([run for run in plan if run.chunker == job.chunker])
+                Partition(asked).run([run for run in plan if run.chunker == job.chunker])
         return Done(lake.tally, Outcome())
 
     def pool(self, job: Pooling) -> Done:
@@ -128,7 +128,7 @@ class Benchmark:
         jobs: set[Job] = set()
         for work in self.works:
             for asked in work.asked:
-                part = Partition(asked, PoolCache())
+                part = Partition(asked)
                 for run in work.plan:
                     job = Job(self.name, tuple(asked.stored), run.system.chunker)
                     if job not in jobs and not part.is_current(run):

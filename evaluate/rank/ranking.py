@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,9 +82,6 @@ def rank(
         depth: How many results are kept per query; None for all.
         cut_offs: Where ties are counted.
         zero_blank: A query or chunk of nothing but white space scores 0, whatever the retriever says.
-
-    Raises:
-        SideBySideError: The retriever failed on pools side by side; asked one by one it says on which.
     """
     frames = [pl.DataFrame(schema=HITS)]
     result = Ranked(frames[0], {}, {}, 0.0, 0, [])
@@ -103,8 +100,6 @@ def rank(
             is_told = isinstance(error, GoldspanError)
             why = f"{type(error).__name__}: {error}" if is_told else located(error, file_of(retriever.index))
             why = why.splitlines()[0][:300].encode(errors="backslashreplace").decode()
-            if pool.side_by_side:
-                raise SideBySideError(why) from error
             result.failed.update(dict.fromkeys(queries.item_id, why))
             continue
         searched = time.perf_counter()
@@ -128,29 +123,6 @@ def rank(
             frames.append(_best(part, pool, queries, ranked[:, :depth], order[:, :depth]))
     result.hits = pl.concat(frames)
     return result
-
-
-def rank_at_once(ranked: Callable[[int], Ranked], n_side_by_side: int, item_ids: Sequence[str]) -> Ranked:
-    """Rank pools of one item each, several at once.
-
-    Where the retriever fails on several, each is asked alone: the items of those on which it fails have failed. Where
-    it fails on none alone, all have: the fault is in taking several, and is not to be hidden behind slower answers.
-
-    Args:
-        ranked: `ranked(n)` ranks all pools for their queries, n at once, as :func:`rank` does.
-        n_side_by_side: How many the retriever takes at once.
-        item_ids: The items.
-    """
-    try:
-        return ranked(n_side_by_side)
-    except SideBySideError as error:
-        alone = ranked(1)
-        why = f"on pools side by side, not on each alone: {error}"
-        return alone if alone.failed else Ranked(alone.hits.clear(), {}, dict.fromkeys(item_ids, why), 0.0, 0, [])
-
-
-class SideBySideError(Exception):
-    """A retriever cannot take some pools all at once."""
 
 
 class BadScoresError(ValueError):

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby
-from operator import attrgetter
 
 import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
-from evaluate.partition import Partition, PoolCache
+from evaluate.partition import Partition
 from evaluate.runs.comparing import systems_of
-from evaluate.runs.context_runs import scores_of
 from evaluate.score.contexts.ground import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, asked_of, edition
@@ -66,14 +63,14 @@ def explored(
     Returns:
         Rows of table `scores`, its protocol's hash left empty.
     """
-    rules, cache = _with_metrics(protocol, requested), PoolCache()
+    rules = _with_metrics(protocol, requested)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
     stored = [one for one in lake.parts("scores", **folders) if run_ids is None or one.folders["run_id"] in run_ids]
     scored = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     frames = [pl.DataFrame(schema=_COLUMNS)]
     for selection, runs in _runs(lake, task, {one.folders["run_id"] for one in stored}):
         for asked in asked_of(lake, task, selection):
-            frames += _scores(lake, task, asked, cache, rules, runs)
+            frames += _scores(asked, rules, runs)
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     found = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")
     return found.with_columns(**sealed).select(*table("scores").columns).collect()
@@ -123,16 +120,14 @@ def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Se
     yield from runs.items()
 
 
-def _scores(
-    lake: Lake, task: Task, asked: ItemPart, cache: PoolCache, rules: Protocol, runs: Sequence[Run]
-) -> list[pl.DataFrame]:
+def _scores(asked: ItemPart, rules: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
     """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
-    requested, frames = metrics_of(rules), list[pl.DataFrame]()
-    of_contexts = [one for one in requested if rules.context is not None and one[0].shape not in _OF_RESULTS]
+    requested, contexts = metrics_of(rules), rules.context is not None
+    of_contexts = [one for one in requested if contexts and one[0].shape not in _OF_RESULTS]
+    wanted: dict[Protocol, Sequence[Run]] = {}
     if of_contexts:
-        frames = scores_of(asked, _with_metrics(rules, of_contexts), runs)
+        wanted[_with_metrics(rules, of_contexts)] = runs
     if of_results := [one for one in requested if one not in of_contexts]:
-        part, ranked = Partition(asked, cache), replace(_with_metrics(rules, of_results), context=None)
-        listed = [run for run in runs if rules.context is None or run.chunker is not None]
-        frames += [part.scores(list(runs), ranked) for _, runs in groupby(listed, attrgetter("chunker"))]
-    return [frame.select(*_COLUMNS) for frame in frames]
+        ranked = replace(_with_metrics(rules, of_results), context=None)
+        wanted[ranked] = [run for run in runs if not contexts or run.chunker is not None]
+    return [found.tables[-1].select(*_COLUMNS) for found in Partition(asked).scores(wanted)]

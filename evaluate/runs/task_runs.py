@@ -14,11 +14,11 @@ import polars as pl
 
 from evaluate.embedding.vectors import GIVEN, VectorStore
 from evaluate.metrics import metrics_of
-from evaluate.partition import Partition, PoolCache
+from evaluate.partition import Partition
 from evaluate.rank.pool_contents import RULES
 from evaluate.rank.pools import cut_files, load_pools
 from evaluate.retrievers import BASELINE, Material, Retriever, Track
-from evaluate.runs.context_runs import aggregate_runs, score_runs
+from evaluate.runs.aggregates import aggregate_runs
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import PlannedRun, Run, System, chosen, picks_imported, run_id_of
 from evaluate.texts.query_forms import rewritten
@@ -30,7 +30,6 @@ from lake.fingerprint import canonical_json
 from lake.make import Product, made_from, product_of, write_by_run
 from lake.naming import DONE
 from lake.outcome import Outcome
-from lake.relevance import RELEVANCE
 from lake.selection import said as selection_said
 from lake.store import Lake
 from lake.tables import table
@@ -242,22 +241,13 @@ class Work:
 
     def score(self) -> None:
         """Aggregate the planned runs' scores; score, aggregate and count what was made elsewhere; contexts together."""
-        cache = PoolCache()
-        for protocol in self.protocols:
-            if protocol.context is not None:
-                continue
-            # Which chunks are like the gold is measured on chunks: somebody has to have said how these were cut.
-            goes_by_chunks = bool(RELEVANCE[protocol.relevance].similarity)
-            others = [run for run in self.imported if run.chunker is not None or not goes_by_chunks]
-            over = {run.chunker: [one for one in others if one.chunker == run.chunker] for run in others}
-            for asked in self.whole:
-                for alike in over.values():
-                    Partition(asked, cache).score(alike, protocol)
-        if self.takes_contexts and self.has_items:
-            contexts = [protocol for protocol in self.protocols if protocol.context is not None]
-            for items, runs in self.by_items:
-                score_runs(items, contexts, runs)
+        contexts = [protocol for protocol in self.protocols if protocol.context is not None]
+        rankings = [protocol for protocol in self.protocols if protocol.context is None]
+        for asked in self.whole:
+            Partition(asked).score(self.imported, rankings)
         for items, runs in self.by_items:
+            for asked in items:
+                Partition(asked).score(runs, contexts)
             aggregate_runs(items, self.protocols, runs)
         counts = self._count(self.imported)
         if failed := [of_run for of_run in counts.values() if of_run[1]]:

@@ -25,10 +25,10 @@ INGEST = {
 EVALUATE = {
     "tokens": ["evaluate.rank.chunk_texts:ChunkTexts._count"],
     "ranking": ["evaluate.partition:Partition.run"],
-    "scoring": ["evaluate.runs.context_runs:_scored"],
-    "random": ["evaluate.runs.context_runs:expected_contexts"],
+    "scoring": ["evaluate.partition:score_part"],
+    "random": ["evaluate.partition:expected_contexts"],
     "statistics": [
-        "evaluate.runs.context_runs:aggregate_runs",
+        "evaluate.runs.task_runs:aggregate_runs",
         "evaluate.pipeline:compare_task",
     ],
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.runs.context_runs import score_runs
+from evaluate.partition import Partition
 from evaluate.score.conformance import protocol_hash
 from evaluate.selection import Selection, asked_of
 from evaluate.systems import Run
@@ -105,7 +105,8 @@ def score(folder: str, protocol: str) -> dict[str, object]:
     runs = lake.scan("runs", benchmark="contextbench").filter(pl.col("origin") == "imported").collect()["run_id"]
     asked = list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
     rules = next(one for one in (CONTEXTS, PUBLISHED) if one.name == protocol)
-    score_runs(asked, [rules], [Run(run_id) for run_id in runs.sort()])
+    for part in asked:
+        Partition(part).score([Run(run_id) for run_id in runs.sort()], [rules])
     return {"runs": len(runs)}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +15,16 @@ from evaluate.metrics.declaration import size_at
 from evaluate.score.contexts.gathering import Gathered, gather
 from evaluate.score.contexts.ground import GRANULARITIES, Ground
 from evaluate.score.contexts.intervals import Integers
-from evaluate.score.contexts.material import Material, Runs, rules_of
+from evaluate.score.contexts.material import Material, Runs, load_material, load_runs, rules_of
 from evaluate.score.metric_values import label, lengthen, measure_sets
+from evaluate.selection import ItemPart
 from lake.catalog.protocol import ContextRules, Protocol
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
+
+ITEMS_AT_ONCE = 200
+"""So many items are scored together: the lines of all files that runs name for them are in memory."""
 
 _CASE = ["run_id", "item_id"]
 _LINE = ["item_id", "path", "line"]
@@ -56,6 +61,20 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
     steps = _step_rows(ground.cases, gathered) if with_steps else pl.DataFrame()
     return Scored(_scores(protocol, wide.lazy()).collect(), steps)
+
+
+def score_part(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Scored:
+    """Score some runs on a part of a lake's items, as far as each was asked them."""
+    runs, found = load_runs(asked, protocol, names), list[Scored]()
+    # Of no items there are scores too: none, in the right columns.
+    for first in range(0, max(1, asked.described.height), ITEMS_AT_ONCE):
+        items = asked.described.slice(first, ITEMS_AT_ONCE)
+        some = runs.on(items)
+        scored = score_contexts(protocol, load_material(replace(asked, described=items), protocol, some), some)
+        # What a run was not asked has no row of `run_items`, and no score.
+        kept = [rows.join(some.run_items, on=_CASE, how="semi", maintain_order="left") for rows in scored]
+        found.append(Scored(*kept))
+    return Scored(*(pl.concat(frames) for frames in zip(*found, strict=True)))
 
 
 def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextRules) -> pl.DataFrame:

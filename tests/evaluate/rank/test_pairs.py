@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evaluate.rank.pools import ChunkedPools, queries_by_pool, with_gold
-from evaluate.rank.ranking import Ranked, SideBySideError, rank, rank_at_once
+from evaluate.rank.ranking import Ranked, rank
 from evaluate.retrievers import POOLS_AT_ONCE, Answer, Pool, Queries, Retriever, Scan, retrievers
 from evaluate.retrievers.baselines import RANDOM
 from evaluate.retrievers.bm25 import BM25_OKAPI
@@ -140,46 +140,19 @@ RAISED = f"tests/evaluate/rank/test_pairs.py:{_raise.__code__.co_firstlineno + 1
 
 
 @pytest.mark.parametrize(
-    "fault",
+    ("fault", "why"),
     [
-        _raise,
-        lambda pool, queries: np.zeros((len(queries), len(pool))),
-        lambda pool, queries: np.full(pool.places.shape, np.inf),
-        lambda pool, queries: "x",
+        (_raise, RAISED),
+        (lambda pool, queries: np.zeros((len(queries), len(pool))), "not the shape (queries, chunks) = (2, 2)"),
+        (lambda pool, queries: np.full(pool.places.shape, np.inf), "found an infinite one"),
+        (lambda pool, queries: "x", "ValueError"),
     ],
     ids=["raises", "one too many", "infinite", "text"],
 )
-def test_what_cannot_be_scored_together_is_to_be_asked_pool_by_pool(fault: object) -> None:
-    lake = made([("a", ["a", "b"]), ("b", ["b"])])
-    with pytest.raises(SideBySideError):
-        lake.together(_answering(fault), TASK)
-
-
-def _at_once(score: object) -> Ranked:
-    lake, retriever = made([("a", ["a", "b"]), ("b", ["b"])]), _answering(score)
-    return rank_at_once(
-        lambda n: lake.together(replace(retriever, n_side_by_side=n), TASK),
-        POOLS_AT_ONCE,
-        lake.items["item_id"].to_list(),
-    )
-
-
-def test_a_fault_on_one_pool_fails_its_item_alone() -> None:
-    def score(pool: Pool, queries: Queries) -> object:
-        return _raise(pool, queries) if "a" in queries.text else np.zeros(pool.places.shape)
-
-    found = _at_once(score)
-    assert found.failed == {"item 0": RAISED}
-    assert found.hits["item_id"].to_list() == ["item 1"]
-
-
-def test_a_fault_on_several_pools_at_once_is_told_and_not_hidden_by_asking_each_alone() -> None:
-    def score(pool: Pool, queries: Queries) -> object:
-        return _raise(pool, queries) if pool.side_by_side else np.zeros(pool.places.shape)
-
-    found = _at_once(score)
-    why = f"on pools side by side, not on each alone: {RAISED}"
-    assert found.failed == {"item 0": why, "item 1": why}
+def test_a_fault_fails_the_items_of_all_pools_that_are_scored_together(fault: object, why: str) -> None:
+    found = made([("a", ["a", "b"]), ("b", ["b"])]).together(_answering(fault), TASK)
+    assert list(found.failed) == ["item 0", "item 1"]
+    assert all(why in said for said in found.failed.values())
     assert found.hits.is_empty()
 
 

@@ -11,8 +11,9 @@ import pytest
 
 import evaluate.batches
 from evaluate.metrics import metrics_of
-from evaluate.runs import context_runs as stage
-from evaluate.runs.context_runs import aggregate_runs, score_runs
+from evaluate.partition import Partition
+from evaluate.runs.aggregates import aggregate_runs
+from evaluate.score.contexts import scoring as stage
 from evaluate.selection import ItemPart, Selection, asked_of
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
@@ -40,7 +41,8 @@ def asked(lake: Lake) -> list[ItemPart]:
 
 def score(lake: Lake, runs: list[Run] = RUNS, code: str = "as it is") -> None:
     with patch("lake.make.code_digest", lambda *_: code):
-        score_runs(asked(lake), PROTOCOLS, runs)
+        for part in asked(lake):
+            Partition(part).score(runs, PROTOCOLS)
         aggregate_runs(asked(lake), PROTOCOLS, runs)
 
 
