@@ -23,12 +23,7 @@ _MICRO = {"ratio of sums": "ratio", "equals macro": "same", "undefined": "none"}
 
 
 def declare(lake: Lake, known: Iterable[Retriever]) -> None:
-    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current.
-
-    Args:
-        lake: Where to.
-        known: Every retriever that may have a run.
-    """
+    """Write the tables `tasks`, `protocols`, `metrics` and `retrievers`, as far as they are not current."""
     rows = {
         "tasks": map(_task, known_tasks(lake).values()),
         "protocols": map(_protocol, known_protocols(lake).values()),

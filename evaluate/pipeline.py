@@ -59,9 +59,7 @@ class Runner:
     """What every job of a benchmark has in common; it goes along to whichever process does one.
 
     Attributes:
-        lake: The lake's folder.
         label: The label of the data.
-        selection: Which items are asked.
         patterns: Which systems are run.
         retrievers: The names of those that may run.
         chunkers: Task → chunker that has cut all its files → what its chunks were made from.

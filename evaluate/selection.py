@@ -28,12 +28,7 @@ LONG_TEXTS = ("patch", "target_text")
 
 @dataclass(frozen=True)
 class Selection:
-    """Which items are asked.
-
-    Attributes:
-        where: Columns of `items` with the values that are asked.
-        limit: At most so many of those that can be scored, a seeded sample stratified by repository.
-    """
+    """Which items are asked: those whose columns have some values, and of those that can be scored `limit` at most."""
 
     where: Where = ()
     limit: int | None = None
@@ -58,8 +53,6 @@ class ItemPart:
     """Some items of a benchmark as a task asks them. Long texts are read when they are first looked at.
 
     Attributes:
-        lake: Where it is read from.
-        task: Who asks.
         stored: The names of the parts of `items` that hold them.
         described: The selected scorable items without their long texts; `pool_id` is the task's.
         fingerprint: What the part, its gold and its pools were made from.
@@ -103,11 +96,7 @@ class ItemPart:
 
     @cached_property
     def queries(self) -> pl.DataFrame:
-        """The selected scorable items, each with the `text` that is searched for.
-
-        Raises:
-            GoldspanError: The lake holds no query of one.
-        """
+        """The selected scorable items, each with the `text` that is searched for, which the lake has to hold."""
         texts = self.scan("queries", query=self.task.query).select("item_id", "text")
         rows = self.described.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
@@ -141,23 +130,14 @@ class ItemPart:
 
 
 class Edition(NamedTuple):
-    """Which data of a benchmark a lake holds.
-
-    Attributes:
-        label: `sample`, `mined`, …; empty for the published data.
-        limit: Where ingest took a sample only: of how many items.
-    """
+    """Which data of a benchmark a lake holds: `sample`, `mined`, …, empty for the published; a sample of how many."""
 
     label: str
     limit: int | None
 
 
 def edition(lake: Lake, benchmark: str) -> Edition:
-    """Read what the benchmark's own row says.
-
-    Raises:
-        GoldspanError: The lake does not hold the benchmark.
-    """
+    """Read what the benchmark's own row says, which the lake has to hold."""
     part = lake.part("benchmarks", benchmark)
     if part is None:
         raise _nothing(lake, benchmark)
@@ -165,11 +145,7 @@ def edition(lake: Lake, benchmark: str) -> Edition:
 
 
 def part_groups(lake: Lake, benchmark: str) -> list[tuple[str, ...]]:
-    """The names of the parts of a benchmark's items, those together that are ranked and scored together.
-
-    Raises:
-        GoldspanError: The lake holds no items of the benchmark.
-    """
+    """The names of the parts of a benchmark's items, those together that are ranked and scored together."""
     groups: list[tuple[str, ...]] = []
     room = 0
     for part in lake.parts("items", benchmark=benchmark):
@@ -198,9 +174,8 @@ def asked_of(
     Args:
         lake: Where from.
         task: Who asks.
-        selection: Which items.
-        groups: The parts of the items, those together that are asked together; None for all of them. Those that the
-            selection leaves without items are left out.
+        selection: Which items; parts that it leaves without any are left out.
+        groups: The parts of the items, those together that are asked together; None for all of them.
 
     Raises:
         GoldspanError: The lake holds no items of the benchmark, or no gold of them.

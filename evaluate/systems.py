@@ -28,13 +28,9 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True)
 class System:
-    """A chunker with a retriever.
+    """A chunker, and what its chunks were made from, with a retriever.
 
-    Attributes:
-        chunker: A concrete chunker name, as in the lake.
-        chunker_stamp: What that chunker's chunks were made from.
-        retriever: The retriever.
-        protocol: The protocol whose gold the retriever is shown; None for every system but the oracle.
+    The oracle has the protocol whose gold it is shown.
     """
 
     chunker: str
@@ -56,10 +52,7 @@ class System:
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
         """What a run of this system is made from, but for the data: its rules and their code.
 
-        Args:
-            task: What is asked.
-            label: The label of the data: a run on the sample is never called like one on the published data.
-            selection: What of the items is asked, when not all are.
+        The label of the data is part of it: a run on the sample is never called like one on the published data.
         """
         protocol = [self.protocol.name, self.protocol.gold] if self.protocol else None
         return fingerprint(
@@ -78,7 +71,6 @@ class Run:
     """A run that is to be scored or aggregated.
 
     Attributes:
-        run_id: The run.
         protocol: The one protocol it is scored under; empty for every one.
         chunker: Who cut what it searched; None where nobody knows, or nothing was cut.
         is_chance: It stands for every order of its pool.
@@ -92,12 +84,7 @@ class Run:
 
 @dataclass(frozen=True)
 class PlannedRun(Run):
-    """A run that is to be made.
-
-    Attributes:
-        system: Whose.
-        stamp: What it is made from, but for the data; it has the digest of the code.
-    """
+    """A run that is to be made; its stamp is what it is made from but for the data, with the digest of the code."""
 
     system: System = field(kw_only=True, compare=False)
     stamp: str = field(kw_only=True)
@@ -157,10 +144,6 @@ def chosen(
 def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, Retriever]:
     """Every declared retriever, and those with arguments or a query form that are asked for or have run.
 
-    Args:
-        lake: Where runs are.
-        patterns: What is asked for: `chunker+retriever`.
-
     Raises:
         GoldspanError: A retriever that is asked for takes no such arguments or query form.
     """
@@ -179,11 +162,7 @@ def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, R
 def check_patterns(
     patterns: Sequence[str], chunkers: Sequence[str], retrievers: Sequence[str], imported: Sequence[str] = ()
 ) -> None:
-    """See that every pattern means some system, one of ours or an imported one.
-
-    Raises:
-        GoldspanError: One picks nothing; the message asks "did you mean".
-    """
+    """See that every pattern means some system, one of ours or an imported one, or ask "did you mean"."""
     names = [f"{chunker}+{one}" for chunker in chunkers for one in retrievers]
     for pattern in patterns:
         is_ours = any(_picks([pattern], chunker, retriever) for chunker in chunkers for retriever in retrievers)
@@ -203,11 +182,7 @@ def picks_imported(patterns: Sequence[str], name: str) -> bool:
 
 
 def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) -> None:
-    """See that every retriever that is asked for by name can run.
-
-    Raises:
-        GoldspanError: Something is to be installed or given first.
-    """
+    """See that every retriever that is asked for by name can run, or say what is to be installed or given first."""
     for name, one in retrievers.items():
         if _named(patterns, name) and not one.is_at_hand:
             raise GoldspanError(f"{name} cannot run here", hint=one.why_missing, code=Exit.MISSING)

@@ -13,13 +13,7 @@ from lake.tables import table
 
 
 def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
-    """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing.
-
-    Args:
-        lake: Where from.
-        sha256: Which, each any number of times.
-        columns: Which columns.
-    """
+    """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
     names = ("sha256", *columns)
     found = [
         lake.scan_parts([part], "blobs").filter(pl.col("sha256").is_in(pl.Series([held]))).select(names)

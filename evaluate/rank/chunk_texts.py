@@ -19,9 +19,7 @@ from lake.store import Lake
 class ChunkTexts(Texts):
     """The texts of chunks of the lake, each read when it is first looked at.
 
-    Args:
-        lake: Where their contents are.
-        spans: sha256, line_start, line_end, byte_start, byte_end, n_file_lines: a row for each.
+    `spans` has a row for each: sha256, line_start, line_end, byte_start, byte_end.
     """
 
     def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:

@@ -33,13 +33,10 @@ BYTES_KEPT = 256_000_000
 
 @dataclass(frozen=True)
 class LineTokenizer:
-    r"""A tokenizer none of whose tokens reaches over the end of a line: the tokens of lines are those of the text.
+    """A tokenizer none of whose tokens reaches over the end of a line: the tokens of lines are those of the text.
 
-    Attributes:
-        name: What its tokens are called in the lake.
-        tokens: The tokenizer.
-        ascii: The same as an expression of polars, for text of ASCII alone. Of all other text Python decides what a
-            letter is: the tables of another library may be of another version of Unicode.
+    `ascii` is the same as an expression of polars, for text of ASCII alone. Of all other text Python decides what a
+    letter is: the tables of another library may be of another version of Unicode.
     """
 
     name: str

@@ -16,12 +16,9 @@ from lake.tables import table
 
 
 def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[], LineAxis]) -> pl.DataFrame:
-    """Ranked chunks as rows of `hits`.
+    """The chunks that each run ranked as rows of `hits`.
 
-    Args:
-        ranked: Run → what was ranked.
-        pools: The pools, cut.
-        axis: Gives the lines of the pools' files; asked only where chunks share some.
+    `axis` gives the lines of the pools' files; it is asked only where chunks share some.
     """
     where = pools.chunks.select(
         "pool_id", "chunk", "path", "chunk_no", "line_start", "line_end", "byte_start", "byte_end", n_new_nws="n_nws"
@@ -57,7 +54,7 @@ def _with_added(hits: pl.DataFrame, axis: LineAxis) -> pl.DataFrame:
 
 
 def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: ChunkedPools) -> pl.DataFrame:
-    """What happened to each item of some runs, as rows of `run_items`; the arguments are as for :func:`hit_rows`."""
+    """What happened to each item of some runs, as rows of `run_items`."""
     key = ["run_id", "item_id"]
     returned = (
         _by_run(ranked)

@@ -37,13 +37,7 @@ class _Definitions(NamedTuple):
 
 @dataclass(frozen=True)
 class LakePools:
-    """Some pools of a lake.
-
-    Attributes:
-        lake: Where from.
-        pool_ids: Which pools.
-        parts: The parts of table `files` that hold them, where they are known.
-    """
+    """Some pools of a lake, and the parts of table `files` that hold them, where these are known."""
 
     lake: Lake
     pool_ids: pl.Series

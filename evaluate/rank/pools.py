@@ -34,7 +34,6 @@ class ChunkedPools:
     """The pools of some items as one chunker cuts them.
 
     Attributes:
-        chunker: Its name.
         chunks: pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
             `chunk` counts them within their pool from 0, `text` is a row of the texts. What is white space alone is
             among them only where a task ranks it.
@@ -113,12 +112,8 @@ def load_pools(
 ) -> ChunkedPools:
     """Read the chunks of some pools; their texts are read when they are looked at.
 
-    Args:
-        lake: Where from.
-        chunker: Whose chunks.
-        pool_ids: Which pools.
-        files: The parts of table `files` that hold the pools, where they are known.
-        with_blank: Chunks of white space alone are among them, and a file without a line, which none cuts, is one.
+    `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
+    `files` are the parts of that table that hold the pools, where they are known.
     """
     held = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
     contents = contents_of(lake, held["sha256"], ["n_lines"])
@@ -138,12 +133,7 @@ def relevance_rows(
 ) -> pl.DataFrame:
     """How like its item's gold snippet every chunk is: rows of the table `relevance`.
 
-    Args:
-        lake: Where the snippets' own texts are.
-        pools: The items' pools, cut.
-        items: item_id, pool_id.
-        gold: item_id, path: the file of the item's pool that is the gold snippet, whole.
-        files: The parts of table `files` that hold the snippets, where they are known.
+    Of the gold only the path counts: the file of the item's pool that is the gold snippet, whole.
     """
     own = gold.select("item_id", "path").join(items.select("item_id", "pool_id"), on="item_id")
     files_of_gold = files_of(lake, own["pool_id"], files)
@@ -201,10 +191,7 @@ def queries_by_pool(
 ) -> Iterator[tuple[Pool, Queries]]:
     """Each pool with the queries of its items; a pool without a chunk is left out, its items return nothing.
 
-    Args:
-        items: Rows of `items`, each with the `text` that is searched for.
-        pools: The pools, cut.
-        n_side_by_side: How many pools are taken as one, where every item has one of its own.
+    Where every item has a pool of its own, so many may be taken as one.
     """
     made = pools.side_by_side(n_side_by_side)
     numbered = pools.chunks.select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
@@ -230,14 +217,9 @@ def with_gold(
     gold: pl.DataFrame,
     gains: pl.DataFrame | None,
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Pools and queries for a retriever that is shown the gold.
+    """Pools and queries for a retriever that is shown the gold, or, where relevance is a similarity, the gains.
 
-    Args:
-        asked: The pools and queries.
-        items: item_id, pool_id.
-        pools: The pools, cut.
-        gold: Rows of `gold_spans` under one gold rule.
-        gains: item_id, path, chunk_no and `gain` of every chunk of the items' pools, where relevance is a similarity.
+    These are item_id, path, chunk_no and `gain` of every chunk of the items' pools.
     """
     spans, gained = _spans(gold), _gains(items, pools, gains) if gains is not None else None
     for pool, queries in asked:

@@ -39,8 +39,6 @@ class Ranked:
         hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
         ties: item_id → cut-offs at which rank k and k + 1 score alike.
         failed: item_id → what went wrong.
-        index_seconds: Time spent making indexes.
-        index_bytes: Their size in all.
         query_seconds: Time per query, one number per item.
     """
 
@@ -75,13 +73,9 @@ def rank(
 ) -> Ranked:
     """Rank every pool for its queries. A pool on which the retriever fails fails its items; the rest goes on.
 
-    Args:
-        retriever: What scores.
-        asked: Pools, each with the queries that search it; or some side by side, where the retriever takes them.
-        tie: How equal scores are ordered.
-        depth: How many results are kept per query; None for all.
-        cut_offs: Where ties are counted.
-        zero_blank: A query or chunk of nothing but white space scores 0, whatever the retriever says.
+    Small pools may lie side by side, where the retriever takes them so: they fail together. Of a query `depth` results
+    are kept, None for all; `cut_offs` is where ties are counted. With `zero_blank` a query or chunk of nothing but
+    white space scores 0, whatever the retriever says.
     """
     frames = [pl.DataFrame(schema=HITS)]
     result = Ranked(frames[0], {}, {}, 0.0, 0, [])

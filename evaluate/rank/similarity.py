@@ -27,7 +27,7 @@ Integers = npt.NDArray[np.int64]
 
 
 def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
-    """Both similarities of every chunk to the gold snippet of the item whose pool holds it.
+    """Both similarities of every chunk to the gold snippet of the item whose pool holds it, in the order of the chunks.
 
     - `jaccard`: distinct tokens (what stands between white space) in both texts over those in either; 0 for none.
     - `identifier_overlap`: distinct identifiers in both over those of the chunk; 0 where the chunk has none.
@@ -36,12 +36,6 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
         chunks: item_id, path, chunk_no, text_id: one row per item and chunk of its pool.
         texts: text_id, text: every text that chunks and gold name, each once, and any others.
         gold: item_id, text_id: the gold snippet of an item, at most one. Chunks of an item without are left out.
-
-    Returns:
-        item_id, path, chunk_no, jaccard, identifier_overlap (Float64), in the order of the chunks.
-
-    Raises:
-        GoldspanError: A text is named and not given.
     """
     gold = gold.join(chunks, on="item_id", how="semi", maintain_order="left")
     texts = texts.filter(pl.col("text_id").is_in(pl.concat([chunks["text_id"], gold["text_id"]]).unique().implode()))

@@ -54,9 +54,7 @@ def _can_be_tested() -> pl.Expr:
 def compare_task(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     """Write the parts of what a task's systems are compared by, as far as they are not current, under the lake's lock.
 
-    Args:
-        asked: The parts of the items, all of them.
-        systems: The runs, as :func:`systems_of` gives them.
+    `asked` are all parts of the items, `systems` what :func:`systems_of` gives.
     """
     keep_ledgers(asked, systems)
     for protocol in protocols_of(asked[0].task):

@@ -25,9 +25,7 @@ from lake.tables import table
 def keep_ledgers(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     """Make the ledgers of a task's scored runs under every protocol that has such; a chunker's runs share a part.
 
-    Args:
-        asked: The parts of the items, all of them.
-        systems: run_id, chunker and is_expected of every run.
+    `asked` are all parts of the items; of the systems run_id, chunker and is_expected are read.
     """
     lake, task = asked[0].lake, asked[0].task
     by_chunker: dict[str | None, list[Run]] = {}

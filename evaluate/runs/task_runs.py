@@ -44,8 +44,6 @@ class Work:
     """One task's runs over the asked items.
 
     Attributes:
-        lake: Where from and where to.
-        task: What is asked.
         asked: The parts of the items.
         whole: The parts of all items: what was imported is scored over every item that it was asked.
         selection: What of the items `asked` are.
@@ -167,8 +165,7 @@ class Work:
     def conclude(self, parameters: Mapping[str, Mapping[str, str]]) -> None:
         """Write the planned runs' own rows, all their parts being there, and count their items.
 
-        Args:
-            parameters: Run → what preparing it has to say with its parameters.
+        The parameters are, by run, what preparing it has to say with its own.
         """
         counts = self._count(self.plan)
         rows = [self._run_row(run, *counts[run.run_id], parameters.get(run.run_id, {})) for run in self.plan]

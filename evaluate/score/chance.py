@@ -26,10 +26,6 @@ def expected_random(basis: Basis, run_id: str) -> pl.LazyFrame:
     """The scores to expect of a uniformly random order of each item's pool: rows of table `scores`.
 
     Metrics of lists of files have no row: what they expect is not worked out.
-
-    Args:
-        basis: The rules, and what the items are.
-        run_id: The run these stand for.
     """
     requested = metrics_of(basis.protocol)
     exact = [(metric, k) for metric, k in requested if _form_of(metric)]
@@ -47,10 +43,8 @@ class Draw:
     """Drawing an item's pool without replacement, in arrays over items.
 
     Attributes:
-        n: Chunks in the pool.
-        n_relevant: Relevant ones among them.
         gains: Per item and relevant chunk its IoU, best first, then zeros.
-        n_elsewhere: Relevant ones that are not from the gold candidate.
+        n_elsewhere: Relevant chunks that are not from the gold candidate.
         best: The best similarity of any chunk.
         boundary: The best of the gold candidate's own chunks; NaN where it has none.
     """

@@ -18,16 +18,10 @@ _WHITE_SPACE = (
 
 
 def compared(cases: pl.LazyFrame) -> pl.LazyFrame:
-    """How near each completion comes to its target.
+    """How near each completion comes to its target, as columns is_exact and similarity.
 
     Both are taken as their lines, stripped, blank ones left out; a completion is cut to as many lines as the target has
     (RepoCoder's compute_score). What ends a line and what is stripped is what Python's `splitlines` and `strip` say.
-
-    Args:
-        cases: target_text and completion, which is null where there is no answer; and what tells one from another.
-
-    Returns:
-        The cases in their order with is_exact (Boolean) and similarity (Float64); no answer is neither.
     """
     texts = (
         cases.with_columns(target=_lines(pl.col("target_text")), said=_lines(pl.col("completion")))

@@ -86,14 +86,9 @@ def _within_reach(hits: pl.LazyFrame, cut_offs: Sequence[CutOff], key: Sequence[
 def walk(spans: pl.LazyFrame, axis: LineAxis, cut_offs: Sequence[CutOff]) -> pl.LazyFrame:
     """The pieces of the axis that hits hold, in the order they are returned, and how much each cut-off takes of each.
 
-    Args:
-        spans: item (Int64), start, end on the axis; a hit has its rank, a gold span `in_gold`, own text `in_own`.
-        axis: The lines.
-        cut_offs: Where to cut.
-
-    Returns:
-        item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and of each cut-off under
-        `size_at("", …)` how many of the piece's lines it takes from `start` on.
+    From item (Int64), start, end on the axis, and of a hit its rank, of a gold span `in_gold`, of own text `in_own`; to
+    item, start, end, rank of the first hit that holds the piece, in_gold, in_own, n_nws, and of each cut-off under
+    `size_at("", …)` how many of the piece's lines it takes from `start` on.
     """
     # Paid for in the order of the ranking, and of the lines within a hit.
     pieces = held_pieces(spans, len(axis.n_nws_before), "in_gold", "in_own").sort("item", "rank", "start")
@@ -121,14 +116,9 @@ def own_text(items: pl.LazyFrame, key: str = "item_id") -> pl.LazyFrame:
 
 
 def count_gold(gold: pl.LazyFrame, known: pl.LazyFrame, axis: LineAxis) -> pl.LazyFrame:
-    """How many lines each item's gold has: item_id, n_gold.
+    """How many lines each item's gold, as `disjoint` gives it, has: item_id, n_gold.
 
     Lines past a file's end are none; gold in a file that the axis does not hold counts whole.
-
-    Args:
-        gold: As :func:`lake.relevance.disjoint` gives it.
-        known: item_id, pool_id, each any number of times.
-        axis: The lines of the pools' files.
     """
     ends = [pl.min_horizontal(f"line_{side}", "n_lines") for side in ("start", "end")]
     return (

@@ -111,7 +111,6 @@ class Lists:
     """The ranked lists of some runs, or of one, over the items of a basis.
 
     Attributes:
-        basis: The rules, and what the items are.
         hits: The key, rank (from 1), path, and line_start, line_end or chunk_no, as the relevance rule asks.
         cases: The key, the item's columns and, for metrics of completions, the completion (null for no answer): a row
             for every list that must have a score, also an empty one.

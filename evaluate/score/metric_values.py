@@ -67,10 +67,7 @@ def measure(
 def measure_sets(sets: pl.LazyFrame, requested: Requested) -> pl.LazyFrame:
     """Numerators, denominators and values of metrics of sets, as :func:`measure` gives those of ranked ones.
 
-    Args:
-        sets: One row per item with the columns that the metrics read: as :func:`evaluate.score.coverage.line_sets`,
-            :func:`evaluate.score.completions.compared` or :mod:`evaluate.score.contexts.scoring` gives it.
-        requested: The metrics and cut-offs, of shapes that read one row per item.
+    `sets` has one row per item with the columns that the metrics read, as `line_sets`, `compared` or contexts give it.
     """
     return sets.with_columns(*_numerators(requested), *_denominators(requested)).with_columns(
         _value(metric, k) for metric, k in requested
@@ -83,13 +80,7 @@ def label(metric: Metric, k: int) -> str:
 
 
 def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = ("item_id",)) -> pl.LazyFrame:
-    """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled.
-
-    Args:
-        wide: As :func:`measure` gives it.
-        requested: The metrics and cut-offs in it.
-        key: The columns that tell one item from another.
-    """
+    """One row per item, metric and cut-off, with the columns of a score; sums only where a metric can be pooled."""
     # A frame per metric, one above the other, is by far the fastest, but every one of them would repeat the whole plan.
     found = wide.collect().lazy()
     return pl.concat(found.select(*key, *_score(metric, k)) for metric, k in requested)
@@ -97,9 +88,6 @@ def lengthen(wide: pl.LazyFrame, requested: Requested, *, key: Sequence[str] = (
 
 def measure_runs(lists: Lists) -> pl.LazyFrame:
     """Everything a protocol measures of some runs, one row per list, metric and cut-off, unsorted.
-
-    Args:
-        lists: The lists, with the rules and what their items are.
 
     Raises:
         GoldspanError: The protocol measures sets of lines and there is no axis, or similarity and there is none.
@@ -131,13 +119,7 @@ def measure_runs(lists: Lists) -> pl.LazyFrame:
 
 
 def applied(wide: pl.LazyFrame, protocol: Protocol, requested: Requested) -> pl.LazyFrame:
-    """Measured numbers, null where the protocol says that a cut-off does not apply to an item.
-
-    Args:
-        wide: As :func:`measure` gives it, with the columns the protocol's `applies` names.
-        protocol: Whose rules.
-        requested: The metrics and cut-offs in it.
-    """
+    """Measured numbers, null where the protocol says that a cut-off does not apply to an item."""
     named = {(metric.name, k): label(metric, k) for metric, k in requested}
     limits = [(named[metric, k], pl.col(column) == value) for metric, k, column, value in protocol.applies]
     return wide.with_columns(

@@ -48,12 +48,8 @@ def mean_of_orders(basis: Basis, requested: Requested) -> pl.LazyFrame:
 def draw(pool: pl.LazyFrame, axis: LineAxis | None, cut_offs: Sequence[CutOff]) -> pl.DataFrame:
     """The heads of N_ORDERS random orders of each pool: its columns, `order` (from 0) and `rank` (from 1).
 
-    A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets.
-
-    Args:
-        pool: pool_id, path, chunk_no, line_start, line_end.
-        axis: The lines of the pools' files; needed for budgets.
-        cut_offs: Where the orders are to be cut; a budget of 0 is no limit.
+    A head holds as many results as the deepest cut-off takes, and as many more as surely spend the largest budgets, of
+    which 0 is no limit. For budgets of characters the axis is needed.
     """
     budgets, lines, results = ([k for cut, k in cut_offs if cut == kind] for kind in ("budget", "lines", "results"))
     n_results = max(results, default=0)
@@ -93,10 +89,7 @@ def _heads(
 ) -> npt.NDArray[np.bool_]:
     """Which places belong to the head of each order, in as many columns as the longest head has, or some more.
 
-    Args:
-        orders: A row per order.
-        n_results: So many places always do.
-        costs: What each chunk costs, and how much may be spent before a place that does.
+    The first `n_results` do; and those before which no more is spent than may be, of what each chunk costs.
     """
     n, width = orders.shape[1], max(64, n_results)
     while True:

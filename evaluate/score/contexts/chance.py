@@ -46,13 +46,8 @@ def expected_contexts(
 ) -> dict[str, pl.DataFrame]:
     """The mean scores of all orders of each pool; where only drawing tells, of those that other benchmarks draw too.
 
-    Args:
-        asked: The items.
-        protocols: The rules.
-        chunkers: Run, which stands for all orders → who cut what is ordered.
-
-    Returns:
-        By protocol the columns of table `scores` but for `protocol` and its hash.
+    From runs that stand for all orders → who cut what is ordered, to the columns of table `scores` but for `protocol`
+    and its hash, by protocol.
     """
     found = {protocol.name: [_nothing(*_SCORE, *_SUMS)] for protocol in protocols}
     for first in range(0, len(asked.pool_ids) if protocols and chunkers else 0, POOLS_AT_ONCE):
@@ -189,9 +184,7 @@ def _closed(
 def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
     """Whether an order that begins with a chunk is an answer: where failed ones are left out, its first line must fit.
 
-    Args:
-        protocol: The rules.
-        n_nws: The non-whitespace characters of each chunk's first line.
+    `n_nws` are the non-whitespace characters of each chunk's first line.
     """
     return np.full(len(n_nws), fill_value=rules_of(protocol).failed == "zero") | (n_nws <= RANKED_BUDGET)
 
@@ -199,11 +192,7 @@ def _is_begun(protocol: Protocol, n_nws: Integers) -> npt.NDArray[np.bool_]:
 def _missed(n: Integers, n_first: Integers, special: Integers, special_first: Integers) -> list[Floats]:
     """The chance that none of the special chunks is among the first k of an order, for every k up to N_RANKED_STEPS.
 
-    Args:
-        n: How many chunks there are.
-        n_first: How many of them an order may begin with.
-        special: How many are special.
-        special_first: How many of those an order may begin with.
+    Of n chunks, and of the special among them, so many may be the first of an order.
     """
     missed = np.divide(n_first - special_first, n_first, out=np.ones(len(n)), where=n_first > 0)
     chances = []

@@ -15,15 +15,11 @@ from lake.catalog.protocol import ContextRules
 
 @dataclass(frozen=True)
 class Definitions:
-    """The definitions of some contents, by content and place; row i of every column is definition i.
+    """The definitions of some contents, by content (`text`) and place; row i of every column is definition i.
 
     Attributes:
-        text: The content.
-        start: Its first byte.
         end: The byte after the last that a span may hold to overlap it.
         symbol: Which symbol it defines, counted within the content in the order of their first definitions.
-        is_first: Whether it is its symbol's first.
-        n_symbols: How many symbols each content has.
         names: text, symbol, name, and `whole`: what a name is compared with first.
     """
 
@@ -37,13 +33,7 @@ class Definitions:
 
     @classmethod
     def of(cls, definitions: pl.DataFrame, texts: pl.DataFrame, rules: ContextRules) -> Definitions:
-        """Definitions as a protocol's rules tell them apart.
-
-        Args:
-            definitions: sha256, byte_start, byte_end, kind, name, qualified_name.
-            texts: sha256; a content's number is its row.
-            rules: The rules.
-        """
+        """Definitions as a protocol's rules tell them apart; the number of a content is its row in `texts`."""
         node = pl.format("{}-{} {}", "byte_start", "byte_end", "kind")
         name = pl.coalesce("qualified_name", node) if rules.symbol_identity == "qualified name" else node
         reach = pl.col("byte_end") + (1 if rules.overlap == "touching" else 0)
@@ -74,14 +64,10 @@ class Definitions:
         )
 
     def overlapped(self, text: Integers, spans: Extent) -> Extent:
-        """The symbols that spans overlap, as ranges of their numbers.
+        """The symbols that spans of bytes, none of them empty, overlap in their contents, as ranges of their numbers.
 
         Those that begin inside a span follow one another, and so do their symbols, but for symbols that have another
         definition further up; those that hold the span's first byte are looked up one by one.
-
-        Args:
-            text: The content that each span lies in.
-            spans: Bytes; none is empty.
         """
         if not len(self.text):
             none = np.zeros(0, np.int64)
@@ -134,11 +120,7 @@ class Definitions:
     def meant(self, asked: pl.DataFrame) -> pl.DataFrame:
         """The symbols that names mean: those of exactly that name, else those called by what follows its last dot.
 
-        Args:
-            asked: row, text, symbol (the name).
-
-        Returns:
-            row and `number`; a name may mean several symbols, or none.
+        From row, text, symbol (the name) to row and `number`; a name may mean several symbols, or none.
         """
         spoken = asked.lazy().select("row", "text", said=pl.col("symbol").str.strip_chars())
         names = self.names.lazy().rename({"symbol": "number"})

@@ -14,15 +14,11 @@ from lake.naming import LINES, RANKING
 
 
 class Rows(NamedTuple):
-    """What was seen, row by row.
+    """What was seen, row by row, by a walk, or by an item where it is gold. Lines are half-open.
 
     Attributes:
-        walk: Whose it is: a walk, or an item where it is gold.
-        step: At which step, from 1.
-        rank: In which place of the order given.
-        file: In which file.
-        start: From which line on.
-        end: Up to the line before which.
+        step: From 1.
+        rank: Its place in the order given.
         is_lines: Whether it names lines. What names none names a file alone.
         is_whole: Whether it is a view from `start` on to the end of the file, and names no last line.
         is_file: Whether it names its file beside its lines: what names none does, and so does a ranking's result.
@@ -76,10 +72,7 @@ class Files:
     """The files that anything names, by item; row i of every column is file i.
 
     Attributes:
-        item: Whose it is; never falling.
         text: Its content; -1 where the repository has no such file.
-        n_lines: How many lines it has.
-        n_bytes: How many bytes.
         is_open: Whether its last line has no end.
         starts: The byte at which each line of each content starts, and each content's length after its last.
         nws: The non-whitespace characters of each of those lines, 0 after the last.
@@ -97,12 +90,7 @@ class Files:
 
     @classmethod
     def of(cls, files: pl.DataFrame, texts: pl.DataFrame) -> Files:
-        """Files and their contents.
-
-        Args:
-            files: item, n_lines, n_bytes, flags, and text: the row of their content; by item.
-            texts: The columns of the material's.
-        """
+        """Files, by item, and their contents; `text` is the row of a file's content."""
         ends = texts.select(pl.concat_list("line_starts", "n_bytes")).to_series()
         nws = texts.select(pl.concat_list("line_nws", pl.lit(0, pl.Int64))).to_series()
         lengths = ends.list.len().cast(pl.Int64).to_numpy()
@@ -138,25 +126,14 @@ class Files:
 
 
 class Axis(NamedTuple):
-    """The files of each item, end to end and a place apart.
-
-    Attributes:
-        first: Where each file begins on its item's axis.
-        length: How long each item's axis is.
-    """
+    """The files of each item end to end, a place apart: where each begins, and how long each item's axis is."""
 
     first: Integers
     length: Integers
 
 
 class Extent(NamedTuple):
-    """Half-open ranges within files, and the rows they are from; a row may have none.
-
-    Attributes:
-        row: The row each range is of.
-        start: Where it starts.
-        end: Where it ends; before the start where it counts negative.
-    """
+    """Half-open ranges within files, and the rows they are from. One that ends before its start counts negative."""
 
     row: Integers
     start: Integers

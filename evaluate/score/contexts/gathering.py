@@ -25,9 +25,9 @@ class Gathered:
     Attributes:
         answered: Which cases have an answer; the others are errors where the rules have such.
         n_steps: How many steps each case has, as the rules count them.
-        steps: Per granularity the sizes after every step of the cases, by case.
-        finals: Per granularity the sizes of the final contexts, one for each case.
-        cut: Per cut-off, as columns name it, the sizes of the lines up to it, one for each case.
+        steps: Per granularity, after every step of the cases.
+        finals: Per granularity, of the final contexts.
+        cut: Per cut-off, as columns name it, of the lines up to it.
     """
 
     answered: Mask
@@ -38,13 +38,7 @@ class Gathered:
 
 
 def gather(ground: Ground, budgets: Sequence[int], n_lines: Sequence[int]) -> Gathered:
-    """Measure everything that some runs gathered.
-
-    Args:
-        ground: The runs, and what they are held against.
-        budgets: At which lines are measured, in non-whitespace characters.
-        n_lines: At which they are measured in lines.
-    """
+    """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
     cases, files = ground.cases, ground.files
     ends = rows_of(_ends(ground), "case")
     is_ranking = cases["is_ranking"].to_numpy()

@@ -36,13 +36,7 @@ FARTHEST = 1 << 32
 
 @dataclass(frozen=True)
 class Answers:
-    """What some walks hold.
-
-    Attributes:
-        n_steps: How many steps each walk has.
-        rows: What they saw.
-        named: walk, step, file, symbol: definitions they named by name, in files that are there.
-    """
+    """What some walks saw, and the definitions that they `named` in files that are there: walk, step, file, symbol."""
 
     n_steps: Integers
     rows: Rows
@@ -54,14 +48,11 @@ class Ground:
     """What some runs answered and what that is held against, with numbers in place of names.
 
     Attributes:
-        rules: The protocol's rules.
         cases: run_id, item_id, item (its number), has_gold_patch, status (null for what a run passed over), n_steps,
             has_patch and is_ranking; a row for every run and item, by run. A case's number is its row.
         seen: case, run (its number), part, step, rank, file, line_start, line_end, symbol: all hits.
         files: The files that anything names, each under every item that does.
-        definitions: What their contents define.
         gold: The gold; its walks are items.
-        n_items: How many items there are.
     """
 
     rules: ContextRules
@@ -119,13 +110,8 @@ class Ground:
     def within(self, rows: Rows, budgets: Sequence[int], *, in_lines: bool = False) -> dict[int, Rows]:
         """The lines that each budget pays for, as rows: no line twice, `rank` that of the first row that holds it.
 
-        An answer is walked in its order, the lines of a row in theirs. A line costs its non-whitespace characters; the
-        first that would exceed the budget ends the walk. Blank lines cost nothing.
-
-        Args:
-            rows: Answers, their `walk` the case; lines as given, taken as far as the file has them.
-            budgets: In non-whitespace characters, or in lines.
-            in_lines: Every line costs 1.
+        An answer, whose `walk` is the case, is walked in its order, the lines of a row in theirs. A line costs its
+        non-whitespace characters, or 1 where a budget is `in_lines`; the first that would exceed it ends the walk.
         """
         files, item = self.files, self.item
         axis = files.axis(files.n_lines, self.n_items)
@@ -155,12 +141,7 @@ class Ground:
         return found
 
     def laid(self, granularity: str, answers: Answers) -> tuple[Walks, Spans, Spans]:
-        """What the walks hold and what they should, as sets of files, symbols, bytes or lines.
-
-        Args:
-            granularity: One of GRANULARITIES.
-            answers: The walks, one for every case.
-        """
+        """What the walks, one for every case, hold and what they should, as sets of one of GRANULARITIES."""
         held, should = self._extent(granularity, answers.rows), self._extent(granularity, self.gold, is_gold=True)
         length = np.zeros(len(self.files.item), np.int64)
         for rows, extent in ((answers.rows, held), (self.gold, should)):

@@ -25,14 +25,7 @@ _DENSE = 4
 
 
 class Spans(NamedTuple):
-    """Intervals of some walks; row i of every column is interval i.
-
-    Attributes:
-        walk: Which walk, from 0.
-        step: Which of its steps, from 1.
-        start: Where it starts on the walk's axis, from 0.
-        end: The place after its last.
-    """
+    """Intervals [start, end) on the axes of some walks (from 0), each held at one of the steps (from 1); a row each."""
 
     walk: Integers
     step: Integers
@@ -48,9 +41,7 @@ class Spans(NamedTuple):
 class Walks:
     """The steps and the axes of some walks. Their steps, laid end to end, are slots; so are their axes' places.
 
-    Attributes:
-        n_steps: How many steps each walk has.
-        length: How long its axis is; no interval reaches further.
+    `length`: no interval reaches further.
     """
 
     n_steps: Integers
@@ -85,12 +76,7 @@ class Walks:
 class Sizes(NamedTuple):
     """How large the sets are: `n_gold` for every walk, the others for every slot.
 
-    Attributes:
-        n_gold: The gold.
-        n_pred: What the step holds.
-        n_hit: What of it is gold.
-        n_cumulative: What this and all earlier steps hold.
-        n_cumulative_hit: What of that is gold.
+    `n_pred` is what the step holds, `n_cumulative` what it and all earlier steps do; of either the hits are gold.
     """
 
     n_gold: Integers
@@ -103,10 +89,7 @@ class Sizes(NamedTuple):
 def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
     """The sizes of every walk's sets after every step.
 
-    Args:
-        walks: The walks.
-        spans: What they hold; intervals may overlap, touch and repeat, and those without a place hold nothing.
-        gold: What they should hold; its steps are not read.
+    Intervals may overlap, touch and repeat; those without a place hold nothing. The steps of gold are not read.
     """
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
@@ -131,14 +114,7 @@ def sizes(walks: Walks, spans: Spans, gold: Spans) -> Sizes:
 def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Integers, Integers, Integers, Integers]:
     """The pieces of every walk's gold, and how many of its steps hold each.
 
-    Args:
-        walks: The walks.
-        spans: What they hold.
-        gold: What they should hold.
-        marked: By slot, whether to count it on its own as well.
-
-    Returns:
-        Of each piece the walk, the length, the number of steps and of the marked ones among them.
+    Of each piece: the walk, the length, the number of steps, and of those that are `marked` (a mask by slot).
     """
     spans, gold = spans.where(spans.end > spans.start), gold.where(gold.end > gold.start)
     cuts, (start, end, gold_start, gold_end) = _cut(walks, spans, gold)
@@ -151,14 +127,7 @@ def holders(walks: Walks, spans: Spans, gold: Spans, marked: Mask) -> tuple[Inte
 
 
 def held_since(walks: Walks, spans: Spans, walk: Integers, place: Integers) -> Integers:
-    """The first step at which a walk holds a place of its axis; NEVER where it never does.
-
-    Args:
-        walks: The walks.
-        spans: What they hold.
-        walk: Which walks are asked about.
-        place: A place of each.
-    """
+    """The first step at which each walk holds the place of its axis; NEVER where it never does."""
     spans = spans.where(spans.end > spans.start)
     cuts, (start, end) = _cut(walks, spans)
     # What lies before the first cut is held as little as what lies behind the last.
@@ -218,12 +187,6 @@ def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Int
 
     An interval of n pieces is two blocks of 2^k pieces, one from its start and one up to its end, 2^k <= n < 2^(k+1).
     Blocks are noted where they begin, the largest first; what is noted of a block is then handed down to its halves.
-
-    Args:
-        start: Each interval's first piece.
-        end: The piece after its last.
-        step: Its step.
-        n_pieces: How many pieces there are.
     """
     least = np.full(n_pieces, NEVER)
     size = np.frexp((end - start).astype(np.float64))[1] - 1
@@ -242,11 +205,7 @@ def _first(start: Integers, end: Integers, step: Integers, n_pieces: int) -> Int
 def _disjoint(group: Integers, start: Integers, end: Integers, n_places: int) -> tuple[Integers, Integers, Integers]:
     """What each interval adds to those of its group that start before it: group, begin, end; nothing of it twice.
 
-    Args:
-        group: Whose intervals are united.
-        start: Where each starts, below n_places.
-        end: Where each ends.
-        n_places: How many places there are.
+    Starts lie below `n_places`, ends up to it.
     """
     order = np.argsort(group * n_places + start, kind="stable")
     group, start, end = group[order], start[order], end[order]

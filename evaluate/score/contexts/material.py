@@ -42,7 +42,6 @@ class Runs:
     """What some runs answered.
 
     Attributes:
-        names: The runs.
         run_items: run_id, item_id, status, n_steps (null for a ranking), has_patch.
         hits: run_id, item_id, part, step, rank, path_given, path, line_start, line_end, symbol.
         edits: run_id, item_id, path, line: the lines that the runs' patches edit, as the protocol reads patches.
@@ -69,11 +68,7 @@ class Runs:
 
 
 def rules_of(protocol: Protocol) -> ContextRules:
-    """The protocol's rules of contexts.
-
-    Raises:
-        ValueError: It has none.
-    """
+    """The protocol's rules of contexts, which it must have."""
     if protocol.context is None:
         raise ValueError(f"{protocol.name} scores no contexts")
     return protocol.context
@@ -122,13 +117,7 @@ def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
 
 
 def load_files(lake: Lake, benchmark: str, named: pl.LazyFrame) -> pl.DataFrame:
-    """The content of every named file that is there: pool_id, path, sha256.
-
-    Args:
-        lake: Where from.
-        benchmark: Whose repositories.
-        named: pool_id, path.
-    """
+    """The content of every named file (pool_id, path) that a benchmark has: pool_id, path, sha256."""
     files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
     return files.select("pool_id", "path", "sha256").join(named, on=["pool_id", "path"], how="semi").collect()
 

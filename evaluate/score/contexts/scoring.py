@@ -31,26 +31,14 @@ _LINE = ["item_id", "path", "line"]
 
 
 class Scored(NamedTuple):
-    """What scoring some runs gave.
-
-    Attributes:
-        scores: The columns of table `scores` but for `protocol` and its hash; a row for every run, item and metric.
-        steps: Those of `step_scores` but for `protocol`.
-    """
+    """Rows of `scores` but for `protocol` and its hash, one for every run, item and metric, and of `step_scores`."""
 
     scores: pl.DataFrame
     steps: pl.DataFrame
 
 
 def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_steps: bool = True) -> Scored:
-    """Score runs under a protocol of contexts, all at once.
-
-    Args:
-        protocol: One with rules of contexts.
-        material: The items and what their repositories hold, as the protocol reads them.
-        runs: The runs.
-        with_steps: Their steps are asked for as well.
-    """
+    """Score runs under a protocol of contexts, all at once."""
     rules = rules_of(protocol)
     cuts = ("results", "budget", "lines")
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
