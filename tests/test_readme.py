@@ -139,6 +139,24 @@ def test_the_chunker_in_javascript_cuts_below_empty_lines(tmp_path: Path) -> Non
     assert of_cats == [(0, 4), (4, 7)]
 
 
+def test_vectors_are_made_elsewhere_by_the_steps_of_the_docs(
+    lake_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOLDSPAN_LAKE", str(lake_folder))
+    texts, embedded, evaluated = block("# Vectors of any model").replace("syntax-1500", "whole-file").splitlines()
+    told = command(*shlex.split(texts)[2:])
+    assert told.code == 0, told.err
+    assert embedded == ".venv/bin/python embed.py"
+    exec(compile(block("in place of `embed` call"), "embed.py", "exec"), {})
+    done = command(*shlex.split(evaluated)[2:])
+    assert done.code == 0, done.err
+    rows = Lake(lake_folder).read("run_items").join(Lake(lake_folder).read("runs"), on="run_id")
+    assert set(rows.filter(system="whole-file+recorded")["status"]) == {"done"}
+    wrong = command("evaluate", "texts", "whole-file+bm25-okapi", "-o", "x.parquet")
+    assert (wrong.code, "Name a chunker: " in wrong.err) == (2, True)
+
+
 def test_the_snippet_that_reads_the_lake_runs(lake_folder: Path) -> None:
     snippet = block("# The lake").replace("lake/data", str(lake_folder))
     namespace: dict[str, object] = {}

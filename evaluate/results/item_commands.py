@@ -1,18 +1,21 @@
-"""The commands that look at a lake and at one of its items: `python -m evaluate status` and `item`."""
+"""The commands that look into a lake: `python -m evaluate status`, `item`, and `texts` for models elsewhere."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import polars as pl
 import typer
 
 from evaluate.results.one_item import item_lines
+from evaluate.results.texts_to_embed import texts_to_embed
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
 from lake.printed_table import PrintedTable, print_tables
 from lake.store import Lake
+from lake.text import counted
 
 commands = typer.Typer()
 
@@ -32,6 +35,25 @@ def item(
         names = split_names(systems)
         for line in item_lines(store, item_id, benchmark=benchmark, protocol=protocol, systems=names):
             print(line)
+
+
+@commands.command()
+def texts(
+    system: Annotated[str, typer.Argument(metavar="SYSTEM", help="CHUNKER+recorded.")],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Parquet to write.")],
+    benchmarks: Annotated[str, setting("BENCHMARKS", "Comma list (default: all).")] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """Write the texts that a system compares, to be embedded elsewhere and given back with --vectors."""
+    store = Lake(lake)
+    with store.naming_damage():
+        rows = texts_to_embed(store, system, split_names(benchmarks))
+    rows.write_parquet(output)
+    kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
+    said = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
+    Console().say(f"{said} → {output}")
+    Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
 
 
 @commands.command()

@@ -62,15 +62,18 @@ def key_of(text: str) -> str:
     return sha256_of(text.encode())[:KEY_LENGTH]
 
 
-def chunk_keys(pool: Pool) -> list[str]:
-    r"""The key of each chunk: its lines joined by `\n`.
+def chunk_texts(pool: Pool) -> list[str]:
+    r"""The text of each chunk as it is embedded: its lines joined by `\n`.
 
     So there is no newline after a chunk's last line, but in a file's last chunk, which keeps the file's own end.
     """
     ends_file = pool.line_end == pool.n_file_lines
-    return [
-        key_of(text if is_last else text.removesuffix("\n")) for text, is_last in zip(pool.text, ends_file, strict=True)
-    ]
+    return [text if is_last else text.removesuffix("\n") for text, is_last in zip(pool.text, ends_file, strict=True)]
+
+
+def chunk_keys(pool: Pool) -> list[str]:
+    """The key of each chunk."""
+    return [key_of(text) for text in chunk_texts(pool)]
 
 
 def index(pool: Pool) -> Index:
