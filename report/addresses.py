@@ -12,7 +12,6 @@ from report.shown import slug
 
 COMPARE = "compare.html"
 _OPEN = "/@:"
-"""Characters of names that an address may have as they are."""
 
 
 def items_path(benchmark: str) -> str:

@@ -22,7 +22,7 @@ from report.folder import MANIFEST, File, Manifest, SiteFolder
 from report.items.licences import ItemText
 
 if TYPE_CHECKING:
-    from report.publisher import Project, Publisher
+    from report.publisher import Publisher
 
 CHECKOUT = Path(__file__).parent.parent
 STATIC = CHECKOUT / "site" / "static"
@@ -42,12 +42,10 @@ class Built:
     is_current: bool
 
 
-def project() -> Project:
+def project() -> dict[str, str]:
     """The project as pyproject.toml describes it."""
-    from report.publisher import Project
-
-    said = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    return Project(said["name"].capitalize(), said["version"], said["description"], said["license"])
+    described = tomllib.loads((CHECKOUT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    return {**described, "name": described["name"].capitalize()}
 
 
 def publishers() -> list[Publisher]:
@@ -118,7 +116,6 @@ def _write(
     url: str,
     item_text: ItemText,
 ) -> Manifest:
-    """Write every file but the manifest, which is returned whole."""
     # Loaded here, so that a build that is skipped answers at once.
     from lake.engine import Engine
     from report.changes import PATH, changes_since, numbers_of
@@ -132,8 +129,8 @@ def _write(
     # Half of the time goes into downloads and pictures, which most pages do not wait for.
     with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
         about = project()
-        metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about.version}
-        material = Material(lake, Facts(lake), helpers.submit(write_downloads, lake, new, metadata), about, item_text)
+        metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
+        material = Material(Facts(lake), helpers.submit(write_downloads, lake, new, metadata), about, item_text)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None

@@ -78,7 +78,6 @@ def build_(
 
 
 def _address(url: str) -> str:
-    """The site's address, ending in a slash."""
     parts = urlsplit(url)
     if url and (parts.scheme not in ("http", "https") or not parts.netloc or parts.query or parts.fragment):
         message = "this is no address of a site"
@@ -87,7 +86,6 @@ def _address(url: str) -> str:
 
 
 def _published(file: Path) -> Manifest:
-    """The manifest of a site that was published before."""
     try:
         return manifest_in(file)
     except (OSError, ValueError, RecursionError) as error:
@@ -190,7 +188,6 @@ def export(
 
 
 def _protocol(lake: Lake, name: str, benchmark: str) -> str:
-    """The full name of a protocol; empty where none is given."""
     meant = [one.name for one in protocols_called(lake, name, benchmark)] if name else [""]
     if len(meant) > 1:
         raise GoldspanError(f"--protocol {name} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)

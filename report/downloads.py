@@ -98,17 +98,15 @@ DOWNLOADS: Sequence[Download] = (
 )
 
 
-@dataclass(frozen=True)
 class Stored:
-    """A file that was written for download."""
+    """A file that was written for download, with its columns' types and its first rows."""
 
-    download: Download
-    path: str
-    n_rows: int
-    n_bytes: int
-    sha256: str
-    columns: tuple[tuple[str, str], ...]
-    first: tuple[tuple[object, ...], ...]
+    def __init__(self, download: Download, path: Path, site: Path) -> None:
+        self.download, self.path = download, path.relative_to(site).as_posix()
+        self.n_rows, self.n_bytes, self.sha256 = _n_rows(path), path.stat().st_size, sha256_of_file(path)
+        stored = pl.scan_parquet(path)
+        self.columns = [(name, str(kind)) for name, kind in stored.collect_schema().items()]
+        self.first = stored.head(FIRST_ROWS).collect().rows()
 
 
 def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
@@ -122,7 +120,7 @@ def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Sto
             shown = replace(download, note=f"{download.note} {note}".strip())
             metadata = {**said, "goldspan.meaning": shown.meaning}
             paths = _write(frame, site / FOLDER / f"{download.name}.parquet", metadata)
-            stored += [_stored(shown, path, site) for path in paths]
+            stored += [Stored(shown, path, site) for path in paths]
     return stored
 
 
@@ -159,7 +157,6 @@ def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.Laz
 
 
 _SYSTEMS = {"run_id": "system", "run_a": "system_a", "run_b": "system_b"}
-"""The columns that name runs → those that name their systems."""
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:
@@ -184,16 +181,3 @@ def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Pa
 
 def _n_rows(path: Path) -> int:
     return int(pl.scan_parquet(path).select(pl.len()).collect().item())
-
-
-def _stored(download: Download, path: Path, site: Path) -> Stored:
-    stored = pl.scan_parquet(path)
-    return Stored(
-        download=download,
-        path=path.relative_to(site).as_posix(),
-        n_rows=_n_rows(path),
-        n_bytes=path.stat().st_size,
-        sha256=sha256_of_file(path),
-        columns=tuple((name, str(kind)) for name, kind in stored.collect_schema().items()),
-        first=tuple(stored.head(FIRST_ROWS).collect().iter_rows()),
-    )

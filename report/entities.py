@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
-
-from lake.store import Lake
 
 Average = Literal["macro", "micro", "by_repo"]
 
@@ -42,7 +40,6 @@ KINDS: Mapping[str, Kind] = {
     "baseline": Kind("baseline", "var(--baseline)", "diamond"),
     ORACLE: Kind("oracle", "var(--oracle)", "triangle-up"),
 }
-"""In the order in which legends have them."""
 
 
 class Declaration(BaseModel):
@@ -60,19 +57,11 @@ class Declaration(BaseModel):
     citation: str
     paper: str
     parameters: str
-    primary_metric: str
 
     @property
     def shown_name(self) -> str:
         """The name people know it by."""
         return self.display_name or self.name
-
-
-class Licence(BaseModel):
-    """A repository's licence, empty where nobody knows it."""
-
-    repo: str
-    licence: str
 
 
 class Benchmark(Declaration):
@@ -85,7 +74,7 @@ class Benchmark(Declaration):
     subject: str
     label: str
     like: str
-    licences: list[Licence]
+    licences: list[dict[str, str]]
     place: int
     n_items: int = 0
     n_scorable: int = 0
@@ -143,20 +132,6 @@ class Primary(BaseModel):
     aggregate: Average
 
 
-class Slice(BaseModel):
-    """The items that a board opens on."""
-
-    slice: str
-    slice_value: str
-
-
-class Metrics(BaseModel):
-    """A metric of a protocol and its cut-offs."""
-
-    metric: str
-    ks: list[int]
-
-
 class Protocol(Declaration):
     """A sealed way of scoring, of the runs of all its tasks or, where several have runs, of one (`task`)."""
 
@@ -164,9 +139,9 @@ class Protocol(Declaration):
     tasks: list[str]
     gold: str
     relevance: str
-    metrics: list[Metrics]
+    metrics: list[dict[str, object]]
     primary: Primary
-    headline: Slice
+    headline: dict[str, str]
     has_contexts: bool
     leaves_out_failed: bool
     hash: str
@@ -191,15 +166,17 @@ class Cost(NamedTuple):
     hardware: str
 
 
-@dataclass(frozen=True)
 class Submission:
-    """A submission: the run that it became, where it was scored, and the numbers that its authors report."""
+    """A row of `submissions`: the run that it became, where it was scored, and the numbers that its authors report."""
 
-    run_id: str | None
-    kind: str
-    standing: str
-    reported: Mapping[str, float]
-    row: Mapping[str, object]
+    def __init__(self, row: Mapping[str, Any]) -> None:
+        standing = {"scored": "scored here", "reported": REPORTED, "older": "not scored"}
+        self.row, self.run_id = row, row["run_id"]
+        self.kind: str = row["kind"]
+        self.standing = standing.get(row["status"], row["status"])
+        if row["status"] not in ("scored", "reported"):
+            self.standing += f": {row['why']}"
+        self.reported = {one["metric"]: one["value"] for one in row["reported"]}
 
 
 @dataclass(frozen=True)
@@ -264,16 +241,3 @@ class Run:
         if self.origin == BUILT_IN or self.format in PROGRAMS:
             return "run here"
         return f"scored here from the submitted {'trajectories' if self.has_steps else 'ranking'}"
-
-
-def submissions(lake: Lake) -> tuple[Submission, ...]:
-    """Everything that was submitted, the newest first."""
-    rows = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False]).to_dicts()
-    standing = {"scored": "scored here", "reported": REPORTED, "older": "not scored"}
-    found = []
-    for row in rows:
-        words = standing.get(row["status"], row["status"])
-        why = "" if row["status"] in ("scored", "reported") else f": {row['why']}"
-        reported = {one["metric"]: one["value"] for one in row["reported"]}
-        found.append(Submission(row["run_id"], row["kind"], f"{words}{why}", reported, row))
-    return tuple(found)

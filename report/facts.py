@@ -16,7 +16,7 @@ from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from report.entities import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Task, submissions
+from report.entities import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task
 from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
 from report.shown import slug
 from report.slices import of_the_largest
@@ -24,7 +24,6 @@ from report.slices import of_the_largest
 D = TypeVar("D", bound=Declaration)
 
 MAX_STEPS = 20
-"""So many steps are shown: as many as a retrieval run has."""
 
 
 class Facts:
@@ -47,7 +46,8 @@ class Facts:
         self.chunkers = self._declared("chunkers", Declaration)
         self.retrievers = self._declared("retrievers", Declaration)
         self.formats = self._declared("formats", Format)
-        self.submissions = submissions(lake)
+        submitted = lake.read("submissions").sort("date", "submission", "task", descending=[True, False, False])
+        self.submissions = [Submission(row) for row in submitted.iter_rows(named=True)]
         self.runs = self._runs()
         # Of a slice with more than some values, those with the most items.
         self.aggregates, self.slice_sizes = of_the_largest(lake)
@@ -126,7 +126,7 @@ class Facts:
         opened = [
             (one.name, one.primary.metric, one.primary.k, slice_)
             for one in self.protocols.values()
-            for slice_ in {one.headline.slice, WHOLE, "subset"}
+            for slice_ in {one.headline["slice"], WHOLE, "subset"}
         ]
         keys = ["protocol", *measure, "slice"]
         return self.lake.scan(table).join(pl.LazyFrame(opened, kinds, orient="row"), on=keys, how="semi").collect()

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from lake.store import Lake
 from report.addresses import run_key
 from report.data_files import data_file, packed
 from report.entities import WHOLE
-from report.facts import Facts
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES
 from report.shown import slug
 from report.slices import in_numbers_order
@@ -26,50 +23,38 @@ from report.slices import in_numbers_order
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"
 """An id that ends with a number: those that follow one another are stored as a range."""
 
-_MOST_CODES = 65_535
-"""Of more different numbers than this each item's own is stored."""
-
 _STEPS_OF_DIFFICULTY = 255
 
 
-@dataclass(frozen=True)
 class Outcomes:
-    """The outcomes of a board."""
+    """The outcomes of a board: its rows with values, the values of its slice, the opening one first, and their items.
 
-    board: Board
-    name: str
-    """What the file on its items gives its value under, and begins those of its runs; the path adds `.js`."""
-    rows: Sequence[Row]
-    """Its systems, best first, those that are not ranked behind."""
-    keys: Sequence[str]
-    """What names each of their runs in an address and a file."""
-    strata: Sequence[str]
-    """The values of its slice, the one that it opens with first."""
-    items: pl.DataFrame
-    """item_id, repo, language and stratum, the number of one of them; in the order in which files have them."""
+    `name` begins what its files give their values under; `items` has the number of an item's stratum.
+    """
 
-
-def outcomes_of(lake: Lake, facts: Facts, board: Board) -> Outcomes | None:
-    """The items and the runs of a board; None where there are no two runs that have values."""
-    rows = [row for row in (*board.rows, *board.unranked) if row.head is not None and row.head.n > 0]
-    if len(rows) < 2:
-        return None
-    run_ids = [row.run.run_id for row in rows]
-    slice_, first = board.slice
-    scored = facts.aggregates.filter(pl.col("run_id").is_in(run_ids), protocol=board.protocol.name, slice=slice_)
-    strata = [first, *in_numbers_order({*scored["slice_value"]} - {first})]
-    name = f"outcomes/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
-    return Outcomes(board, name, rows, [run_key(run_id) for run_id in run_ids], strata, _items(lake, board, strata))
+    def __init__(self, board: Board) -> None:
+        self.board = board
+        self.name = f"outcomes/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
+        self.rows = [row for row in board.every if row.head is not None and row.head.n > 0]
+        self.run_ids = [row.run.run_id for row in self.rows]
+        slice_, first = board.slice
+        self.strata = [first, *in_numbers_order({*board.numbers.filter(slice=slice_)["slice_value"]} - {first})]
+        self.items = _items(board, self.strata)
 
 
-def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
+def outcomes_of(board: Board) -> Outcomes | None:
+    """The outcomes of a board; None where there are no two runs that have values."""
+    return found if len((found := Outcomes(board)).rows) > 1 else None
+
+
+def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     """The scorable items of all strata, those of one together, numbers in ids by their size."""
     joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]
     value = pl.lit(WHOLE) if board.slice[0] == WHOLE else pl.concat_str(joined, separator="/")
     kinds = {"slice_value": pl.String(), "stratum": pl.UInt32()}
     prefix, number = (pl.col("item_id").str.extract(_NUMBERED, place) for place in (1, 2))
     return (
-        lake.scan("items", benchmark=board.benchmark.name)
+        board.facts.lake.scan("items", benchmark=board.benchmark.name)
         .filter("scorable")
         .with_columns(slice_value=value, prefix=prefix, number=number.cast(pl.Int64))
         .join(pl.LazyFrame({"slice_value": strata, "stratum": range(len(strata))}, kinds), on="slice_value")
@@ -79,14 +64,14 @@ def _items(lake: Lake, board: Board, strata: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+def files_of(outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
     """The files of a board's outcomes: path and content; `said` is added to the file on the items."""
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
     systems = [row for row in outcomes.rows if row.comparable and not row.run.baseline] or outcomes.rows
-    by_run = _values(lake, outcomes)
-    for row, key in zip(outcomes.rows, outcomes.keys, strict=True):
-        values, name = by_run[row.run.run_id], f"{outcomes.name}/{key}"
+    by_run = _values(outcomes)
+    for row in outcomes.rows:
+        values, name = by_run[row.run.run_id], f"{outcomes.name}/{run_key(row.run.run_id)}"
         gold = gold.fill_null(values["n_gold"])
         if row in systems:
             total += values["value"].fill_null(0.0).to_numpy()
@@ -96,22 +81,21 @@ def files_of(lake: Lake, outcomes: Outcomes, said: Mapping[str, object]) -> Iter
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
-def _values(lake: Lake, outcomes: Outcomes) -> dict[str, pl.DataFrame]:
+def _values(outcomes: Outcomes) -> dict[str, pl.DataFrame]:
     """By run, of every item the primary metric's value, numerator and denominator, null where there is none; and why.
 
     That is which class of the ledger holds most of its gold, counted from 1, of equal ones the first; 0 for none. Where
     lines are counted, n_gold, found and returned are how many are gold, how many of these were found, among how many.
     """
-    board = outcomes.board
+    board, lake = outcomes.board, outcomes.board.facts.lake
     folders, key = {"benchmark": board.benchmark.name, "protocol": board.protocol.name}, ("run_id", "item_id")
     stored = lake.scan("scores", **folders)
     scores = stored.filter(**board.primary.where)
     lines = stored.filter(granularity="line", metric="line_precision", k=board.primary.k)
     most = (pl.concat_list(list(CLASSES)).list.arg_max() + 1).cast(pl.Int64)
     ledger = lake.scan("ledger", **folders).filter(pl.col("n_gold") > 0).select(*key, "n_gold", "found", why=most)
-    run_ids = [row.run.run_id for row in outcomes.rows]
     values = (
-        pl.LazyFrame({"run_id": run_ids}, {"run_id": pl.String})
+        pl.LazyFrame({"run_id": outcomes.run_ids}, {"run_id": pl.String})
         .join(outcomes.items.lazy(), how="cross", maintain_order="left_right")
         .join(scores.select(*key, "value", *_SUMS), on=key, how="left", maintain_order="left")
         .join(ledger, on=key, how="left", maintain_order="left")
@@ -120,7 +104,7 @@ def _values(lake: Lake, outcomes: Outcomes) -> dict[str, pl.DataFrame]:
         .collect()
     )
     n_items = outcomes.items.height
-    return {run_id: values.slice(place * n_items, n_items) for place, run_id in enumerate(run_ids)}
+    return {run_id: values.slice(place * n_items, n_items) for place, run_id in enumerate(outcomes.run_ids)}
 
 
 _SUMS = ("numerator", "denominator")
@@ -137,13 +121,8 @@ def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
 
 
 def numbers(values: pl.Series) -> dict[str, object]:
-    """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none.
-
-    Of very many different ones, the items' own alone, NaN for none.
-    """
+    """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
     different = values.drop_nulls().unique().sort()
-    if len(different) > _MOST_CODES:
-        return {"own": packed(values.fill_null(float("nan")).to_numpy().astype("<f8").tobytes())}
     codes = values.rank("dense").fill_null(0)
     return {"values": packed(different.to_numpy().astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
 

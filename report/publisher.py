@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from lake.store import Lake
 from report.charts.converter import Drawing
 from report.downloads import Stored
 from report.facts import Facts
 from report.items.licences import ItemText
-from report.leaderboard.board import Board, build_board
+from report.leaderboard.board import build_board
 
 
 @dataclass(frozen=True)
@@ -38,42 +36,23 @@ class Page:
     """Files that belong to it, such as figures and data loaded on demand: path in the site → content."""
 
 
-@dataclass(frozen=True)
-class Project:
-    """What the footer and the citation say of the project."""
-
-    name: str
-    version: str
-    summary: str
-    licence: str
-
-
-@dataclass(frozen=True)
 class Material:
-    """What pages are made of."""
+    """What pages are made of: the leaderboards of every benchmark, the headline first, and what else is asked for.
 
-    lake: Lake
-    facts: Facts
-    written: Future[list[Stored]]
-    """The downloads, which another process writes meanwhile."""
-    project: Project
-    item_text: ItemText = ItemText.NONE
+    Another process writes the downloads meanwhile; the project is as pyproject.toml describes it.
+    """
+
+    def __init__(
+        self, facts: Facts, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText
+    ) -> None:
+        self.facts, self.written, self.project, self.item_text = facts, written, project, item_text
+        self.boards = {name: [build_board(facts, one) for one in facts.boards(name)] for name in facts.benchmarks}
+        self.every_board = [board for boards in self.boards.values() for board in boards]
 
     @property
     def downloads(self) -> Sequence[Stored]:
         """The files to download."""
         return self.written.result()
-
-    @cached_property
-    def boards(self) -> Mapping[str, Sequence[Board]]:
-        """The leaderboards of every benchmark, the headline first."""
-        facts = self.facts
-        return {name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks}
-
-    @property
-    def every_board(self) -> list[Board]:
-        """All of them."""
-        return [board for boards in self.boards.values() for board in boards]
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,6 @@ def breakable(text: str) -> Markup:
     return Markup("<wbr>").join(escape(shown.visible(part)) for part in _MARK.split(text))
 
 
-def markup(text: str) -> Markup:
-    """Markup of our own making, such as a chart, that is to stand as it is."""
-    return Markup(text)
-
-
 @lru_cache(maxsize=1)
 def _environment() -> Environment:
     environment = Environment(

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from lake.text import escaped
 
 MISSING = "–"
-"""Stands where there is no value."""
 
 SCORE_DIGITS = 3
 MAX_LENGTH = 2_000
@@ -63,11 +62,10 @@ def measured(value: float | None, scale: float = 1.0) -> str:
 
 def size(n_bytes: int) -> str:
     """Bytes as a person reads them."""
-    units = ("bytes", "kB", "MB", "GB")
-    amount, unit = float(n_bytes), 0
-    while amount >= 1000 and unit < len(units) - 1:
-        amount, unit = amount / 1000, unit + 1
-    return f"{n_bytes:,} {units[0]}" if unit == 0 else f"{amount:.1f} {units[unit]}"
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if n_bytes >= scale:
+            return f"{n_bytes / scale:.1f} {unit}"
+    return f"{n_bytes:,} bytes"
 
 
 def slug(name: str) -> str:

@@ -36,7 +36,7 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
         "first": names[0],
         "other": names[-1 if len(names) < 2 else 1],
         "average": board.average,
-        "is_falling": board.primary.better != "lower",
+        "is_falling": not board.primary.lower_is_better,
     }
     a_row = f"{board.primary.title} of {board.benchmark.title}: a row per item, a column per system."
     differ = "The items on which two systems differ, the largest difference first: name any two."

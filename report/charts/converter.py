@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -13,7 +11,9 @@ from typing import Literal
 
 import vl_convert as vlc
 
-_FONTS = Path(__file__).parents[2] / "site" / "templates" / "fonts.conf"
+# A font of the machine is opened anew for every letter, and may be another on the next machine. The converter reads
+# this when it is first called.
+os.environ["FONTCONFIG_FILE"] = str(Path(__file__).parents[2] / "site" / "templates" / "fonts.conf")
 VEGA_LITE = "6.4"
 SCALE = 1.5
 
@@ -25,25 +25,7 @@ _NAMED = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _WEIGHT = re.compile(r' font-weight="[^"]*"')
 
 
-@contextmanager
-def _no_fonts_of_the_machine() -> Iterator[None]:
-    """A font of the machine is opened anew for every letter, and may be another on the next machine.
-
-    The converter reads the setting when it is first called; a browser that this process starts has the one before.
-    """
-    before = os.environ.get("FONTCONFIG_FILE")
-    os.environ["FONTCONFIG_FILE"] = str(_FONTS)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["FONTCONFIG_FILE"]
-        else:
-            os.environ["FONTCONFIG_FILE"] = before
-
-
 @cache
-@_no_fonts_of_the_machine()
 def svg_of_chart(specification: str) -> str:
     """The picture that a specification of Vega-Lite means; one that is on two pages is drawn once."""
     return vlc.vegalite_to_svg(specification, vl_version=VEGA_LITE)
@@ -57,7 +39,6 @@ class Drawing:
     format: Literal["png", "pdf"]
     scale: float = SCALE
 
-    @_no_fonts_of_the_machine()
     def content(self) -> bytes:
         """The file's bytes, which are the same every time."""
         plain = _FOREIGN.sub("?", _WEIGHT.sub("", self.svg))

@@ -18,7 +18,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from report.charts.converter import Drawing
-from report.render import markup, render
+from report.render import render
 from report.shown import visible
 
 STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
@@ -90,7 +90,7 @@ def alone(svg: str, title: str, population: str) -> str:
         lines=[(_MARGIN + _LINE * place - 4, line, colour) for place, (line, colour) in enumerate(lines, 1)],
         margin=_MARGIN,
         head=head,
-        inner=markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
+        inner=Markup(svg[opening.end() if opening else 0 : svg.rindex("</svg>")]),
     )
 
 

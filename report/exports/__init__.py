@@ -25,10 +25,8 @@ TABLES: Mapping[str, tuple[str, list[str]]] = {
     "ranking": ("hits", ["item_id", "part", "step", "rank"]),
     "scores": ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
 }
-"""What of a run can be had as a table → the lake's table, and in which order."""
 
 POPULATION = ("n", "n_items", "n_failed", "n_not_applicable")
-"""Over how many of how many items a number is."""
 
 PLACES = ("rank", "rank_low", "rank_high", "tie_group")
 """Where a system stands by its board's primary metric, and where the verdicts leave it."""
@@ -51,7 +49,7 @@ class Export:
     @cached_property
     def run(self) -> ExportedRun:
         """The run with what is judged of it."""
-        return ExportedRun.of(self.lake, self.run_id, self.choice.protocol)
+        return ExportedRun(self.lake, self.run_id, self.choice.protocol)
 
     @cached_property
     def rows(self) -> pl.DataFrame:
@@ -188,4 +186,3 @@ FORMATS: Mapping[str, Format] = {
         "JSON lines as ContextBench's evaluator writes them", "a run", lambda of: context_json(of.lake, of.run_id)
     ),
 }
-"""Every format by name."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 import polars as pl
@@ -45,24 +45,27 @@ class Choice:
         scored = [board for board in boards if board.every]
         _check("metric", self.metrics, {name for board in scored for one in board.columns for name in _names(one.name)})
         _check("system", self.systems, {row.run.system for board in scored for row in board.every})
-        return [found for board in scored if (found := self._part(board)).columns and found.every]
+        return [part for board in scored if (part := self._part(board))]
 
     def _where(self, facts: Facts, protocol: str) -> tuple[str, str] | None:
         slices = (one.partition("=") for one in _slices(facts, protocol))
         matching = [(name, value) for name, _, value in slices if self.slice in (name, f"{name}={value}")]
         return matching[0] if len(matching) == 1 else None
 
-    def _part(self, board: Board) -> Board:
-        columns = tuple(one for one in board.columns if not self.metrics or set(_names(one.name)) & set(self.metrics))
+    def _part(self, board: Board) -> Board | None:
+        """A board's chosen columns and rows; None where one of them is empty."""
+        columns = [one for one in board.columns if not self.metrics or set(_names(one.name)) & set(self.metrics)]
         globs = self.systems or ("*",)
         rows, unranked = (
-            tuple(row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs))
+            [row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs)]
             for of in (board.rows, board.unranked)
         )
-        part = replace(board, columns=columns, rows=rows, unranked=unranked)
-        if self.top is None:
-            return part
-        return replace(part, rows=(*part.systems[: self.top], *(row for row in rows if row.run.baseline)), unranked=())
+        if self.top is not None:
+            systems = [row for row in rows if not row.run.baseline][: self.top]
+            rows, unranked = [*systems, *(row for row in rows if row.run.baseline)], []
+        if not columns or not (rows or unranked):
+            return None
+        return Board(board.facts, board.protocol, board.slice, columns, rows, unranked)
 
 
 def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") -> str:

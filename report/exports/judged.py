@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
@@ -10,7 +9,6 @@ import polars as pl
 from lake.benchmarks import known_tasks
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
-from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError, lookup
 from lake.relevance import RELEVANCE, Evidence, Rule
 from lake.searched import POOL, chunks_of, files_of, own_pool
@@ -20,23 +18,17 @@ NOTHING = "-"
 """The document of grade 0 by which an item is named to which nothing is relevant, so that it counts."""
 
 
-@dataclass(frozen=True)
 class ExportedRun:
-    """A run of the lake with what it was asked and what it could have returned."""
+    """A run of the lake with what it was asked and what it could have returned.
 
-    lake: Lake
-    run_id: str
-    task: Task
-    chunker: str | None
-    """What cut its chunks; None where nobody knows."""
-    wanted: str = ""
-    """By which protocol it is judged; empty for the first on the benchmark's page."""
+    Its chunker is None where nobody knows what cut its chunks; `wanted` is the protocol that it is judged by, empty for
+    the first on the benchmark's page.
+    """
 
-    @classmethod
-    def of(cls, lake: Lake, run_id: str, protocol: str = "") -> ExportedRun:
-        """The run of an id that there is."""
-        task, chunker = lake.scan("runs", run_id=run_id).select("task", "chunker").collect().row(0)
-        return cls(lake, run_id, known_tasks(lake)[task], chunker, protocol)
+    def __init__(self, lake: Lake, run_id: str, wanted: str = "") -> None:
+        self.lake, self.run_id, self.wanted = lake, run_id, wanted
+        task, self.chunker = lake.scan("runs", run_id=run_id).select("task", "chunker").collect().row(0)
+        self.task = known_tasks(lake)[task]
 
     @cached_property
     def items(self) -> pl.LazyFrame:

@@ -20,7 +20,6 @@ has them under a name of its own."""
 
 GRANULARITIES = ("file", "symbol", "span", "line")
 NO_CONTEXT = "no_context_extracted"
-"""What that evaluator calls an instance that it leaves out."""
 
 
 def trec(ranking: pl.DataFrame) -> bytes:
@@ -101,7 +100,6 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
 
 
 def _files(run: ExportedRun) -> pl.DataFrame:
-    """The run's files whole, as :attr:`ExportedRun.chunks` gives chunks."""
     files = files_of(run.lake, run.asked.select("pool_id").collect()["pool_id"])
     n_bytes = run.lake.scan("blobs").select("sha256", byte_end="n_bytes").unique("sha256")
     whole = files.join(n_bytes, on="sha256").sort("pool_id", "position")
@@ -153,7 +151,6 @@ def _sizes(found: Mapping[str, tuple[float | None, ...]], of: str) -> dict[str, 
 
 
 def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, object]]]:
-    """Item → its steps, each with the coverage of all that was seen by then."""
     share = pl.col("n_cumulative_hit") / pl.col("n_gold")
     # As that evaluator has it: no gold is covered, but for lines.
     nothing = pl.when(pl.col("granularity") == "line").then(0.0).otherwise(1.0)

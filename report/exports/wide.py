@@ -87,7 +87,6 @@ _TABLE = r"""\begin{{table}}
 
 
 def _bold(board: Board, column: Column | None) -> set[int]:
-    """The lines whose number of a metric is in bold."""
     if column is None:
         return set()
     best = board.best(column, board.average)
@@ -164,7 +163,6 @@ def _with(value: float | None, ends: Sequence[float | None] | Interval, digits: 
 
 
 def _number(board: Board, row: Row, column: Column) -> str:
-    """The number with its interval, and over how many items it is where those are not the board's."""
     cell = row.cells.get(column.measure)
     if cell is None or cell.average(column.average) is None:
         return MISSING

@@ -11,7 +11,6 @@ from pathlib import Path
 from lake.errors import Exit, GoldspanError
 
 Written = bytes | Mapping[str, bytes]
-"""A file, or the files of a folder by their paths in it."""
 
 
 def check_output(path: Path | None) -> None:

@@ -8,7 +8,6 @@ import polars as pl
 
 from lake.lines import LineAxis, held_pieces
 from lake.naming import REST
-from lake.store import Lake
 from report.items.roster import Roster
 
 TOP, MANY, TOP_OF_MANY = 5, 1_000_000, 1
@@ -23,7 +22,7 @@ _CASE = ("item", "run")
 _RANKED = ("ranking", "lines")
 
 
-def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+def spans_by_item(roster: Roster) -> pl.DataFrame:
     """Which lines of an item's files are gold and which were returned.
 
     Returns:
@@ -32,11 +31,12 @@ def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.Data
         after; and for each run that was asked run, answer (ranges), steps (ranges behind the number of their step). A
         range without a line names its file alone.
     """
+    lake, items, gold = roster.lake, roster.items, roster.gold
     pools = items.select("item_id", "item", "pool_id")
-    hits = _hits(lake, roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
+    hits = _hits(roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
     own = _own(items)
     named = pl.concat([one.select("item", "path") for one in (gold, own, hits)]).unique()
-    files = _files(lake, roster.benchmark, named.join(pools, on="item"))
+    files = _files(roster, named.join(pools, on="item"))
     numbered = _numbered(named, gold, files, pools)
     if roster.board.protocol.has_contexts:
         # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
@@ -69,9 +69,9 @@ def spans_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.Data
     )
 
 
-def _hits(lake: Lake, roster: Roster) -> pl.LazyFrame:
+def _hits(roster: Roster) -> pl.LazyFrame:
     """What the runs returned, of rankings little more than the cut-off takes: the rest is much and is not shown."""
-    hits = lake.scan("hits", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
+    hits = roster.lake.scan("hits", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
     is_ranked = pl.col("part").is_in(_RANKED)
     # The lines that are best returned stand in place of the ranking, where a run has both.
     has_lines = hits.filter(part="lines").select("run", instead=pl.lit("lines")).unique()
@@ -95,12 +95,13 @@ def _own(items: pl.DataFrame) -> pl.DataFrame:
     return known.select("item", path="target_path", query="query_line_start", hole="target_line", after=after, place=0)
 
 
-def _files(lake: Lake, benchmark: str, named: pl.DataFrame) -> pl.DataFrame:
-    """The named files that are there: item, path, pool_id, n_lines, n_nws (of each line)."""
-    files = lake.scan("files", benchmark=benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
+def _files(roster: Roster, named: pl.DataFrame) -> pl.DataFrame:
+    files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
     known = files.join(named.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
     hashes = known["sha256"].unique().implode()
-    texts = lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "n_lines", n_nws="line_nws")
+    texts = (
+        roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "n_lines", n_nws="line_nws")
+    )
     one_each = known.sort("item", "path", "sha256").unique(["item", "path"], maintain_order=True)
     return one_each.lazy().join(texts, on="sha256").drop("sha256").collect()
 
@@ -167,7 +168,7 @@ def _flat(
     )
 
 
-def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame) -> pl.DataFrame:
+def candidates_by_item(roster: Roster) -> pl.DataFrame:
     """What a shard says of candidates.
 
     Returns:
@@ -175,10 +176,11 @@ def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl
         rank of the gold, 0 where it has none, whether the primary metric calls that right (1, 0; -1 where it has no
         value), then the first candidates.
     """
+    items, gold = roster.items, roster.gold
     top = TOP_OF_MANY if items.height * len(roster.runs) >= MANY else TOP
     pools = items.lazy().select("item_id", "item")
     golden = gold.lazy().select("item", "path").unique()
-    by_run = [_of_run(lake, roster, number, top, pools, golden) for number in range(len(roster.runs))]
+    by_run = [_of_run(roster, number, top, pools, golden) for number in range(len(roster.runs))]
     answers = pl.concat([pl.DataFrame(schema=_SCHEMA), *by_run]).sort("item", "run")
     by_item = answers.lazy().group_by("item", maintain_order=True).agg("run", "answer")
     candidates = gold.lazy().group_by("item").agg(gold="candidate")
@@ -196,11 +198,9 @@ def candidates_by_item(lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl
 _SCHEMA = {"item": pl.Int64(), "run": pl.Int64(), "answer": pl.List(pl.Int64())}
 
 
-def _of_run(
-    lake: Lake, roster: Roster, number: int, top: int, pools: pl.LazyFrame, golden: pl.LazyFrame
-) -> pl.DataFrame:
+def _of_run(roster: Roster, number: int, top: int, pools: pl.LazyFrame, golden: pl.LazyFrame) -> pl.DataFrame:
     """What one run says: the columns of _SCHEMA. A run at a time, since all rankings of many items are too much."""
-    run_id = roster.runs[number].run_id
+    lake, run_id = roster.lake, roster.runs[number].run_id
     folders = {"benchmark": roster.benchmark, "run_id": run_id}
     hits = lake.scan("hits", **folders).filter(part="ranking")
     ranked = hits.join(pools, on="item_id").select("item", "path", "rank")

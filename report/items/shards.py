@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from lake.store import Lake
 from report.data_files import data_file, packed
 from report.items.roster import Roster
 from report.leaderboard.gold_ledger import CLASSES
@@ -56,7 +55,7 @@ NO_CLASS = "-"
 """Stands for an item of which nothing is kept: it cannot be scored, or has no gold."""
 
 
-def classes_of(lake: Lake, roster: Roster) -> pl.LazyFrame:
+def classes_of(roster: Roster) -> pl.DataFrame:
     """The class that holds most of an item's gold, by run: run, item_id, class (its place in CLASSES), and CLASSES.
 
     Of classes with equal shares it is the first.
@@ -64,25 +63,26 @@ def classes_of(lake: Lake, roster: Roster) -> pl.LazyFrame:
     names = list(CLASSES)
     most = pl.concat_list(names).list.arg_max().cast(pl.Int64)
     return (
-        lake.scan("ledger", benchmark=roster.benchmark, protocol=roster.board.protocol.name)
+        roster.lake.scan("ledger", benchmark=roster.benchmark, protocol=roster.board.protocol.name)
         .join(roster.numbers, on="run_id")
         .filter(pl.col("n_gold") > 0)
         .select("run", "item_id", most.alias("class"), *names)
+        .collect()
     )
 
 
-def class_texts(classes: pl.DataFrame, items: pl.DataFrame, n_runs: int) -> dict[int, str]:
+def class_texts(roster: Roster, classes: pl.DataFrame) -> dict[int, str]:
     """Run → a character for each item, in their order: the class that holds most of its gold."""
     shown = pl.col("class").cast(pl.String).fill_null(NO_CLASS)
-    of_run = ((run, classes.filter(run=run).select("item_id", "class")) for run in range(n_runs))
-    ids = items.select("item_id")
+    of_run = ((run, classes.filter(run=run).select("item_id", "class")) for run in range(len(roster.runs)))
+    ids = roster.items.select("item_id")
     return {
         run: ids.join(mine, on="item_id", how="left", maintain_order="left").select(shown.str.join("")).item()
         for run, mine in of_run
     }
 
 
-def listing(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame) -> pl.DataFrame:
+def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
     """What the list says of each item: item_id, repo, language, scorable, gold, solved.
 
     `gold` is how many lines, or 1 where gold is a candidate, null where that is not kept. `solved` counts the systems,
@@ -93,7 +93,7 @@ def listing(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame) -> pl.Da
     is_solved = (pl.col("class") == 0) & pl.col("run").is_in(systems)
     known = classes.group_by("item_id").agg(gold=amount.max(), solved=is_solved.sum())
     return (
-        items.select("item_id", "repo", "language", "scorable")
+        roster.items.select("item_id", "repo", "language", "scorable")
         .join(known, on="item_id", how="left", maintain_order="left")
         .with_columns(pl.col("solved").fill_null(0))
     )

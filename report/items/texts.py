@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 
 import polars as pl
@@ -14,7 +15,6 @@ from pygments.token import Comment, Keyword, Name, Number, String
 from pygments.util import ClassNotFound
 
 from lake.sampling import stratified
-from lake.store import Lake
 from report.items.licences import ItemText, permits
 from report.items.roster import Roster
 
@@ -22,7 +22,6 @@ N_SAMPLED = 100
 """So many items of a benchmark are a sample, each repository with its share."""
 
 AROUND = 8
-"""Lines shown before and behind gold."""
 
 MAX_LINE = 400
 """Longer lines are cut: made by machines, they are nothing to read."""
@@ -33,9 +32,9 @@ MAX_CHARACTERS = 400_000
 _KINDS = {Keyword: "k", String: "s", Comment: "c", Number: "m", Name.Function: "n", Name.Class: "n"}
 
 
-def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: ItemText) -> tuple[pl.DataFrame, str]:
+def chosen(roster: Roster, classes: pl.DataFrame, which: ItemText) -> tuple[pl.DataFrame, str]:
     """Whose text is published, item_id and licence of each; and why it is not of the others."""
-    wanted = items.filter("scorable").select("item_id", "repo")
+    wanted = roster.items.filter("scorable").select("item_id", "repo")
     if which is ItemText.NONE:
         return wanted.clear().rename({"repo": "licence"}), "this site was built without it."
     if which is ItemText.SAMPLE:
@@ -45,27 +44,25 @@ def chosen(roster: Roster, items: pl.DataFrame, classes: pl.DataFrame, which: It
         mine = classes.filter(pl.col("run").is_in(first)).group_by("item_id").agg(found=pl.col("class") == 0)
         flips = mine.filter(pl.col("found").list.any() & ~pl.col("found").list.all())
         wanted = wanted.join(flips, on="item_id", how="semi", maintain_order="left")
-    known = {one.repo: one.licence for one in roster.board.benchmark.licences if permits(one.licence)}
+    known = {one["repo"]: one["licence"] for one in roster.board.benchmark.licences if permits(one["licence"])}
     licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
     permitted = wanted.select("item_id", licence=licences).drop_nulls()
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
     return permitted, f"no licence of its repository is known that permits it{of_some}."
 
 
-def texts_by_item(
-    lake: Lake, roster: Roster, items: pl.DataFrame, gold: pl.DataFrame, of: pl.DataFrame
-) -> pl.DataFrame:
+def texts_by_item(roster: Roster, of: pl.DataFrame) -> pl.DataFrame:
     """The gold of some items (`of`: item_id, licence) as text, a row each: item_id, scorable, licence, files (as JSON).
 
     A file has its path, and of each line its number from 1, whether it is gold, and its words.
     """
-    asked = items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
-    spans = gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
+    asked = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
+    spans = roster.gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
     by_file = spans.group_by("item", "path").agg("line_start", "line_end").join(asked.lazy(), on="item")
-    files = lake.scan("files", benchmark=roster.benchmark).select("pool_id", "path", "sha256")
+    files = roster.lake.scan("files", benchmark=roster.benchmark).select("pool_id", "path", "sha256")
     known = by_file.join(files, on=["pool_id", "path"]).sort("item", "path").collect()
     hashes = known["sha256"].unique().implode()
-    texts = lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "text").collect()
+    texts = roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "text").collect()
     text_of = dict(texts.iter_rows())
     columns = known.select("path", "language", "sha256", "line_start", "line_end").iter_rows()
     shown = [_file(path, language, text_of[sha], starts, ends) for path, language, sha, starts, ends in columns]
@@ -109,14 +106,9 @@ def _cut(line: list[list[str]]) -> list[list[str]]:
 
 
 def _lexer(path: str, language: str, size: int) -> Lexer:
-    kind = None if size > MAX_CHARACTERS else find_lexer_class_for_filename(path) or _of_language(language)
+    kind = TextLexer
+    if size <= MAX_CHARACTERS:
+        with suppress(ClassNotFound):
+            kind = find_lexer_class_for_filename(path) or find_lexer_class_by_name(language)
     # As they are: no line more or less than the file has.
-    return (kind or TextLexer)(stripnl=False, ensurenl=False)
-
-
-def _of_language(language: str) -> type[Lexer] | None:
-    try:
-        found: type[Lexer] = find_lexer_class_by_name(language)
-        return found
-    except ClassNotFound:
-        return None
+    return kind(stripnl=False, ensurenl=False)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import polars as pl
@@ -11,7 +10,7 @@ import polars as pl
 from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
-from report.entities import FAILED, WHOLE, Average, Benchmark, Protocol, Run, Task
+from report.entities import FAILED, WHOLE, Average, Protocol, Run, Task
 from report.facts import Facts
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of
 from report.shown import score
@@ -21,49 +20,28 @@ AVERAGES: Mapping[Average, tuple[str, str]] = {
     "micro": ("Micro", "ratio of sums over items"),
     "by_repo": ("By repository", "mean of the repositories' means"),
 }
-"""How a metric is averaged: what it is called, and what it is."""
 
 MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""
 
 
-@dataclass(frozen=True)
 class Row:
-    """One run's line.
+    """One run's line: the primary metric's cell, and its number and interval averaged as the protocol does.
 
-    `n_asked` counts the items that the primary metric applies to: a mean over fewer is not compared with others.
+    `n_asked` counts the items that the primary metric applies to: a mean over fewer is not `comparable` with others.
     """
 
-    run: Run
-    cells: Mapping[Measure, Cell]
-    primary: Column
-    n_asked: int
-    n_items: int
-
-    @property
-    def head(self) -> Cell | None:
-        """The primary metric's cell."""
-        return self.cells.get(self.primary.measure)
-
-    @property
-    def number(self) -> float | None:
-        """What it is ranked by: the primary metric, averaged as the protocol does."""
-        return self.head.average(self.primary.average) if self.head else None
-
-    @property
-    def interval(self) -> Interval:
-        """The interval of that."""
-        return self.head.interval(self.primary.average) if self.head else (None, None)
+    def __init__(self, run: Run, cells: Mapping[Measure, Cell], primary: Column, n_asked: int, n_items: int) -> None:
+        self.run, self.cells, self.primary, self.n_items = run, cells, primary, n_items
+        self.head = cells.get(primary.measure)
+        self.number = self.head.average(primary.average) if self.head else None
+        self.interval: Interval = self.head.interval(primary.average) if self.head else (None, None)
+        self.comparable = run.comparable and self.head is not None and self.head.n == n_asked
 
     def value(self, column: Column, average: Average | None = None) -> float | None:
         """What stands in a column, averaged as the protocol does or in another way."""
         cell = self.cells.get(column.measure)
         return None if cell is None else cell.average(average or column.average)
-
-    @property
-    def comparable(self) -> bool:
-        """Whether its numbers may stand beside others: means over the same items."""
-        return self.run.comparable and self.head is not None and self.head.n == self.n_asked
 
     @property
     def state(self) -> str:
@@ -78,52 +56,34 @@ class Row:
         return share if self.run.comparable else f"{self.run.status}: {share}"
 
 
-@dataclass(frozen=True, eq=False)
 class Board:
     """The leaderboard of one protocol over one slice, given as name and value; the first column orders it.
 
     `rows` are runs over all items, best first; `unranked` limited, partial and failed runs and means over fewer items.
+    Of `every` row, `systems` are those that are compared, without baselines; `in_parts` has what is not compared behind
+    them, and baselines last.
     """
 
-    facts: Facts = field(repr=False, compare=False)
-    benchmark: Benchmark
-    protocol: Protocol
-    slice: tuple[str, str]
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
-    unranked: tuple[Row, ...]
-    n_items: int
-
-    @property
-    def every(self) -> tuple[Row, ...]:
-        """All its rows."""
-        return (*self.rows, *self.unranked)
-
-    @property
-    def systems(self) -> list[Row]:
-        """The rows that are compared, baselines left out."""
-        return [row for row in self.rows if not row.run.baseline]
-
-    @property
-    def in_parts(self) -> list[Row]:
-        """All its rows: the systems, what is not compared with them, the baselines."""
-        baselines = [row for row in self.every if row.run.baseline]
-        return [*self.systems, *(row for row in self.unranked if not row.run.baseline), *baselines]
-
-    @property
-    def primary(self) -> Column:
-        """The column that orders the table."""
-        return self.columns[0]
-
-    @property
-    def average(self) -> Average:
-        """How the primary metric is averaged."""
-        return self.protocol.primary.aggregate
-
-    @property
-    def averaging(self) -> str:
-        """The same in words."""
-        return AVERAGES[self.average][1]
+    def __init__(
+        self,
+        facts: Facts,
+        protocol: Protocol,
+        where: tuple[str, str],
+        columns: Sequence[Column],
+        rows: Sequence[Row],
+        unranked: Sequence[Row] = (),
+    ) -> None:
+        self.facts, self.protocol, self.slice, self.columns = facts, protocol, where, columns
+        self.benchmark = facts.benchmarks[protocol.benchmark]
+        self.where = {"protocol": protocol.name, "slice": where[0], "slice_value": where[1]}
+        self.primary, self.average = columns[0], protocol.primary.aggregate
+        self.averaging = AVERAGES[self.average][1]
+        self.rows, self.unranked, self.every = rows, unranked, [*rows, *unranked]
+        self.systems = [row for row in rows if not row.run.baseline]
+        apart = [row for row in unranked if not row.run.baseline]
+        self.in_parts = [*self.systems, *apart, *(row for row in self.every if row.run.baseline)]
+        self.runs = {row.run.run_id: row.run for row in self.every}
+        self.n_items = self.every[0].n_items if self.every else 0
 
     @property
     def granularities(self) -> tuple[str, ...]:
@@ -143,18 +103,18 @@ class Board:
     @property
     def task(self) -> Task | None:
         """What its runs were asked, the first of several."""
-        return self.facts.tasks.get(self.protocol.task or next(iter(self.protocol.tasks), ""))
+        names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
+        return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
     @property
-    def where(self) -> dict[str, str]:
-        """Its rows of a table that has them by protocol and slice."""
-        return {"protocol": self.protocol.name, "slice": self.slice[0], "slice_value": self.slice[1]}
+    def numbers(self) -> pl.DataFrame:
+        """The rows of `aggregates` that its runs have, over every slice."""
+        return self.facts.aggregates.filter(pl.col("run_id").is_in(list(self.runs)), protocol=self.protocol.name)
 
     @cached_property
     def by_slice(self) -> pl.DataFrame:
-        """The rows of `aggregates` that its runs have by the primary metric, over every slice."""
-        runs = pl.col("run_id").is_in([row.run.run_id for row in self.every])
-        return self.facts.aggregates.filter(runs, protocol=self.protocol.name, **self.primary.where)
+        """The same by the primary metric."""
+        return self.numbers.filter(**self.primary.where)
 
     @cached_property
     def characters(self) -> Mapping[tuple[str, int], tuple[float, float]]:
@@ -174,16 +134,6 @@ class Board:
         found = self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity)
         return pl.concat([found, mirrored(found)])
 
-    def in_order(self, rows: Sequence[Row], average: Average) -> list[Row]:
-        """Rows best first by the primary metric averaged one way; those without a value last, in the order they had."""
-        sign = 1 if self.primary.better == "lower" else -1
-
-        def place(row: Row) -> tuple[bool, float]:
-            value = row.value(self.primary, average)
-            return value is None, sign * (value or 0.0)
-
-        return sorted(rows, key=place)
-
     def averaged(self, column: Column, average: Average) -> Average:
         """How a column is averaged in the table of one way of averaging."""
         return column.average if average == self.average else average
@@ -198,9 +148,19 @@ class Board:
         systems = [row for row in rows if not row.run.baseline and row.cells[column.measure].n == most]
         averaged = self.averaged(column, average)
         numbers = [value for row in systems if (value := row.value(column, averaged)) is not None]
-        if not numbers or column.better == "neither":
+        if not numbers or column.rule.direction == "neither":
             return ""
-        return score(min(numbers) if column.better == "lower" else max(numbers))
+        return score(min(numbers) if column.lower_is_better else max(numbers))
+
+
+def in_order(rows: Sequence[Row], average: Average) -> list[Row]:
+    """Rows best first by the primary metric averaged one way; those without a value last, in the order they had."""
+
+    def place(row: Row) -> tuple[bool, float]:
+        value = row.value(row.primary, average)
+        return value is None, (value or 0.0) * (1 if row.primary.lower_is_better else -1)
+
+    return sorted(rows, key=place)
 
 
 def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
@@ -210,7 +170,7 @@ def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None 
     runs = [run for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
     of_runs = pl.col("run_id").is_in([run.run_id for run in runs])
     mine = facts.aggregates.filter(of_runs, protocol=protocol.name)
-    where, numbers = _headline(mine, where or (rule.headline.slice, rule.headline.slice_value))
+    where, numbers = _headline(mine, where or (rule.headline["slice"], rule.headline["slice_value"]))
     cells: dict[str, dict[Measure, Cell]] = {}
     keys = numbers.select("run_id", "granularity", "metric", "k").iter_rows()
     for (run_id, *measure), cell in zip(keys, cells_in(numbers), strict=True):
@@ -218,16 +178,15 @@ def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None 
     heads = [found[primary] for found in cells.values() if primary in found]
     n_items = max((head.n_items for head in heads), default=0)
     n_asked = max((head.n_items - head.n_not_applicable for head in heads), default=0)
-    columns = columns_of(facts, protocol, primary, numbers)
+    columns = columns_of(facts, protocol, numbers, primary)
     rows = [
         Row(run, cells.get(run.run_id, {}), columns[0], n_asked, n_items)
         for run in sorted(runs, key=lambda run: (run.system, run.run_id))
         if _belongs(run, protocol, cells)
     ]
-    board = Board(facts, facts.benchmarks[protocol.benchmark], protocol, where, columns, (), tuple(rows), n_items)
-    ordered = board.in_order(rows, board.average)
-    ranked, unranked = (tuple(row for row in ordered if row.comparable is flag) for flag in (True, False))
-    return replace(board, rows=ranked, unranked=unranked)
+    ordered = in_order(rows, rule.primary.aggregate)
+    ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
+    return Board(facts, protocol, where, columns, ranked, unranked)
 
 
 def _headline(mine: pl.DataFrame, wanted: tuple[str, str]) -> tuple[tuple[str, str], pl.DataFrame]:

@@ -8,7 +8,6 @@ from urllib.parse import quote
 import polars as pl
 
 from lake.catalog.unit import ITEM_INTERVALS
-from lake.store import Lake
 from lake.verdict import mirrored
 from report.addresses import run_key
 from report.data_files import data_file
@@ -44,18 +43,18 @@ def measure_path(board: Board, column: Column) -> str:
     return f"{board_path(board)}/{slug(granularity)}-{slug(metric)}-{k}"
 
 
-def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, bytes]:
+def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
     place = {row.run.run_id: number for number, row in enumerate(runs)}
-    mine = _numbers(lake, board, reference, list(place))
+    mine = _numbers(board, reference)
     parts = mine.partition_by(_MEASURE, as_dict=True)
     path = board_path(board)
     files: dict[str, object] = {
         measure_path(board, column): _measure(parts.get(column.measure, mine.clear()), place)
         for column in board.columns
     }
-    files[path] = _board(board, reference, runs) | _concluded(lake, board)
+    files[path] = _board(board, reference, runs) | _concluded(board)
     files[f"{path}/costs"] = {
         place[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
         for row in runs
@@ -64,17 +63,16 @@ def board_files(lake: Lake, board: Board, reference: Row | None) -> dict[str, by
     return {f"{path}.js": data_file(path, value) for path, value in files.items()}
 
 
-def _numbers(lake: Lake, board: Board, reference: Row | None, runs: list[str]) -> pl.DataFrame:
+def _numbers(board: Board, reference: Row | None) -> pl.DataFrame:
     """The aggregates of a board's runs, with what is read for them and how far they are above the reference."""
     of_protocol = pl.col("protocol") == board.protocol.name
-    mine = board.facts.aggregates.lazy().filter(of_protocol, pl.col("run_id").is_in(runs))
-    compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(of_protocol)
+    compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(of_protocol)
     to = reference.run.run_id if reference else ""
     against = pl.concat([compared, mirrored(compared)], how="diagonal").filter(run_a=to)
     above = against.select(*_MEASURE, *_WHERE, "delta", run_id="run_b", delta_low="low", delta_high="high")
     characters = board.facts.characters.lazy().filter(of_protocol)
     read = characters.select("run_id", "k", *_WHERE, pl.col("read").round(0).cast(pl.Int64))
-    joined = mine.join(above, on=[*_MEASURE, *_WHERE, "run_id"], how="left")
+    joined = board.numbers.lazy().join(above, on=[*_MEASURE, *_WHERE, "run_id"], how="left")
     joined = joined.join(read, on=["run_id", "k", *_WHERE], how="left")
     short = [shortened(name) for name in (*_NUMBERS, "share_of_oracle", "delta", "delta_low", "delta_high")]
     return joined.with_columns(short).collect()
@@ -88,7 +86,6 @@ def shortened(name: str) -> pl.Expr:
 
 
 def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[object]]:
-    """A slice and its value → the runs' fields, each at the run's place."""
     found: dict[str, list[object]] = {}
     for slice_, value, run_id, *fields in rows.select(*_WHERE, "run_id", *FIELDS).iter_rows():
         while fields and fields[-1] is None:
@@ -97,9 +94,9 @@ def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[obj
     return dict(sorted(found.items()))
 
 
-def _concluded(lake: Lake, board: Board) -> dict[str, object]:
+def _concluded(board: Board) -> dict[str, object]:
     """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
-    found, verdict = sentences(lake, board), sentence(board.facts, board_verdict(board))
+    found, verdict = sentences(board), sentence(board, board_verdict(board))
     found.setdefault(board.primary.name, {})[_slice(board)] = verdict
     return {"verdicts": found, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
 
@@ -127,9 +124,9 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
                 "title": column.title,
                 "level": column.granularity,
                 "quantity": column.quantity,
-                "better": column.better,
-                "micro": column.micro,
-                "steps": column.of_steps,
+                "better": column.rule.direction,
+                "micro": column.rule.micro,
+                "steps": column.rule.of_steps,
                 "path": measure_path(board, column),
             }
             for column in board.columns

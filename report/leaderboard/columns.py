@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import polars as pl
 
+from lake.errors import lookup
 from report.entities import Average, Metric, Protocol
 from report.facts import Facts
 
 Measure = tuple[str, str, int]
-"""Granularity, metric, k."""
 
 
 Interval = tuple[float | None, float | None]
-"""The ends of a 95 % interval, where there is one."""
 
 
 @dataclass(frozen=True)
@@ -59,90 +57,43 @@ def cells_in(rows: pl.DataFrame) -> list[Cell]:
     return [Cell(**row) for row in rows.select(list(Cell.__dataclass_fields__)).iter_rows(named=True)]
 
 
-@dataclass(frozen=True)
 class Column:
-    """One metric at one cut-off; `in_characters`: its cut-off is a budget of non-whitespace characters.
+    """One metric at one cut-off (0: none), as the protocol averages it.
 
-    `average` is how the protocol averages it: beside ratios of sums, means over items of what has no such ratio and of
-    what describes a run's steps.
+    Beside ratios of sums these are means over items of what has no such ratio and of what describes a run's steps.
+    `name` is the metric with its cut-off, `quantity` what it measures whatever it counts (`coverage` of
+    `line_coverage`), `measured` the metric as people say it, `title` the same with the cut-off, `cut` as in `@10`.
     """
 
-    measure: Measure
-    name: str
-    better: Literal["higher", "lower", "neither"]
-    micro: str
-    of_steps: bool
-    average: Average
-    declaration: Metric | None
-    in_characters: bool = False
-
-    @property
-    def where(self) -> dict[str, str | int]:
-        """Its rows of a table that has them by measure."""
-        granularity, metric, k = self.measure
-        return {"granularity": granularity, "metric": metric, "k": k}
-
-    @property
-    def metric(self) -> str:
-        """The metric's name alone."""
-        return self.name.partition("@")[0]
-
-    @property
-    def granularity(self) -> str:
-        """What it counts: chunks, lines, files."""
-        return self.measure[0]
-
-    @property
-    def k(self) -> int:
-        """Its cut-off, 0 where it has none."""
-        return self.measure[2]
-
-    @property
-    def quantity(self) -> str:
-        """What it measures, whatever it counts: `coverage` of `line_coverage`."""
-        return self.metric.removeprefix(f"{self.granularity}_")
-
-    @property
-    def measured(self) -> str:
-        """The metric as people say it, wherever it is cut: `Line F1`."""
-        return self.declaration.title if self.declaration and self.declaration.title else self.metric
-
-    @property
-    def title(self) -> str:
-        """The metric as people say it: `Line F1 in 8,000 characters`."""
-        if not self.k:
-            return self.measured
-        return f"{self.measured} in {self.k:,} characters" if self.in_characters else f"{self.measured} at {self.k:,}"
-
-    @property
-    def cut(self) -> str:
-        """The cut-off as it stands behind the name, `@10`, or nothing."""
-        return self.name[len(self.metric) :]
+    def __init__(self, measure: Measure, name: str, average: Average, rule: Metric) -> None:
+        self.measure, self.name, self.average, self.rule = measure, name, average, rule
+        self.granularity, metric, self.k = measure
+        self.where = {"granularity": self.granularity, "metric": metric, "k": self.k}
+        self.lower_is_better = rule.direction == "lower"
+        self.metric, at, k = name.partition("@")
+        self.cut = at + k
+        self.quantity = self.metric.removeprefix(f"{self.granularity}_")
+        self.measured = rule.title or self.metric
+        within = f" in {self.k:,} characters" if rule.cut == "budget" else f" at {self.k:,}"
+        self.title = f"{self.measured}{within}" if self.k else self.measured
 
 
-def columns_of(facts: Facts, protocol: Protocol, primary: Measure, rows: pl.DataFrame) -> tuple[Column, ...]:
-    """The primary metric, then the others in the protocol's order."""
-    order = {name: place for place, name in enumerate(one.metric for one in protocol.metrics)}
+def columns_of(
+    facts: Facts, protocol: Protocol, rows: pl.DataFrame, primary: Measure | None = None
+) -> tuple[Column, ...]:
+    """The primary metric, where it is given, then the others in the protocol's order."""
+    order = {name: place for place, name in enumerate(one["metric"] for one in protocol.metrics)}
     found = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
     rest = sorted(found, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
-    measures: list[Measure] = [primary, *rest]
+    measures: list[Measure] = [*([primary] if primary else []), *rest]
     named = [(metric, k) for _, metric, k in measures]
 
     def column(measure: Measure) -> Column:
         granularity, metric, k = measure
         name = f"{metric}@{k}" if k else metric
         alone = named.count((metric, k)) == 1
-        rule, own = facts.metrics.get(metric), protocol.primary.aggregate
-        is_mean = rule is not None and own == "micro" and (rule.micro == "none" or rule.of_steps)
-        return Column(
-            measure=measure,
-            name=name if alone else f"{granularity} {name}",
-            better="higher" if rule is None else rule.direction,
-            micro="ratio" if rule is None else rule.micro,
-            of_steps=rule is not None and rule.of_steps,
-            average="macro" if is_mean else own,
-            declaration=rule,
-            in_characters=rule is not None and rule.cut == "budget",
-        )
+        rule, own = lookup(metric, "metric", facts.metrics), protocol.primary.aggregate
+        average: Average = "macro" if own == "micro" and (rule.micro == "none" or rule.of_steps) else own
+        return Column(measure, name if alone else f"{granularity} {name}", average, rule)
 
     return tuple(map(column, measures))

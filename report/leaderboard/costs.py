@@ -39,26 +39,18 @@ class Frontier:
         return [offer.column.cut or "whole" for offer, _, _ in self.offers if offer.row is row]
 
 
-@dataclass(frozen=True)
 class Costs:
     """The rows with known costs, the hardware of their times, and frontiers by characters read and by query time."""
 
-    rows: Sequence[Row]
-    hardware: Sequence[str]
-    curves: Sequence[Frontier]
-    by_time: Frontier | None
+    def __init__(self, board: Board) -> None:
+        known = {run_id for run_id, k in board.characters if k == board.primary.k}
+        self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
+        self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
+        self.curves, self.by_time = by_characters(board), _by_time(board)
 
     def cuts(self, row: Row) -> list[str]:
         """At which cut-offs a system is on the first of the curves."""
         return self.curves[0].cuts(row) if self.curves else []
-
-
-def costs_of(board: Board) -> Costs | None:
-    """What the systems of a board cost; None where nothing is known of any."""
-    known = {run_id for run_id, k in board.characters if k == board.primary.k}
-    rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
-    hardware = sorted({row.run.cost.hardware for row in rows if row.run.cost is not None})
-    return Costs(rows, hardware, by_characters(board), _by_time(board)) if rows else None
 
 
 @cache
@@ -82,7 +74,6 @@ def by_characters(board: Board) -> list[Frontier]:
 
 
 def _by_time(board: Board) -> Frontier | None:
-    """The primary metric against the median query."""
     offers = [
         Offer(row, board.primary, cost.query_p50 * 1000, row.number)
         for row in board.systems
@@ -100,7 +91,7 @@ def _frontier(
     ordered = sorted(once.values(), key=lambda one: (one.cost, one.value, one.row.run.run_id))
     if len({one.row.run.run_id for one in ordered}) < 2:
         return None
-    lower_is_better = ordered[0].column.better == "lower"
+    lower_is_better = ordered[0].column.lower_is_better
     kept = on_frontier([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
     edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda one: (one.cost, one.row.run.system))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 
 import polars as pl
@@ -22,34 +21,19 @@ CLASSES = {
 """Class of the ledger → what it is called, in the order in which the bars have them."""
 
 N_RETRIEVERS, N_AGENTS = 2, 3
-"""So many of either are shown, the first of the board."""
 
 NARROW = 0.045
 """A share below this is too narrow for its number, which the table beside it has."""
 
 
-@dataclass(frozen=True)
 class Share:
-    """One part of a bar."""
+    """One part of a bar; what is not nothing never reads 0 per cent."""
 
-    name: str
-    title: str
-    share: float
-
-    @property
-    def percent(self) -> str:
-        """To whole per cent; what is not nothing never reads 0."""
-        return f"{100 * self.share:.0f} %" if self.share >= 0.005 else "< 1 %"
-
-    @property
-    def width(self) -> str:
-        """As a style has it."""
-        return f"{100 * self.share:.3f}%"
-
-    @property
-    def is_narrow(self) -> bool:
-        """Whether its number has no room in it."""
-        return self.share < NARROW
+    def __init__(self, name: str, title: str, share: float) -> None:
+        self.name, self.title, self.share = name, title, share
+        self.percent = f"{100 * share:.0f} %" if share >= 0.005 else "< 1 %"
+        self.width = f"{100 * share:.3f}%"
+        self.is_narrow = share < NARROW
 
 
 def shares_in(amounts: Mapping[str, float]) -> list[Share]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from functools import cached_property
 
 import polars as pl
 
@@ -12,34 +10,31 @@ from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
 from report.charts.scores import grid_chart
 from report.entities import WHOLE
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board
 from report.leaderboard.pictures import figure_of
 from report.slices import in_numbers_order, place_of, title_of
 
 HEAT_STEPS = 8
 
 
-@dataclass(frozen=True)
 class Heat:
-    """The primary metric over the values of one slice with the most items, each with its number of items."""
+    """The primary metric over the values of one slice with the most items, each with its number of items.
 
-    slice: str
-    values: tuple[tuple[str, int], ...]
-    n_values: int
-    n_items: int
-    rows: tuple[tuple[Row, tuple[float | None, ...]], ...]
+    The shades run from the least to the greatest of the systems' numbers, which are its `range`.
+    """
 
-    @property
-    def title(self) -> str:
-        """What its items are told apart by, in words."""
-        return title_of(self.slice)
-
-    @cached_property
-    def range(self) -> tuple[float, float]:
-        """The least and the greatest of the systems' numbers: the shades run from one to the other."""
+    def __init__(self, board: Board, name: str, part: pl.DataFrame) -> None:
+        self.slice, self.title = name, title_of(name)
+        sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
+        self.values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
+        n_values, self.n_items = board.slice_size(name)
+        self.n_values = max(n_values, len(self.values))
+        found = part.select("run_id", "slice_value", board.average).iter_rows()
+        at = {(run_id, value): number for run_id, value, number in found}
+        self.rows = [(row, tuple(at.get((row.run.run_id, value)) for value, _ in self.values)) for row in board.rows]
         lines = [values for row, values in self.rows if not row.run.baseline] or [values for _, values in self.rows]
         numbers = [value for values in lines for value in values if value is not None] or [0.0]
-        return min(numbers), max(numbers)
+        self.range = min(numbers), max(numbers)
 
     def shade(self, value: float | None) -> int:
         """The higher the darker; a baseline beyond the systems is as the nearest of them."""
@@ -52,19 +47,9 @@ def heats_of(board: Board) -> list[Heat]:
     """A table per slice with at least two values, the repositories first; of slices that are alike the first."""
     is_compared = pl.col("run_id").is_in([row.run.run_id for row in board.rows])
     mine = board.by_slice.filter(is_compared, pl.col("slice") != WHOLE)
-    tables: dict[object, Heat] = {}
-    for name in sorted(mine["slice"].unique(), key=place_of):
-        part = mine.filter(slice=name)
-        sizes = dict(part.group_by("slice_value").agg(pl.col("n").max()).iter_rows())
-        values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
-        found = part.select("run_id", "slice_value", board.average).iter_rows()
-        at = {(run_id, value): number for run_id, value, number in found}
-        rows = tuple((row, tuple(at.get((row.run.run_id, value)) for value, _ in values)) for row in board.rows)
-        n_values, n_items = board.slice_size(name)
-        if len(values) > 1:
-            heat = Heat(name, values, max(n_values, len(values)), n_items, rows)
-            tables.setdefault((values, tuple(numbers for _, numbers in rows)), heat)
-    return list(tables.values())
+    heats = [Heat(board, name, mine.filter(slice=name)) for name in sorted(mine["slice"].unique(), key=place_of)]
+    alike = {(heat.values, tuple(numbers for _, numbers in heat.rows)): heat for heat in reversed(heats)}
+    return [heat for heat in heats if heat in alike.values() and len(heat.values) > 1]
 
 
 class Choices:
@@ -77,7 +62,7 @@ class Choices:
         whole = effects.filter(repo="")
         cells = whole.filter(pl.col("mean").is_not_null())
         shares = whole.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high").rows()
-        sign = 1 if board.primary.better == "lower" else -1
+        sign = 1 if board.primary.lower_is_better else -1
         self.chunkers, self.retrievers = (
             {row[factor]: row for row in cells.filter(factor=factor).sort(sign * pl.col("mean"), factor).to_dicts()}
             for factor in ("chunker", "retriever")

@@ -9,7 +9,7 @@ import polars as pl
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
 from report.entities import WHOLE, Average
-from report.leaderboard.board import AVERAGES, Board, Row
+from report.leaderboard.board import AVERAGES, Board, Row, in_order
 from report.leaderboard.pictures import score_picture
 from report.shown import score, visible
 from report.slices import in_numbers_order, place_of, title_of
@@ -62,7 +62,6 @@ class MainTable:
 
 
 def _digits(systems: Sequence[Row]) -> int:
-    """How many decimals the intervals warrant."""
     ends = [row.interval for row in systems]
     widths = sorted(high - low for low, high in ends if low is not None and high is not None)
     return COARSE if widths and widths[(len(widths) - 1) // 2] >= _NARROW else FINE
@@ -94,7 +93,7 @@ class Controls:
 
     def __init__(self, board: Board) -> None:
         cuts = sorted({column.k for column in board.columns if column.k})
-        budgets = {column.k for column in board.columns if column.in_characters}
+        budgets = {column.k for column in board.columns if column.rule.cut == "budget"}
         with_cuts = {column.metric for column in board.columns if column.k}
         has_whole = any(not column.k and column.metric in with_cuts for column in board.columns)
         words = [(str(cut), f"{cut // 1000}k" if cut in budgets and cut % 1000 == 0 else str(cut)) for cut in cuts]
@@ -132,7 +131,7 @@ class Table:
     """The leaderboard averaged one way, in the order of the primary metric so averaged, held against a reference."""
 
     def __init__(self, board: Board, average: Average, reference: Row | None) -> None:
-        ordered = board.in_order(board.rows, average)
+        ordered = in_order(board.rows, average)
         self.average, self._board, self._reference = average, board, reference
         self.title, self.meaning = AVERAGES[average]
         self.is_sorted = any(row.value(board.primary, average) is not None for row in ordered)
@@ -140,13 +139,15 @@ class Table:
         self.chart = score_picture(board) if average == board.average else None
         self.ranked = [row for row in ordered if not row.run.baseline]
         self.baselines = [row for row in ordered if row.run.baseline]
-        self.unranked = board.in_order(board.unranked, average)
+        self.unranked = in_order(board.unranked, average)
         self.unbeaten = unbeaten(board, average)
         self._best = {column.name: board.best(column, average) for column in board.columns}
         # Metrics that the protocol averages over items here too; whose ratio of sums is that mean; that have no ratio.
         self.means = list(dict.fromkeys(one.metric for one in board.columns if board.averaged(one, average) != average))
-        micro = {one.metric: one.micro for one in board.columns if average == "micro" and one.metric not in self.means}
-        self.same, self.undefined = ([name for name, rule in micro.items() if rule == one] for one in ("same", "none"))
+        micro = {column.metric: column.rule.micro for column in board.columns if average == "micro"}
+        self.same, self.undefined = (
+            [name for name, rule in micro.items() if rule == one and name not in self.means] for one in ("same", "none")
+        )
 
     def cells(self, row: Row) -> Iterator[tuple[str, bool, int | None]]:
         """What each column shows, whether it is the best of its column, and over how many items it is if not over n."""
@@ -176,5 +177,7 @@ def unbeaten(board: Board, average: Average) -> list[str]:
     named = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
     return unbeaten_baselines(
-        f"{board.benchmark.kind}/{task.partition('/')[2]}", named, lower_is_better=board.primary.better == "lower"
+        f"{board.benchmark.kind}/{task.partition('/')[2]}",
+        named,
+        lower_is_better=board.primary.lower_is_better,
     )

@@ -6,14 +6,15 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from markupsafe import Markup
+
 from lake.text import counted
 from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
 from report.charts.scores import Point, score_chart
 from report.entities import ORACLE, WHOLE, Run
-from report.leaderboard.board import AVERAGES, Board, Row
+from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
-from report.render import markup
 from report.shown import count, score, slug
 
 MAX_CURVES = 8
@@ -22,14 +23,12 @@ MAX_CURVES = 8
 STEPS_SHOWN = (1, 2, 3, 5, 10, 15, 20)
 
 MIN_SIZES = 3
-"""Fewer make no line."""
 
 _SIZED = re.compile(r"(.*[^\d-])-(\d+)")
 _BUDGET = 8_000
 """Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
 
 NUMBER = ("value", "low", "high")
-"""A number and its 95 % interval, in the columns of what is downloaded."""
 
 
 @dataclass(frozen=True)
@@ -58,30 +57,28 @@ def figure_of(
     name = f"{slug(board.benchmark.name)}/{slug(board.protocol.short)}-{what}"
     part = "" if board.slice[0] == WHOLE else f", {board.slice[1]}"
     population = f"{board.benchmark.title}, {board.protocol.short}{part}, {counted(board.n_items, 'item')}"
-    return Figure(name, title, population, markup(picture), columns, rows)
+    return Figure(name, title, population, Markup(picture), columns, rows)
 
 
 def score_picture(board: Board) -> Figure | None:
     """The primary metric per system, the retrievers in the order of their best system."""
     average = board.average
-    valued = [(row, row.value(board.primary, average)) for row in board.in_order(board.rows, average)]
-    points = [(row, value) for row, value in valued if value is not None]
+    points = [(row, row.number) for row in board.rows if row.number is not None]
     if not points:
         return None
     by_group: dict[str, list[tuple[Row, Point]]] = {}
     for row, value in points:
         group = row.run.retriever or row.run.system
-        low, high = row.head.interval(average) if row.head else (None, None)
-        point = Point(group, row.run.chunker or "", row.run.drawn, value, low, high)
+        point = Point(group, row.run.chunker or "", row.run.drawn, value, *row.interval)
         by_group.setdefault(group, []).append((row, point))
     ordered = [pair for pairs in by_group.values() for pair in pairs]
     (best, top), (worst, bottom) = points[0], points[-1]
     name = (
-        f"Dot chart: {board.primary.name}, {AVERAGES[average][1]}, of {len(points)} systems on "
+        f"Dot chart: {board.primary.name}, {board.averaging}, of {len(points)} systems on "
         f"{board.benchmark.title} under {board.protocol.short}, from {score(top)} ({best.run.system}) "
         f"to {score(bottom)} ({worst.run.system}). The table below holds every number."
     )
-    title = f"{board.primary.title}, {AVERAGES[average][1]}"
+    title = f"{board.primary.title}, {board.averaging}"
     numbers = [
         (row.run.system, one.kind, one.value, one.low, one.high, row.head.n if row.head else None)
         for row, one in ordered
@@ -124,18 +121,12 @@ def _drawn(rows: Sequence[Row]) -> list[Row]:
     return [row for row in rows if row in chosen]
 
 
-@dataclass(frozen=True)
 class SizedLine:
     """A family of chunkers with a retriever; `at`: size in the name → the chunks' measured size, and the number."""
 
-    family: str
-    run: Run
-    at: dict[int, tuple[float, float]]
-
-    @property
-    def name(self) -> str:
-        """What it is called in a picture."""
-        return f"{self.family}+{self.run.retriever}"
+    def __init__(self, family: str, run: Run) -> None:
+        self.family, self.run, self.name = family, run, f"{family}+{run.retriever}"
+        self.at: dict[int, tuple[float, float]] = {}
 
 
 @dataclass(frozen=True)
@@ -155,7 +146,7 @@ def sizes_of(board: Board) -> Sizes | None:
     lines = _lines(board, column) if column else []
     if column is None or all(line.run.baseline for line in lines):
         return None
-    drawn = _lines_drawn(lines, lower_is_better=column.better == "lower")
+    drawn = _lines_drawn(lines, lower_is_better=column.lower_is_better)
     curves = []
     for line in drawn:
         places, values = zip(*sorted(line.at.values()), strict=True)
@@ -188,7 +179,7 @@ def _lines(board: Board, column: Column) -> list[SizedLine]:
         run, value = row.run, row.value(column)
         sized, chunks = _SIZED.fullmatch(run.chunker or ""), board.facts.chunks_of(run)
         if sized and value is not None:
-            line = found.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run, {}))
+            line = found.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run))
             size = int(sized[2])
             line.at[size] = ((chunks.mean_size if chunks else 0) or float(size), value)
     return [line for _, line in sorted(found.items(), key=lambda pair: pair[0]) if len(line.at) >= MIN_SIZES]

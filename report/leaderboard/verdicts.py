@@ -10,9 +10,7 @@ from typing import NamedTuple
 import polars as pl
 
 from lake.catalog.references import reference_of
-from lake.store import Lake
 from lake.verdict import Line, Verdict, verdict_on
-from report.facts import Facts
 from report.leaderboard.board import Board
 from report.shown import visible
 
@@ -48,7 +46,7 @@ def board_verdict(board: Board) -> Verdict:
     return _verdict(board, lines, compared)
 
 
-def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
+def sentences(board: Board) -> dict[str, dict[str, str]]:
     """Column → `slice=value` → what is concluded by it there, of every view that has a stored comparison.
 
     These are all metrics over the slice that the board opens on, and the primary metric over every slice.
@@ -56,11 +54,10 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
     reference, where = board_verdict(board).reference, ("slice", "slice_value")
     of_board = pl.col("protocol") == board.protocol.name
     with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
-    compared = lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
-    numbers = board.facts.aggregates.filter(of_board, pl.col("run_id").is_in([row.run.run_id for row in board.every]))
+    compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
     measure = ("granularity", "metric", "k")
-    columns = {column.measure: column for column in board.columns if column.better != "neither"}
-    of_views = numbers.join(compared, on=[*measure, *where], how="semi")
+    columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}
+    of_views = board.numbers.join(compared, on=[*measure, *where], how="semi")
     by_view = of_views.partition_by(*measure, *where, as_dict=True)
     found: dict[str, dict[str, str]] = {}
     for key, pairs in compared.partition_by(*measure, *where, as_dict=True).items():
@@ -69,29 +66,28 @@ def sentences(lake: Lake, board: Board) -> dict[str, dict[str, str]]:
         rows, average = by_view[key], column.average
         whole = (rows["n_items"] - rows["n_not_applicable"]).max()
         lines = [(run_id, number, n == whole) for run_id, number, n in rows.select("run_id", average, "n").iter_rows()]
-        sign = 1 if column.better == "lower" else -1
+        sign = 1 if column.lower_is_better else -1
         lines.sort(key=lambda line: (line[1] is None, sign * (line[1] or 0.0), line[0]))
         first = "ranked first" if column == board.primary else f"first by {column.title}"
         view = f"{key[3]}={visible(str(key[4]))}"
-        found.setdefault(column.name, {})[view] = sentence(board.facts, _verdict(board, lines, pairs), first)
+        found.setdefault(column.name, {})[view] = sentence(board, _verdict(board, lines, pairs), first)
     # In the order of the columns.
     return {column.name: found[column.name] for column in columns.values() if column.name in found}
 
 
 def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], compared: pl.DataFrame) -> Verdict:
     """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
-    runs = {row.run.run_id: row.run for row in board.every}
     lines = [
         Line(run_id, run.system, run.retriever, number, run.baseline, run.comparable and is_whole)
         for run_id, number, is_whole in numbers
-        for run in [runs[run_id]]
+        for run in [board.runs[run_id]]
     ]
     return verdict_on(lines, reference_of(board.benchmark.kind, {line.system for line in lines}), compared)
 
 
-def sentence(facts: Facts, verdict: Verdict, first: str = "ranked first") -> str:
+def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str:
     """The verdict in the names that people know; the chunkers are named where the retrievers' names do not tell."""
-    runs = {run.run_id: run for run in facts.runs}
+    runs = board.runs
     names = {run_id: runs[run_id].short_name for run_id in (verdict.run_id, verdict.reference) if run_id}
     if len(set(names.values())) < len(names):
         names = {run_id: runs[run_id].full_name for run_id in names}

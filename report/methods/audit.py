@@ -21,7 +21,6 @@ SIDES = (
     "Asked with", "Searched", "Gold", "Ranked by", "Gold of an item", "Items", "Repositories", "Languages", "Subsets",
     "Licence",
 )  # fmt: skip
-"""The rows of the table of benchmarks."""
 
 
 class Finding(NamedTuple):
@@ -34,7 +33,7 @@ class Finding(NamedTuple):
     then: str
 
 
-def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
+def side_of(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark by its first board: some of the SIDES → what is said there."""
     cells = {
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
@@ -53,7 +52,7 @@ def side_of(lake: Lake, benchmark: Benchmark, boards: Sequence[Board]) -> dict[s
         "Searched": asked.pool if asked else MISSING,
         "Gold": gold_rules(benchmark).get(gold, gold),
         "Ranked by": f"{board.primary.title}, under {board.protocol.short}",
-        "Gold of an item": _gold_of_an_item(lake, benchmark.name, gold),
+        "Gold of an item": _gold_of_an_item(facts.lake, benchmark.name, gold),
     }
 
 
@@ -64,7 +63,6 @@ def gold_rules(benchmark: Benchmark) -> dict[str, str]:
 
 
 def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
-    """How many lines, spans and files, in the middle and at most."""
     spans = lake.scan("gold_spans", benchmark=benchmark).filter(gold=rule).group_by("item_id")
     n_lines = (pl.col("line_end") - pl.col("line_start")).sum()
     sizes = spans.agg(line=n_lines, span=pl.len(), file=pl.col("path").n_unique()).drop("item_id").collect()
@@ -77,9 +75,9 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     return f"in the middle {', '.join(parts)}"
 
 
-def findings(lake: Lake, facts: Facts) -> list[Finding]:
+def findings(facts: Facts) -> list[Finding]:
     """What items are flagged with, and why some cannot be scored, the most frequent first."""
-    items = lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
+    items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
     flag = pl.col("gold_flags").str.split_exact(":", 1)
     flags = (
         items.explode("gold_flags", empty_as_null=False)
@@ -124,11 +122,11 @@ def _apart(facts: Facts, first: Protocol, other: Protocol) -> Iterator[dict[str,
     whole = facts.aggregates.filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
     one, two = (whole.filter(protocol=name.name) for name in (first, other))
     both = one.join(two, on=[*_MEASURE, "run_id"], suffix="_other")
-    for column in columns_of(facts, first, ("", "", 0), both)[1:]:
+    for column in columns_of(facts, first, both):
         mine = both.filter(**column.where)
         average = "micro" if mine["micro"].count() and mine["micro_other"].count() else "macro"
         known = mine.select("run_id", one=average, two=f"{average}_other").drop_nulls().sort("run_id")
-        if column.better == "neither" or known.is_empty():
+        if column.rule.direction == "neither" or known.is_empty():
             continue
         apart = known["two"] - known["one"]
         most = int(apart.abs().arg_max() or 0)

@@ -55,7 +55,6 @@ FORMULAS: Mapping[str, Formula] = {
     "lines_f1": Formula("", "2 |G ∩ P|", "|G| + k"),
     "lines_efficiency": Formula("", "|G ∩ P|", "|P|"),
 }
-"""Metric → formula, where its name alone says it."""
 
 _BY_ENDING: Mapping[str, Formula] = {
     "coverage": Formula("", "|G ∩ P|", "|G|"),

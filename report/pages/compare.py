@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from report.addresses import COMPARE, items_path, pairs_path
+from report.addresses import COMPARE, items_path, pairs_path, run_key
 from report.data_files import data_file, packed
 from report.facts import Facts
 from report.leaderboard.columns import cells_in
@@ -18,15 +18,14 @@ from report.shown import visible
 from report.slices import title_of
 
 MOST = 6
-"""So many systems stand beside one another at most."""
 
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
-    found = [one for board in material.every_board if (one := outcomes_of(material.lake, facts, board))]
+    found = [one for board in material.every_board if (one := outcomes_of(board))]
     files: dict[str, bytes] = {}
     for outcomes in found:
-        files |= files_of(material.lake, outcomes, _said(facts, outcomes))
+        files |= files_of(outcomes, _said(facts, outcomes))
         for place, stratum in enumerate(outcomes.strata):
             name = f"{outcomes.name}/slice-{place}"
             files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
@@ -40,25 +39,23 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
-    """What the page says of a board and its systems, whatever is compared."""
     board = outcomes.board
     verdict = board_verdict(board)
-    keys = {row.run.run_id: key for row, key in zip(outcomes.rows, outcomes.keys, strict=True)}
-    first = [keys[run_id] for run_id in (verdict.reference, verdict.run_id) if run_id in keys]
+    first = [run_id for run_id in (verdict.reference, verdict.run_id) if run_id in outcomes.run_ids]
     return {
         "protocol": board.protocol.name,
         "benchmark": board.benchmark.title,
         "measure": board.primary.title,
         "average": board.average,
         "averaged": board.averaging,
-        "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.better],
+        "sign": {"higher": 1, "lower": -1, "neither": 0}[board.primary.rule.direction],
         "slice": title_of(board.slice[0]),
         "strata": outcomes.strata,
         "items": items_path(board.benchmark.name),
-        "first": first if len(first) > 1 else list(outcomes.keys[:2]),
+        "first": list(map(run_key, first if len(first) > 1 else outcomes.run_ids[:2])),
         "runs": [
             {
-                "key": key,
+                "key": run_key(row.run.run_id),
                 "system": visible(row.run.system),
                 "name": visible(row.run.full_name),
                 "kind": row.run.kind,
@@ -66,7 +63,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
                 "state": row.state,
                 "page": facts.system_paths[row.run.system],
             }
-            for row, key in zip(outcomes.rows, outcomes.keys, strict=True)
+            for row in outcomes.rows
         ],
         "classes": list(CLASSES.items()),
         "sentences": SENTENCES,
@@ -76,7 +73,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
 
 def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
     """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
-    board, run_ids = outcomes.board, [row.run.run_id for row in outcomes.rows]
+    board, run_ids = outcomes.board, outcomes.run_ids
     here = {**board.where, "slice_value": value}
     rows = board.by_slice.filter(slice=board.slice[0], slice_value=value)
     means = {

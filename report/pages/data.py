@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import groupby
 
-from report.publisher import Entry, Material, Page, Project, Publisher
+from report.publisher import Entry, Material, Page, Publisher
 from report.shown import MISSING
 from report.snippets import recipes
 
@@ -38,11 +38,11 @@ def _cut(value: object) -> str:
     return text if len(text) <= _MAX_CELL else f"{text[:_MAX_CELL]}…"
 
 
-def _citation(project: Project) -> str:
-    title = f"{{{project.name}}}: {project.summary}"
-    fields = {"title": title, "version": project.version, "license": project.licence}
+def _citation(project: Mapping[str, str]) -> str:
+    title = f"{{{project['name']}}}: {project['description']}"
+    fields = {"title": title, "version": project["version"], "license": project["license"]}
     lines = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
-    return f"@software{{{project.name.lower()},\n{lines}\n}}"
+    return f"@software{{{project['name'].lower()},\n{lines}\n}}"
 
 
 PUBLISHER = Publisher(

@@ -21,42 +21,39 @@ PATH = "items/index.html"
 _SAID = (
     "item_id", "item", "scorable", "repo", "commit", "language", "source", "subset", "level", "target_path", "why_not",
 )  # fmt: skip
-"""What is said of an item itself."""
 
 FIRST = 10
 """So many items are in the page itself, for readers without scripts."""
 
 
 def _pages(material: Material) -> Iterator[Page]:
-    rosters = {name: Roster(boards[0]) for name, boards in material.boards.items() if boards}
+    rosters = [Roster(boards[0]) for boards in material.boards.values() if boards]
     said = "Every item of every benchmark: its gold, what each system returned of it, and the score that follows."
-    lines = [(roster.board.benchmark, items_path(name), len(roster.runs)) for name, roster in rosters.items()]
+    lines = [(roster.board.benchmark, items_path(roster.benchmark), len(roster.runs)) for roster in rosters]
     yield Page(PATH, "Items", "items.html", {"lines": lines, "within": PATH}, said=said)
-    for name, roster in rosters.items():
-        yield _page(material, name, roster)
+    while rosters:
+        # One at a time in memory: their items are many.
+        yield _page(material, rosters.pop(0))
 
 
-def _page(material: Material, name: str, roster: Roster) -> Page:
-    lake, facts = material.lake, material.facts
-    items = roster.items(lake)
-    gold = roster.gold(lake, items)
-    classes = classes_of(lake, roster).collect()
-    is_candidates = gold["candidate"].is_not_null().any()
+def _page(material: Material, roster: Roster) -> Page:
+    name, items, classes = roster.benchmark, roster.items, classes_of(roster)
+    is_candidates = roster.gold["candidate"].is_not_null().any()
     shown = candidates_by_item if is_candidates else spans_by_item
-    published, why_not = chosen(roster, items, classes, material.item_text)
-    texts = with_shards(texts_by_item(lake, roster, items, gold, published))
+    published, why_not = chosen(roster, classes, material.item_text)
+    texts = with_shards(texts_by_item(roster, published))
     rows = with_shards(
         items.select(_SAID)
-        .join(shown(lake, roster, items, gold), on="item", how="left", maintain_order="left")
+        .join(shown(roster), on="item", how="left", maintain_order="left")
         .join(_ledgers(classes.clear() if is_candidates else classes), on="item_id", how="left", maintain_order="left")
         .join(texts.select("item_id", has_text=True), on="item_id", how="left", maintain_order="left")
         .drop("item")
     )
     folder, key = f"items/{slug(name)}", f"items/{name}"
-    listed = listing(roster, items, classes)
+    listed = listing(roster, classes)
     first = roster.runs.index(roster.usual[0]) if roster.usual else 0
     about = {
-        **_about(facts, roster),
+        **_about(material.facts, roster),
         "kind": "candidates" if is_candidates else "lines",
         "shards": bounds(rows),
         "items": items["scorable"].sum(),
@@ -70,7 +67,7 @@ def _page(material: Material, name: str, roster: Roster) -> Page:
         **dict(shard_files(rows, folder, key)),
         **dict(shard_files(texts, f"{folder}/text", f"{key}/text")),
     }
-    for run, text in class_texts(classes, items, len(roster.runs)).items():
+    for run, text in class_texts(roster, classes).items():
         files[f"{folder}/class-{run}.js"] = data_file(f"{key}/class-{run}", packed_json({"classes": text}))
     benchmark = roster.board.benchmark
     values = {

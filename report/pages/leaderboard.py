@@ -6,14 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
-from lake.store import Lake
 from report.addresses import pairs_path, run_key
 from report.charts.figures import files_of
 from report.entities import IMPORTED, Benchmark, Declaration
 from report.facts import Facts
 from report.leaderboard.board import AVERAGES, Board
 from report.leaderboard.board_files import board_files, board_path
-from report.leaderboard.costs import costs_of
+from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pairs import beats_of
@@ -27,28 +26,28 @@ from report.slices import MAX_VALUES
 class Section:
     """One protocol's part of the page, with the data that it loads on demand."""
 
-    def __init__(self, lake: Lake, board: Board) -> None:
+    def __init__(self, board: Board) -> None:
         verdict = board_verdict(board)
         self.board = board
-        self.verdict = sentence(board.facts, verdict) if board.every else ""
+        self.verdict = sentence(board, verdict) if board.every else ""
         self.reference = next((row for row in board.every if row.run.run_id == verdict.reference), None)
         self.rules = _rules(board)
         self.main = MainTable(board, self.reference)
         self.names = names_of(board)
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
-        self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), costs_of(board)
-        self.curves = self.costs.curves if self.costs else ()
+        self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), Costs(board)
+        self.curves = self.costs.curves
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
         self.path = board_path(board)
-        self.files = board_files(lake, board, self.reference) if board.every else {}
+        self.files = board_files(board, self.reference) if board.every else {}
 
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     for name, benchmark in facts.benchmarks.items():
-        sections = [Section(material.lake, board) for board in material.boards[name]]
+        sections = [Section(board) for board in material.boards[name]]
         has_runs = any(section.board.every for section in sections)
         values = {
             "benchmark": benchmark,
@@ -82,7 +81,7 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains if steps),
-        *(section.costs.by_time.figure for section in sections if section.costs and section.costs.by_time),
+        *(section.costs.by_time.figure for section in sections if section.costs.by_time),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
     return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, files=files_of(figures))
@@ -98,15 +97,12 @@ def _coverage(board: Board) -> str:
         # Own data's intervals are over items, as those of few repositories are.
         n_repos = min(n_repos, FEWEST_REPOS - 1)
     # Where a ratio of sums is the mean by construction, hits are counted.
-    return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.micro == "same")
+    return coverage_note(numbers, n_repos, is_hit_or_miss=board.primary.rule.micro == "same")
 
 
 def _rules(board: Board) -> list[tuple[str, str]]:
-    """What is asked, and what counts."""
-    facts, rule = board.facts, board.protocol
-    tasks = [board.protocol.task] if board.protocol.task else [row.run.task for row in board.every] + list(rule.tasks)
-    task = next((facts.tasks[name] for name in tasks if name in facts.tasks), None)
-    order = facts.pool_orders.get((board.benchmark.name, board.slice[1]))
+    rule, task = board.protocol, board.task
+    order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]))
     rules = {
         "Gold": rule.gold,
         # Contexts are held against the gold as sets: nothing of them is relevant or not.
@@ -126,7 +122,7 @@ def _words(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[
     return {
         "has_agents": any(run.has_steps for run in runs),
         "imported": [run for run in facts.runs_of(benchmark.name) if run.origin == IMPORTED],
-        "metrics": [column.declaration for column in columns.values() if column.declaration],
+        "metrics": [column.rule for column in columns.values()],
         "chunkers": _named(facts.chunkers, {run.chunker for run in runs}),
         "baselines": [each for each in retrievers if "baseline" in each.tags],
         "retrievers": [each for each in retrievers if "baseline" not in each.tags],

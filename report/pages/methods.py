@@ -24,18 +24,18 @@ PATH = "methods.html"
 
 
 def _pages(material: Material) -> Iterator[Page]:
-    lake, facts, boards = material.lake, material.facts, material.every_board
+    facts, boards = material.facts, material.every_board
     values = {
         "parity": parity.ROWS,
         "expected": outcomes(facts),
-        "sides": [(one, side_of(lake, one, material.boards[name])) for name, one in facts.benchmarks.items()],
+        "sides": [(one, side_of(facts, one, material.boards[name])) for name, one in facts.benchmarks.items()],
         "rows_of_sides": SIDES,
         "boards": boards,
         "gold_rules": gold_rules,
         "between": [one for name in facts.benchmarks for one in differences(facts, name)],
         "metrics": _metrics(facts, boards),
-        "findings": findings(lake, facts),
-        "needs": [needs for one in facts.benchmarks.values() if (needs := needs_of(lake, one))],
+        "findings": findings(facts),
+        "needs": [needs for one in facts.benchmarks.values() if (needs := needs_of(facts.lake, one))],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": CLASSES,
@@ -51,7 +51,6 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _metrics(facts: Facts, boards: Sequence[Board]) -> Sequence[tuple[object, ...]]:
-    """The metrics of boards: what is declared of each, its formula."""
     measured = {column.metric for board in boards for column in board.columns}
     names = [name for name in facts.metrics if name in measured]
     return [(facts.metrics[name], formula_of(name)) for name in names]

@@ -34,11 +34,9 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     boards = {name: next(iter(of), None) for name, of in material.boards.items()}
     known = [board for board in boards.values() if board]
-    verdicts = {board.benchmark.name: board_verdict(board) for board in known if board.every}
-    said = {name: sentence(facts, verdict) for name, verdict in verdicts.items()}
-    forests = {
-        name: _forest(board, verdicts[name].reference) for name, board in boards.items() if board and board.every
-    }
+    scored = {board.benchmark.name: board for board in known if board.every}
+    said = {name: sentence(board, board_verdict(board)) for name, board in scored.items()}
+    forests = {name: _forest(board, board_verdict(board).reference) for name, board in scored.items()}
     cards = [
         {
             "benchmark": benchmark,
@@ -76,7 +74,6 @@ class _Bar(NamedTuple):
 
 
 def _bars(board: Board) -> list[_Bar]:
-    """Where the gold went, by the first retrievers and agents."""
     shares, precisions = shares_of(board), precisions_of(board)
     rows = [row for row in shown_rows(board) if row.run.run_id in shares]
     # What is not compared with the others says why: its bar is of fewer items.

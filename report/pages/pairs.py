@@ -27,7 +27,6 @@ _SUMMED = {
 }
 
 Pair = Mapping[str, float | str | None]
-"""A row of :func:`pairs_of`."""
 
 
 def _pages(material: Material) -> Iterator[Page]:

@@ -12,7 +12,6 @@ from report.publisher import Entry, Material, Page, Publisher
 PATH = "submit.html"
 CHECKOUT = Path(__file__).parents[2]
 RECIPES = {"publish": ".github/workflows/publish.yml", "gate": "site/recipes/gate.yml"}
-"""Files that are shown as they are."""
 
 EXAMPLE = "lake/submissions/my-retriever/2026-01-31"
 MAKE_RUN = """import sys

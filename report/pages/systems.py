@@ -13,14 +13,13 @@ from report.snippets import of_system
 from report.systems.parts import Part, parts_of, profile
 
 _FILES = ("scores", "rankings", "aggregates")
-"""The downloads that have a system's own rows."""
 
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     by_system: dict[str, list[Part]] = {run.system: [] for run in facts.runs}
     for board in material.every_board:
-        for system, part in parts_of(material.lake, board):
+        for system, part in parts_of(board):
             by_system[system].append(part)
     files = {name: [each.path for each in material.downloads if each.download.name == name] for name in _FILES}
     for system, parts in by_system.items():
@@ -49,7 +48,6 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _said(system: str, parts: Sequence[Part]) -> str:
-    """Its first number, for those who share its address."""
     first = next((part for part in parts if part.row.head is not None), None)
     if first is None:
         return ""

@@ -9,13 +9,11 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.sampling import stratified
-from lake.store import Lake
 from report.entities import WHOLE, Run
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
 
 N_ITEMS = 10
-"""So many of each are shown."""
 
 
 class Picked(NamedTuple):
@@ -47,7 +45,7 @@ def reference_run(board: Board, run: Run) -> Run | None:
     return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
 
 
-def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
+def items_of(board: Board) -> Mapping[str, Items]:
     """Of each run of a board the items to show."""
     against = {row.run.run_id: reference_run(board, row.run) for row in board.every if row.head is not None}
     if not against:
@@ -55,13 +53,13 @@ def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
     # Runs and items as numbers, in the order of their names: these tables are long.
     numbers = {"run_id": sorted(against), "run": range(len(against))}
     runs = pl.DataFrame(numbers, {"run_id": pl.String, "run": pl.UInt32})
-    items = _items(lake, board)
-    scores = _scores(lake, board, runs, items)
+    items = _items(board)
+    scores = _scores(board, runs, items)
     number = dict(runs.iter_rows())
     held = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
     pairs = pl.DataFrame(held, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
     others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
-    sign = -1 if board.primary.better == "lower" else 1
+    sign = -1 if board.primary.lower_is_better else 1
     both = (
         scores.join(pairs, on="run", how="left")
         .join(others.select("item", other="run", beside="value"), on=["item", "other"], how="left")
@@ -74,14 +72,14 @@ def items_of(lake: Lake, board: Board) -> Mapping[str, Items]:
         for each in (_furthest(both), _furthest(both.with_columns(gain=-pl.col("gain"))), drawn)
     ]
     keys = pl.concat([each.select("run_id", "item_id") for each in named]).unique()
-    shares = _shares(lake, board, keys)
+    shares = _shares(board, keys)
     picked = [_by_run(each, shares) for each in named]
     return {run_id: Items(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
 
 
-def _items(lake: Lake, board: Board) -> pl.DataFrame:
+def _items(board: Board) -> pl.DataFrame:
     """The scorable items of the slice that the board opens with, numbered in the order of their names."""
-    items = lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
+    items = board.facts.lake.scan("items", benchmark=board.benchmark.name).filter("scorable")
     columns = board.slice[0].split("/")
     if board.slice[0] != WHOLE and set(columns) <= set(items.collect_schema()):
         joined = pl.concat_str([pl.col(name).fill_null("none") for name in columns], separator="/")
@@ -89,10 +87,9 @@ def _items(lake: Lake, board: Board) -> pl.DataFrame:
     return items.select("item_id", "repo").sort("item_id").with_row_index("item").collect()
 
 
-def _scores(lake: Lake, board: Board, runs: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
-    """run, item, value: by the primary metric."""
+def _scores(board: Board, runs: pl.DataFrame, items: pl.DataFrame) -> pl.DataFrame:
     return (
-        lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name)
+        board.facts.lake.scan("scores", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(pl.col("value").is_not_nan(), **board.primary.where)
         .join(runs.lazy(), on="run_id")
         .join(items.lazy(), on="item_id")
@@ -111,10 +108,9 @@ def _furthest(both: pl.DataFrame) -> pl.DataFrame:
     return ordered.group_by("run", maintain_order=True).head(N_ITEMS)
 
 
-def _shares(lake: Lake, board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[Share]]:
-    """Where the gold of some items went, as shares of the item's gold."""
+def _shares(board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list[Share]]:
     rows = (
-        lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
+        board.facts.lake.scan("ledger", benchmark=board.benchmark.name, protocol=board.protocol.name)
         .filter(pl.col("n_gold") > 0)
         .join(wanted.lazy(), on=["run_id", "item_id"], how="semi")
         .select("run_id", "item_id", *(pl.col(name) / pl.col("n_gold") for name in CLASSES))

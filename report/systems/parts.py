@@ -9,11 +9,10 @@ from statistics import median
 import polars as pl
 
 from lake.catalog.unit import ITEM, ITEM_NOTE
-from lake.store import Lake
 from lake.verdict import EXPLORATORY
-from report.entities import WHOLE, Run
+from report.entities import WHOLE, Average, Run
 from report.leaderboard.board import Board, Row
-from report.leaderboard.columns import Cell, Interval, cells_in
+from report.leaderboard.columns import Cell, cells_in
 from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
 from report.shown import between, measured, signed
 from report.slices import in_numbers_order, place_of, title_of
@@ -23,29 +22,23 @@ LEAST_ITEMS = 5
 """Slices with fewer items are no difference to speak of."""
 
 N_APART = 3
-"""So many slices above the median are named, and as many below."""
 
 
-@dataclass(frozen=True)
 class Number:
-    """A system's number over one slice value of `n` items, and the median of the board's systems, without baselines."""
+    """A system's number over one slice value of `n` items, and how far it is above the median system, if known."""
 
-    slice: str
-    value: str
-    number: float | None
-    interval: Interval
-    median: float | None
-    n: int
-
-    @property
-    def apart(self) -> float | None:
-        """How far the system is above the median; None where one of the two is not known."""
-        return None if self.number is None or self.median is None else self.number - self.median
+    def __init__(self, slice_: str, value: str, cell: Cell, average: Average, median_: float | None) -> None:
+        self.slice, self.value, self.median, self.n = slice_, value, median_, cell.n
+        self.number, self.interval = cell.average(average), cell.interval(average)
+        self.apart = None if self.number is None or median_ is None else self.number - median_
 
 
 @dataclass(frozen=True)
 class Part:
-    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`)."""
+    """What a system did under one protocol, beside the median system (`middle`) and the reference (`against`).
+
+    Of the system and of the median one it has where their gold went, and what share of the lines returned is gold.
+    """
 
     board: Board
     row: Row
@@ -93,30 +86,22 @@ class Part:
         return max((abs(one.apart) for one in self.numbers if one.apart), default=0.0) or 1.0
 
 
-def parts_of(lake: Lake, board: Board) -> Iterator[tuple[str, Part]]:
+def parts_of(board: Board) -> Iterator[tuple[str, Part]]:
     """What each system of a board did: its name, and its part. The tables are read once for all of them."""
     systems = board.systems
     middle = systems[len(systems) // 2].run if len(systems) > 1 else None
-    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(lake, board)
+    ledgers, precisions, items = shares_of(board), precisions_of(board), items_of(board)
     verdicts, numbers = _verdicts(board), _numbers(board)
+
+    def gold(run_id: str) -> tuple[Sequence[Share], float | None]:
+        return ledgers.get(run_id, ()), precisions.get(run_id)
+
+    of_middle = gold(middle.run_id if middle else "")
     for row in board.every:
         run_id, against = row.run.run_id, reference_run(board, row.run)
-        yield (
-            row.run.system,
-            Part(
-                board=board,
-                row=row,
-                numbers=numbers[run_id],
-                ledger=ledgers.get(run_id, ()),
-                precision=precisions.get(run_id),
-                middle=middle,
-                middle_ledger=ledgers.get(middle.run_id, ()) if middle else (),
-                middle_precision=precisions.get(middle.run_id) if middle else None,
-                items=items.get(run_id),
-                against=against,
-                verdict=verdicts.get((against.run_id, run_id), "") if against else "",
-            ),
-        )
+        verdict = verdicts.get((against.run_id, run_id), "") if against else ""
+        own = (numbers[run_id], *gold(run_id))
+        yield row.run.system, Part(board, row, *own, middle, *of_middle, items.get(run_id), against, verdict)
 
 
 def _verdicts(board: Board) -> dict[tuple[str, str], str]:
@@ -149,8 +134,7 @@ def _numbers(board: Board) -> Mapping[str, list[Number]]:
             median = median_of.get((name, value))
             for run_id, numbers in found.items():
                 if cell := cells.get((run_id, name, value)):
-                    number, interval = cell.average(board.average), cell.interval(board.average)
-                    numbers.append(Number(title, value, number, interval, median, cell.n))
+                    numbers.append(Number(title, value, cell, board.average, median))
     return found
 
 
@@ -209,6 +193,5 @@ def _value(row: Row, metric: str, k: int) -> float | None:
 
 
 def _beside(of: Callable[[Row], float | None], row: Row, compared: list[Row]) -> tuple[float | None, float | None]:
-    """A system's number and the median of those of all."""
     known = [number for one in compared if (number := of(one)) is not None]
     return of(row), median(known) if known else None

@@ -23,9 +23,6 @@
 
   // Every item's number; NaN where it has none.
   function numbers(column, n) {
-    if (column.own) {
-      return bytes(column.own).then((buffer) => new Float64Array(buffer));
-    }
     return Promise.all([bytes(column.values), whole(column.codes, n)]).then(([buffer, codes]) => {
       const values = new Float64Array(buffer);
       const found = new Float64Array(n);

@@ -58,7 +58,10 @@ def browser() -> Iterator[Browser]:
     except ImportError:
         wanting("no Playwright: pip install -r requirements-dev.txt")
     with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=executable, args=FLAGS)
+        # The pictures' converter has this process do without the machine's fonts.
+        own: dict[str, str | float | bool] = {**os.environ}
+        own.pop("FONTCONFIG_FILE", None)
+        started = playwright.chromium.launch(executable_path=executable, args=FLAGS, env=own)
         yield started
         started.close()
 

@@ -43,7 +43,8 @@ def write_hostile(lake: Lake) -> Lake:
         "primary": {"granularity": "file", "metric": "file_f1", "k": 0, "aggregate": "macro"},
     }  # fmt: skip
     write(lake, "protocols", [row(PROTOCOL, rules, meaning=ATTACK, title=ATTACK)], **add)
-    write(lake, "metrics", [row("file_coverage", METRIC, meaning=ATTACK, title=ATTACK)], **add)
+    metrics = [row("file_coverage", METRIC, meaning=ATTACK, title=ATTACK), row("file_f1", METRIC)]
+    write(lake, "metrics", metrics, **add)
     write(lake, "retrievers", [row(ATTACK, {}, meaning=ATTACK, title=ATTACK)], **add)
     _write_items(lake)
     for place, (system, value) in enumerate(SYSTEMS.items()):

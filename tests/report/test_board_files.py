@@ -62,7 +62,7 @@ def test_a_shortened_number_is_shown_as_the_whole_one() -> None:
 
 def test_a_measures_file_has_each_runs_numbers_in_each_slice(small: Lake) -> None:
     board, reference = board_of(small)
-    files = board_files(small, board, reference)
+    files = board_files(board, reference)
     measures = {f"chunking-v1/chunk-{metric}-{k}" for metric, k in MEASURES}
     assert set(files) == {f"boards/repoeval/{name}.js" for name in {"chunking-v1", "chunking-v1/costs", *measures}}
     text = files["boards/repoeval/chunking-v1/chunk-ndcg-10.js"].decode()

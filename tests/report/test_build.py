@@ -18,8 +18,6 @@ from tests.changed_code import changed
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import (
     CHUNKING,
-    SYSTEMS,
-    TARGET,
     aggregated,
     run_id,
     write,
@@ -33,21 +31,6 @@ pytestmark = pytest.mark.slow
 
 def files(site: Path) -> dict[str, bytes]:
     return {path.relative_to(site).as_posix(): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
-
-
-def lines(site: Path) -> set[tuple[str, int, str]]:
-    """Every line of every page but for the footer, whose hashes name the build."""
-    found = set()
-    for path in site.rglob("*.html"):
-        text = re.sub(r"<footer>.*?</footer>", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-        found |= {(path.name, number, line) for number, line in enumerate(text.splitlines())}
-    return found
-
-
-def test_two_builds_of_one_lake_are_byte_identical(small: Lake, tmp_path: Path) -> None:
-    build(small, tmp_path / "a")
-    build(small, tmp_path / "b" / "deeper")
-    assert files(tmp_path / "a") == files(tmp_path / "b" / "deeper")
 
 
 def test_two_lakes_of_one_content_give_one_site(small: Lake, tmp_path: Path) -> None:
@@ -211,35 +194,6 @@ def test_a_benchmark_without_protocols_still_has_its_page(tmp_path: Path) -> Non
         lake.remove(part)
     build(lake, tmp_path / "site")
     assert "not run" in (tmp_path / "site" / "repoeval.html").read_text(encoding="utf-8")
-
-
-def test_one_changed_value_changes_its_own_places_and_no_other(small: Lake, tmp_path: Path) -> None:
-    system = "fixed-nws-1500+jaccard"
-    build(small, tmp_path / "a")
-    # Still third among the systems, so that no row moves.
-    write_scores(small, system, TARGET, SYSTEMS[system][1] + 0.05, fingerprint="changed")
-    build(small, tmp_path / "b")
-    gone, come = lines(tmp_path / "a") - lines(tmp_path / "b"), lines(tmp_path / "b") - lines(tmp_path / "a")
-    # The page of the reference holds itself against the first of the others, which this one is under that protocol.
-    own, beside = "fixed-nws-1500-jaccard.html", "fixed-nws-1500-own-file.html"
-    boards = {"repoeval.html", "repoeval-all.html"}
-    assert {name for name, _, _ in gone | come} == {"data.html", own, beside, *boards}
-    for page in (own, beside):
-        assert any("0.388" in line for name, _, line in come if name == page)
-    come = {one for one in come if one[0] not in (own, beside)}
-    for page in boards:
-        # Shades run from the least to the greatest, and lines lie beside it, which this one is.
-        board_lines = [line for name, _, line in come if name == page and "The stronger the colour" not in line]
-        assert all("jaccard" in line or re.search('class="(h[0-8]|marks)|--m1:', line) for line in board_lines)
-        assert any("0.388" in line for line in board_lines)
-    for name, _, line in come:
-        # On the Data page: a file's size and hash, the sum of sizes, first rows.
-        assert name in boards or re.search(r"(aggregates|scores)\.parquet|in all|<tr><th", line), line
-    a, b = files(tmp_path / "a"), files(tmp_path / "b")
-    loaded = {name for name in a if name.startswith("boards/") and a[name] != b[name]}
-    # The verdicts of its views lie beside its numbers.
-    of_numbers = {name for name in a if name.startswith("boards/repoeval/target-v1/chunk-")}
-    assert loaded == {"boards/repoeval/target-v1.js", *of_numbers}
 
 
 def test_a_metric_that_is_better_when_lower_is_ordered_so(small: Lake, tmp_path: Path) -> None:

@@ -12,9 +12,6 @@ import pytest
 
 from lake.errors import Exit
 from lake.store import Lake
-from tests.report.small_lake import run_id
-from tests.report.test_build import MEASURED
-from tests.tiny import command
 
 pytestmark = pytest.mark.slow
 
@@ -48,14 +45,6 @@ def test_a_skipped_build_loads_neither_altair_nor_jinja(small: Lake, tmp_path: P
     assert done.returncode == 0, done.stderr
 
 
-def test_an_empty_lake_is_told_in_a_few_lines(tmp_path: Path) -> None:
-    done = report("--lake", tmp_path / "none", "--site", tmp_path / "site")
-    assert done.returncode == Exit.MISSING
-    assert "make ingest evaluate" in done.stderr
-    assert "Traceback" not in done.stderr
-    assert len(done.stderr.splitlines()) <= 10
-
-
 @pytest.mark.parametrize(("what", "name"), [("pages", "leaderboard"), ("formats", "trec")])
 def test_list_says_what_there_is(what: str, name: str) -> None:
     done = report("list", what, "--format", "json")
@@ -66,35 +55,6 @@ def test_an_unknown_listing_asks_did_you_mean() -> None:
     done = report("list", "page")
     assert done.returncode == Exit.USAGE
     assert "Did you mean 'pages'?" in done.stderr
-
-
-def test_export_writes_a_file(small: Lake, tmp_path: Path) -> None:
-    run = run_id("fixed-nws-1500+bm25-okapi")
-    done = report("export", run, "--format", "trec", "-o", tmp_path / "run.trec", "--lake", small.root)
-    assert (done.returncode, done.stdout) == (0, "")
-    assert len((tmp_path / "run.trec").read_text().splitlines()) == 10
-
-
-def test_two_lakes_made_apart_give_sites_that_differ_in_costs_alone(tmp_path: Path) -> None:
-    sites = []
-    for name in ("one", "two"):
-        lake, site = tmp_path / name / "lake", tmp_path / name / "site"
-        asked = ("--source", "sample", "--chunkers", "whole-file", "--lake", lake)
-        assert command("ingest", "contextbench", "repoeval", *asked).code in (0, 5)
-        assert command("evaluate", "--systems", "*+bm25*,sample-*", "--lake", lake).code == 0
-        assert command("report", "--lake", lake, "--site", site).code == 0
-        sites.append({path.relative_to(site).as_posix(): path.read_bytes() for path in site.rglob("*.*")})
-    one, two = sites
-    assert one.keys() == two.keys()
-    boards = {f"{name}{part}.html" for name in ("contextbench", "repoeval") for part in ("", "-all")}
-    costs = {name for name in one if name.endswith("/costs.js")}
-    with_costs = {"data/costs.parquet", "data.html", "manifest.json"} | boards | costs
-    measured = {name for name in one if name.startswith("figures/") and "-time." in name}
-    systems = {name for name in one if name.startswith("systems/")}
-    assert {name for name in one if one[name] != two[name]} <= with_costs | measured | systems
-    for name in boards | systems:
-        assert MEASURED.sub(b"", one[name]) == MEASURED.sub(b"", two[name])
-    assert all(MEASURED.findall(one[name]) for name in boards)
 
 
 def test_a_damaged_part_of_the_lake_is_named(lake_folder: Path, tmp_path: Path) -> None:

@@ -9,13 +9,13 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
+from markupsafe import Markup
 
 from report.charts.converter import Drawing
 from report.charts.curves import Curve, Spot, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, light_colours
 from report.charts.scores import Point, forest_chart, score_chart
 from report.entities import KINDS
-from report.render import markup
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),
@@ -26,7 +26,7 @@ POINTS = [
 
 def figure(title: str = "Line F1") -> Figure:
     rows = [(point.label, point.value, point.low) for point in POINTS]
-    picture = markup(score_chart(POINTS, "Line F1", "a name"))
+    picture = Markup(score_chart(POINTS, "Line F1", "a name"))
     return Figure("a/scores", title, "RepoEval (sample), 2 items", picture, ("system", "value", "low"), rows)
 
 

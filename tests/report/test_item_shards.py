@@ -71,8 +71,8 @@ def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -
     lake = write_item_lake(tmp_path / "lake")
     facts = Facts(lake)
     roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
-    items = roster.items(lake)
-    known = spans_by_item(lake, roster, items, roster.gold(lake, items))
+    items = roster.items
+    known = spans_by_item(roster)
     systems = [run.system for run in roster.runs]
     number = items["item_id"].to_list().index(item_id(1))
     found = known.row(by_predicate=pl.col("item") == number, named=True)
@@ -153,9 +153,8 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
     lake = write_item_lake(tmp_path / "lake")
     facts = Facts(lake)
     roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
-    items = roster.items(lake)
-    classes = classes_of(lake, roster).collect()
-    of = {which: chosen(roster, items, classes, which)[0] for which in ItemText}
+    classes = classes_of(roster)
+    of = {which: chosen(roster, classes, which)[0] for which in ItemText}
     # Item 2 is from a repository whose licence nobody knows, item 3 cannot be scored.
     licensed = {item_id(number) for number in range(7) if number not in {2, 3}}
     asked = {which: set(found["item_id"]) for which, found in of.items()}
@@ -163,14 +162,14 @@ def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> 
     # Where one of the two systems shown first found most, and the other did not.
     lost = pl.when((pl.col("run") == roster.runs.index(roster.usual[0])) & (pl.col("item_id") == item_id(4))).then(1)
     flipped = classes.with_columns(pl.coalesce(lost, "class").alias("class"))
-    assert chosen(roster, items, flipped, ItemText.FLIPS)[0]["item_id"].to_list() == [item_id(4)]
+    assert chosen(roster, flipped, ItemText.FLIPS)[0]["item_id"].to_list() == [item_id(4)]
 
-    texts = texts_by_item(lake, roster, items, roster.gold(lake, items), of[ItemText.FULL])
+    texts = texts_by_item(roster, of[ItemText.FULL])
     files = json.loads(texts.row(by_predicate=pl.col("item_id") == item_id(1), named=True)["files"])
     assert [(file["path"], len(file["lines"])) for file in files] == [("a.py", 28), ("b.py", 20)]
     lines = TEXTS["b.py"].split("\n")
     for number, is_gold, words in files[1]["lines"]:
         assert is_gold
         assert "".join(text for _, text in words) == lines[number - 1]
-    nothing = texts_by_item(lake, roster, items, roster.gold(lake, items), of[ItemText.NONE])
+    nothing = texts_by_item(roster, of[ItemText.NONE])
     assert nothing.is_empty()

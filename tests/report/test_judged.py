@@ -171,7 +171,7 @@ def test_chunks_of_the_same_lines_are_told_apart(lake: Lake, tmp_path: Path) -> 
         ]
         frame = frame.sort("sha256", "chunk_no").with_columns(moved)
         copy.write("chunks", frame, part=part.name, fingerprint="cut within lines", chunker="window-4-2")
-    run = ExportedRun.of(copy, str(copy.read("runs").filter(system="mine")["run_id"][0]))
+    run = ExportedRun(copy, str(copy.read("runs").filter(system="mine")["run_id"][0]))
     chunks = run.chunks
     assert not chunks.select("pool_id", "document").is_duplicated().any()
     second = chunks.filter(chunk_no=1)["document"]

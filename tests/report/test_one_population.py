@@ -125,10 +125,11 @@ def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(hom
     facts = Facts(lake)
     shown = [each.text for each in page.all("p") if "verdict" in (each.attributes.get("class") or "")]
     for place, benchmark in enumerate(facts.benchmarks):
-        verdict = board_verdict(build_board(facts, facts.boards(benchmark)[0]))
+        board = build_board(facts, facts.boards(benchmark)[0])
+        verdict = board_verdict(board)
         systems = {run.run_id: run.system for run in facts.runs}
         assert verdict.sentence(systems.__getitem__) == list(summary(lake, benchmark))[1].strip()
-        assert shown[place] == sentence(facts, verdict)
+        assert shown[place] == sentence(board, verdict)
         assert verdict.nothing or f"{abs(verdict.delta):.2f}" in shown[place]
     bars = [each for each in page.all("div") if each.attributes.get("class") == "bar"]
     widths = [

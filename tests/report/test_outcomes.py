@@ -14,6 +14,7 @@ import pytest
 
 from lake.store import Lake
 from report import outcomes
+from report.addresses import run_key
 from report.facts import Facts
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import CLASSES
@@ -44,20 +45,17 @@ def whole(text: str, n: int) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
 
 def decoded(column: Column, n: int) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
     """As `site/static/outcomes.js` reads numbers."""
-    if "own" in column:
-        return np.frombuffer(unpacked(column["own"]), "<f8")
     values = np.array([np.nan, *np.frombuffer(unpacked(column["values"]), "<f8")])
     return values[whole(column["codes"], n)]
 
 
 @pytest.mark.parametrize(
-    ("n_different", "width"), [(3, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 8)], ids=lambda each: str(each)
+    ("n_different", "width"), [(3, 1), (255, 1), (256, 2), (65_535, 2), (65_536, 4)], ids=lambda each: str(each)
 )
 def test_numbers_are_had_again_exactly_in_as_few_bytes_as_they_need(n_different: int, width: int) -> None:
     values = [None, *(1 / (3 + place) for place in range(n_different)), None, 1 / 3]
     column = numbers(pl.Series(values, dtype=pl.Float64))
-    codes = column.get("codes") or column["own"]
-    assert len(unpacked(str(codes))) == len(values) * width
+    assert len(unpacked(str(column["codes"]))) == len(values) * width
     found = decoded({key: str(text) for key, text in column.items()}, len(values))
     np.testing.assert_array_equal(found, np.array(values, dtype=float))
 
@@ -89,8 +87,8 @@ def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
     facts = Facts(lake)
     chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
-    assert outcomes_of(lake, facts, target) is None
-    found = outcomes_of(lake, facts, chunking)
+    assert outcomes_of(target) is None
+    found = outcomes_of(chunking)
     assert found is not None
     assert [row.run.system for row in found.rows] == ["fixed-nws-1500+jaccard", LIMITED]
 
@@ -127,9 +125,9 @@ def check(lake: Lake) -> None:
     facts = Facts(lake)
     n_pairs = 0
     for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
-        found = outcomes_of(lake, facts, board)
+        found = outcomes_of(board)
         assert found is not None
-        files = {path: given(content) for path, content in files_of(lake, found, {})}
+        files = {path: given(content) for path, content in files_of(found, {})}
         said = files[f"{found.name}.js"]
         n = int(str(said["n"]))
         ranges: list[list[object]] = json.loads(unpacked(str(said["ids"])))
@@ -137,8 +135,8 @@ def check(lake: Lake) -> None:
         granularity, metric, k = board.primary.measure
         scores = lake.scan("scores", protocol=board.protocol.name).filter(granularity=granularity, metric=metric, k=k)
         values = []
-        for key, row in zip(found.keys, found.rows, strict=True):
-            run = files[f"{found.name}/{key}.js"]
+        for row in found.rows:
+            run = files[f"{found.name}/{run_key(row.run.run_id)}.js"]
             stored = scores.filter(run_id=row.run.run_id).select("item_id", "value").collect()
             mine = decoded(run["value"], n)  # type: ignore[arg-type]  # a column
             expected = found.items.join(stored, on="item_id", how="left", maintain_order="left")["value"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -220,66 +219,10 @@ def test_no_query_text_is_published(built: Path) -> None:
         assert not path.is_file() or b"secret_prompt" not in path.read_bytes(), path
 
 
-def test_hostile_names_are_text(built: Path, pages: dict[str, Element]) -> None:
-    for name, page in pages.items():
-        text = (built / name).read_text(encoding="utf-8")
-        assert "\u202e" not in text, name
-        assert "\x00" not in text, name
-        assert not [each for each in page.all("img") if each.attributes.get("src") == "x"], name
-    assert HOSTILE_SHOWN in pages["index.html"].text
-
-
-def test_every_page_has_the_policy_and_nothing_inline_that_runs(pages: dict[str, Element]) -> None:
-    for name, page in pages.items():
-        policies = [each.attributes["content"] for each in page.all("meta") if "http-equiv" in each.attributes]
-        assert policies == [CSP], name
-        assert all(each.attributes.get("src") and not each.text for each in page.all("script")), name
-        handlers = [key for each in page.all() for key in each.attributes if key.startswith("on")]
-        assert handlers == [], name
-        assert not [each for each in page.all("script") if each.attributes.get("type") == "module"], name
-
-
-def test_nothing_is_loaded_from_elsewhere(built: Path, pages: dict[str, Element]) -> None:
-    for name, page in pages.items():
-        places = [each.attributes.get(key) for each in page.all() for key in ("src", "href")]
-        assert [place for place in places if place and re.match(r"(?:[a-z]+:)?//|/|data:", place)] == [], name
-        styles = " ".join(each.attributes.get("style") or "" for each in page.all())
-        assert "url(" not in styles, name
-    for style in (built / "static").glob("*.css"):
-        assert "url(" not in style.read_text(encoding="utf-8")
-        assert "@import" not in style.read_text(encoding="utf-8")
-
-
-def test_every_link_and_anchor_resolves(built: Path, pages: dict[str, Element]) -> None:
-    anchors = {name: {each.attributes.get("id") for each in page.all()} for name, page in pages.items()}
-    for name, page in pages.items():
-        for each in page.all():
-            place = each.attributes.get("href") or each.attributes.get("src")
-            if not place:
-                continue
-            parts = urlsplit(place)
-            target = (built / name).parent / unquote(parts.path) if parts.path else built / name
-            assert target.is_file(), f"{name}: {place}"
-            # What holds a sign of equality is the state of a view, which scripts read.
-            if parts.fragment and "=" not in parts.fragment:
-                assert unquote(parts.fragment) in anchors[target.resolve().relative_to(built.resolve()).as_posix()], (
-                    f"{name}: {place}"
-                )
-        for each in page.all():
-            labels = (each.attributes.get("aria-labelledby") or "").split()
-            assert set(labels) <= anchors[name], f"{name}: {labels}"
-
-
 def test_ids_are_unique(pages: dict[str, Element]) -> None:
     for name, page in pages.items():
         ids = [each.attributes["id"] for each in page.all() if "id" in each.attributes]
         assert len(ids) == len(set(ids)), name
-
-
-def test_every_head_has_a_scope_and_every_table_a_caption(pages: dict[str, Element]) -> None:
-    for name, page in pages.items():
-        assert all(each.attributes.get("scope") for each in page.all("th")), name
-        assert all(len(each.all("caption")) == 1 for each in page.all("table")), name
 
 
 def test_every_row_has_as_many_cells_as_heads(pages: dict[str, Element]) -> None:
@@ -290,15 +233,6 @@ def test_every_row_has_as_many_cells_as_heads(pages: dict[str, Element]) -> None
                 for row in each.all("tr")
             }
             assert len(widths) == 1, f"{name}: {each.all('caption')[0].text}"
-
-
-def test_pages_are_light(built: Path) -> None:
-    def weight(page: str) -> int:
-        files = [page, *(path.relative_to(built).as_posix() for path in (built / "static").iterdir())]
-        return sum((built / name).stat().st_size for name in files)
-
-    assert weight("index.html") <= 200_000
-    assert weight("repoeval.html") <= 350_000
 
 
 def test_a_board_that_no_system_leads_says_why(pages: dict[str, Element]) -> None:

@@ -10,7 +10,7 @@ import polars as pl
 from report.build import build
 from report.charts.curves import Curve, size_chart
 from tests.report.html import Element, parse, table
-from tests.report.small_lake import TARGET, aggregated, run_id, write_lake
+from tests.report.small_lake import TARGET, aggregated, run_id, write, write_lake
 
 SWEEP = {
     f"{family}-{size}+{retriever}": 0.1 * place + (0.4 if retriever == "oracle" else 0.0)
@@ -23,6 +23,8 @@ OTHERS = {"syntax-300+bm25-okapi": 0.5, "syntax-600+bm25-okapi": 0.6, "window-20
 def page(folder: Path, systems: Mapping[str, float]) -> Element:
     """The page of a lake in which systems have these values of F1 by lines, under the first protocol."""
     lake = write_lake(folder / "lake", dict.fromkeys(systems, (0.5, 0.5)))
+    metrics = lake.read("metrics").to_dicts()
+    write(lake, "metrics", [*metrics, {**metrics[0], "name": "line_f1"}])
     for system, value in systems.items():
         (part,) = aggregated(lake, run_id(system))
         rows = lake.scan_parts([part], "aggregates").collect().drop("benchmark")

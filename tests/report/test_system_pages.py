@@ -42,7 +42,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
               "past_budget": 2.0, "seen": 0.0, "unreachable": 0.0, "no_answer": 0.0, "other_lines": 0.0,
               "not_returned": 0.0}  # fmt: skip
     write(small, "ledger", [ledger], benchmark="repoeval", protocol=CHUNKING, run_id=run_id(JACCARD))
-    found = items_of(small, board_of(small))
+    found = items_of(board_of(small))
     mine = found[run_id(JACCARD)]
     assert mine.against is not None
     assert mine.against.system == OWN_FILE
@@ -61,7 +61,7 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
 
 
 def test_differences_are_to_the_median_of_the_systems_without_baselines(small: Lake, pages: dict[str, Element]) -> None:
-    parts = dict(parts_of(small, board_of(small)))
+    parts = dict(parts_of(board_of(small)))
     median = sorted(SYSTEMS[name][0] for name in (JACCARD, WINDOWS, "fixed-nws-1500+bm25-okapi"))[1]
     mine = {number.value: number for number in parts[JACCARD].numbers}
     assert mine["all"].apart is not None
@@ -90,7 +90,11 @@ def with_lines(row: Row, coverage: float, precision: float, redundancy: float, a
         ("line", "line_redundancy", 0): replace(row.head, micro=redundancy),
         ("line", "line_auc", 0): replace(row.head, macro=auc, micro=None),
     }
-    return replace(row, cells={**row.cells, **numbers})
+    return Row(row.run, {**row.cells, **numbers}, row.primary, row.head.n, row.n_items)
+
+
+def with_rows(board: Board, *rows: Row) -> Board:
+    return Board(board.facts, board.protocol, board.slice, board.columns, rows)
 
 
 def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: Lake) -> None:
@@ -99,7 +103,7 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     usual = (0.5, 0.25, 0.2, 0.4)  # Two lines for each line of gold.
     broad = with_lines(first, 0.5, 0.25 / BREADTH, 0.2 + REDUNDANT, 0.4 * LATE)
     others = [with_lines(row, *usual) for row in (second, third)]
-    board = replace(board, rows=(broad, *others))
+    board = with_rows(board, broad, *others)
     assert profile(board, broad) == (
         "Broad search: 3.0 lines returned for each line of gold, 2.0 the median system; "
         "inefficient reading: 30 % of the lines seen again, 20 % the median; "
@@ -107,7 +111,7 @@ def test_the_profile_follows_from_fixed_thresholds_against_the_medians(small: La
     )
     assert profile(board, others[0]).startswith("Balanced search: 2.0 lines")
     narrow = with_lines(first, 0.5, 0.25 * BREADTH, 0.2 - REDUNDANT, 0.4 / LATE)
-    said = profile(replace(board, rows=(narrow, *others)), narrow)
+    said = profile(with_rows(board, narrow, *others), narrow)
     assert [word in said for word in ("Narrow search", "; efficient reading", "; early")] == [True] * 3
     # A board without such metrics has none.
     assert profile(board_of(small), first) == ""

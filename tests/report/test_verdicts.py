@@ -48,7 +48,7 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
     ]
     write(lake, "comparisons", rows, benchmark="repoeval", protocol=CHUNKING)
     facts = Facts(lake)
-    concluded = sentences(lake, build_board(facts, facts.protocols[CHUNKING]))
+    concluded = sentences(build_board(facts, facts.protocols[CHUNKING]))
     assert {name: list(of) for name, of in concluded.items()} == {
         "ndcg@10": ["repo=acme/one", "subset=function-2k"],
         "recall@10": ["subset=function-2k"],
