@@ -105,7 +105,9 @@ class Stored:
         self.download, self.path = download, path.relative_to(site).as_posix()
         self.n_rows, self.n_bytes, self.sha256 = _n_rows(path), path.stat().st_size, sha256_of_file(path)
         stored = pl.scan_parquet(path)
-        self.columns = [(name, str(kind)) for name, kind in stored.collect_schema().items()]
+        of_table = table(download.table)
+        schema = stored.collect_schema()
+        self.columns = [(name, str(kind), of_table.column_meaning(name)) for name, kind in schema.items()]
         self.first = stored.head(FIRST_ROWS).collect().rows()
 
 
@@ -118,7 +120,10 @@ def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Sto
         if not download.if_any or lake.parts(download.table):
             frame, note = _published(lake, download, _frame(lake, download, systems))
             shown = replace(download, note=f"{download.note} {note}".strip())
-            metadata = {**said, "goldspan.meaning": shown.meaning}
+            columns = {
+                f"goldspan.column.{name}": table(shown.table).column_meaning(name) for name in frame.collect_schema()
+            }
+            metadata = {**said, "goldspan.meaning": shown.meaning, **columns}
             paths = _write(frame, site / FOLDER / f"{download.name}.parquet", metadata)
             stored += [Stored(shown, path, site) for path in paths]
     return stored

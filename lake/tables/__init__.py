@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Literal
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any, Literal
 
 import dataframely as dy
 import polars as pl
@@ -43,6 +45,11 @@ class Table:
     def meaning(self) -> str:
         """What a row is, in a sentence."""
         return (self.schema.__doc__ or "").strip()
+
+    def column_meaning(self, column: str) -> str:
+        """What a column of the table means."""
+        meanings = _meanings()
+        return str(meanings["of"].get(self.name, {}).get(column) or meanings["columns"][column])
 
     def checked(self, frame: pl.DataFrame) -> pl.DataFrame:
         """A frame of the table with its columns in the declared order.
@@ -114,6 +121,11 @@ TABLES: Mapping[str, Table] = {
     )
 }
 """Every declared table by name."""
+
+
+@cache
+def _meanings() -> dict[str, dict[str, Any]]:
+    return tomllib.loads(Path(__file__).with_name("meanings.toml").read_text(encoding="utf-8"))
 
 
 def table(name: str) -> Table:

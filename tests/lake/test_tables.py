@@ -11,6 +11,7 @@ import pytest
 
 from lake.errors import Exit, GoldspanError
 from lake.tables import TABLES, Table, declared_row, table
+from tests.data_dictionary import lines
 from tests.tiny import ROOT
 
 every_table = pytest.mark.parametrize("declared", TABLES.values(), ids=TABLES)
@@ -83,3 +84,7 @@ def test_importing_the_stages_runs_no_query() -> None:
     said = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert "python" in said.stdout
     assert "polars-0" not in said.stdout
+
+
+def test_every_column_has_a_meaning_and_the_docs_have_all_of_them() -> None:
+    assert (ROOT / "docs/tables.md").read_text() == "\n".join(lines()) + "\n"
