@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from report.leaderboard.board import Board
 from report.render import render
 from report.shown import visible
 
 
-@dataclass(frozen=True)
-class Recipe:
-    """Something to get out of the downloads: its anchor, what one gets, in short and in a sentence, and how."""
+def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[dict[str, object]]:
+    """Recipes for one board, given the files of two tables: scores by item and system, flips, the order.
 
-    name: str
-    title: str
-    meaning: str
-    snippets: Mapping[str, str]
-    """Library → the code."""
-
-
-def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[Recipe]:
-    """Recipes for one board, given the files of two tables: scores by item and system, flips, the order."""
+    Each has a name, a title, its meaning, and the code by library.
+    """
     granularity, metric, k = board.primary.measure
     # A system may have a run for each of several tasks.
     who = "run_id" if board.protocol.task else "system"
@@ -45,11 +36,12 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
         "flips": ("Flips between two systems", differ),
         "order": ("The leaderboard again", "The order of the board by its primary metric."),
     }
-    return [
-        Recipe(name, *words, {one: _written(f"{name}.{one}", values) for one in ("pandas", "polars", "DuckDB")})
-        for name, words in told.items()
-        if name != "flips" or len(names) > 1
-    ]
+    found: list[dict[str, object]] = []
+    for name, (title, meaning) in told.items():
+        snippets = {one: _written(f"{name}.{one}", values) for one in ("pandas", "polars", "DuckDB")}
+        if name != "flips" or len(names) > 1:
+            found.append({"name": name, "title": title, "meaning": meaning, "snippets": snippets})
+    return found
 
 
 def of_system(tables: Mapping[str, Sequence[str]], system: str) -> str:

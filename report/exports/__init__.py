@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import shutil
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,9 +20,10 @@ from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import latex, markdown
-from report.exports.writing import Written, check_output, write
 from report.facts import Facts
 from report.leaderboard.board import AVERAGES, Board
+
+Written = bytes | Mapping[str, bytes]
 
 TABLES: Mapping[str, tuple[str, list[str]]] = {
     "ranking": ("hits", ["item_id", "part", "step", "rank"]),
@@ -94,15 +98,61 @@ def export(
     if run is not None and replace(choice, benchmark="", protocol="") != Choice():
         message = "a run is exported whole: --slice, --metrics, --systems, --top choose boards"
         raise GoldspanError(message, code=Exit.USAGE)
-    check_output(output)
+    _check_output(output)
     if output is None and chosen.is_binary:
         message = f"{format_name} is not written to the terminal: give a file or folder with -o"
         raise GoldspanError(message, code=Exit.USAGE)
     run_id = run_named(lake, run, choice.benchmark, choice.protocol) if run else ""
     data = chosen.write(Export(lake, run_id, table, choice))
-    write(output, data)
+    _write(output, data)
     n_bytes = len(data) if isinstance(data, bytes) else sum(map(len, data.values()))
     return f"{output or 'stdout'}: {counted(n_bytes, 'byte')}"
+
+
+def _check_output(path: Path | None) -> None:
+    if path is None:
+        return
+    if not path.name or path.is_dir():
+        message = f"-o names no file: {str(path)!r}"
+        raise GoldspanError(message, hint="Leave it out to write to stdout.", code=Exit.USAGE)
+    if not path.parent.is_dir():
+        message = f"-o {path}: the folder {path.parent} does not exist"
+        raise GoldspanError(message, hint="Make it first, or name a file in another.", code=Exit.USAGE)
+
+
+def _write(path: Path | None, data: Written) -> None:
+    """Write to a file, to stdout, or the files of a folder that is not there yet: all or none.
+
+    A device, a pipe or a link is written to, never replaced.
+    """
+    is_file = isinstance(data, bytes)
+    beside = None if path is None else path.with_name(f".goldspan.{os.getpid()}.tmp")
+    try:
+        if path is None or beside is None:
+            assert isinstance(data, bytes)
+            sys.stdout.buffer.write(data)
+            sys.stdout.buffer.flush()
+        elif not isinstance(data, bytes):
+            for name, content in data.items():
+                (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                (beside / name).write_bytes(content)
+            beside.rename(path)
+        elif path.is_symlink() or (path.exists() and not path.is_file()):
+            path.write_bytes(data)
+        else:
+            beside.write_bytes(data)
+            beside.replace(path)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        message = f"the {'file' if is_file else 'folder'} could not be written: {error.strerror or error}"
+        hint = "Name one that is not there yet." if path and path.exists() and not is_file else ""
+        raise GoldspanError(message, where=str(path or "stdout"), hint=hint) from error
+    finally:
+        if beside and beside.is_dir():
+            shutil.rmtree(beside, ignore_errors=True)
+        elif beside:
+            beside.unlink(missing_ok=True)
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:

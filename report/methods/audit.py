@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import polars as pl
 
@@ -21,16 +20,6 @@ SIDES = (
     "Asked with", "Searched", "Gold", "Ranked by", "Gold of an item", "Items", "Repositories", "Languages", "Subsets",
     "Licence",
 )  # fmt: skip
-
-
-class Finding(NamedTuple):
-    """A flag of a benchmark's gold: in how many items, of how many spans or files, and what becomes of them."""
-
-    benchmark: str
-    what: str
-    n_items: str
-    n: str
-    then: str
 
 
 def side_of(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
@@ -75,8 +64,11 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     return f"in the middle {', '.join(parts)}"
 
 
-def findings(facts: Facts) -> list[Finding]:
-    """What items are flagged with, and why some cannot be scored, the most frequent first."""
+def findings(facts: Facts) -> list[tuple[str, str, str, str, str]]:
+    """What items are flagged with, and why some cannot be scored, the most frequent first.
+
+    By benchmark: what it is, of how many items, of how many spans or files, and what becomes of them.
+    """
     items = facts.lake.scan("items").select("benchmark", "gold_flags", "scorable", "why_not")
     flag = pl.col("gold_flags").str.split_exact(":", 1)
     flags = (
@@ -96,7 +88,7 @@ def findings(facts: Facts) -> list[Finding]:
         for benchmark, name, n_items, n in ordered.iter_rows():
             title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark
             what = f"not scorable: {name}" if then else FLAGS.get(name, name)
-            found.append(Finding(title, what, count(n_items), count(n), then or CONSEQUENCES.get(name, "")))
+            found.append((title, what, count(n_items), count(n), then or CONSEQUENCES.get(name, "")))
     return found
 
 

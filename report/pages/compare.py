@@ -10,8 +10,7 @@ from report.data_files import data_file, packed
 from report.facts import Facts
 from report.leaderboard.columns import cells_in
 from report.leaderboard.gold_ledger import CLASSES, precisions_of
-from report.leaderboard.pairs import COLUMNS, SENTENCES, pairs_of
-from report.leaderboard.verdicts import DIGITS, board_verdict
+from report.leaderboard.verdicts import COLUMNS, DIGITS, SENTENCES, board_verdict, pairs_of
 from report.outcomes import Outcomes, files_of, outcomes_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import visible

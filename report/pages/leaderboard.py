@@ -15,9 +15,8 @@ from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
-from report.leaderboard.pairs import beats_of
 from report.leaderboard.pictures import sizes_of, step_picture
-from report.leaderboard.verdicts import board_verdict, names_of, sentence
+from report.leaderboard.verdicts import beats_of, board_verdict, names_of, sentence
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import SCORE_DIGITS, slug
 from report.slices import MAX_VALUES

@@ -11,7 +11,7 @@ from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
 from report.entities import Run
-from report.leaderboard.pairs import pairs_of
+from report.leaderboard.verdicts import pairs_of
 from report.publisher import Material, Page, Publisher
 from report.shown import signed
 

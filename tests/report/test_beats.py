@@ -12,7 +12,7 @@ from report.charts.figures import files_of
 from report.facts import Facts
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
-from report.leaderboard.pairs import MOST_SYSTEMS, beats_of
+from report.leaderboard.verdicts import MOST_SYSTEMS, beats_of
 from tests.report.small_lake import write
 from tests.report.wide_lake import write_wide
 

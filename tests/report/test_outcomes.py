@@ -18,7 +18,7 @@ from report.addresses import run_key
 from report.facts import Facts
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import CLASSES
-from report.leaderboard.pairs import pairs_of
+from report.leaderboard.verdicts import pairs_of
 from report.outcomes import files_of, numbers, outcomes_of
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
