@@ -57,10 +57,16 @@ class Material:
 
 @dataclass(frozen=True)
 class Publisher:
-    """Makes the pages of one kind; `order` is its place in the navigation."""
+    """Makes the pages of one kind; `order` is its place in the navigation, `doc` its module's docstring."""
 
     name: str
     order: int
-    meaning: str
+    doc: str
     pages: Callable[[Material], Iterable[Page]]
     entries: Callable[[Facts], Sequence[Entry]] = lambda _: ()
+
+    @property
+    def meaning(self) -> str:
+        """What a reader finds there, in a sentence."""
+        text = self.doc.partition(": ")[2]
+        return text[0].upper() + text[1:]

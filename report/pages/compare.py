@@ -92,10 +92,4 @@ def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
     }
 
 
-PUBLISHER = Publisher(
-    name="compare",
-    order=60,
-    meaning="Two to six systems beside one another: verdicts, where they differ, and every item on which they do.",
-    entries=lambda _: [Entry("Compare", COMPARE)],
-    pages=_pages,
-)
+PUBLISHER = Publisher("compare", 60, __doc__, _pages, lambda _: [Entry("Compare", COMPARE)])

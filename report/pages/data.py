@@ -45,10 +45,4 @@ def _citation(project: Mapping[str, str]) -> str:
     return f"@software{{{project['name'].lower()},\n{lines}\n}}"
 
 
-PUBLISHER = Publisher(
-    name="data",
-    order=80,
-    meaning="Every table to download, how to read it, what was rejected, and how to cite.",
-    entries=lambda _: [Entry("Data", PATH)],
-    pages=_pages,
-)
+PUBLISHER = Publisher("data", 80, __doc__, _pages, lambda _: [Entry("Data", PATH)])

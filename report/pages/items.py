@@ -1,4 +1,4 @@
-"""Items: a list per benchmark, and of each item what is gold, what systems returned of it, and the sum that follows."""
+"""Items: every item: its gold, what each system returned of it, and the sum that makes the score."""
 
 from __future__ import annotations
 
@@ -126,10 +126,8 @@ def _first(listed: pl.DataFrame, classes: pl.DataFrame, run: int) -> list[dict[s
     return listed.filter("scorable").head(FIRST).join(found, on="item_id", how="left", maintain_order="left").to_dicts()
 
 
-PUBLISHER = Publisher(
-    name="items",
-    order=70,
-    meaning="Every item: its gold, what each system returned of it, and the sum that makes the score.",
-    entries=lambda facts: [Entry("Items", PATH)] if any(facts.boards(name) for name in facts.benchmarks) else [],
-    pages=_pages,
-)
+def _entries(facts: Facts) -> list[Entry]:
+    return [Entry("Items", PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
+
+
+PUBLISHER = Publisher("items", 70, __doc__, _pages, _entries)

@@ -1,4 +1,4 @@
-"""Leaderboard: a page per benchmark that opens with its answer and its table, and a plain page with every number."""
+"""Leaderboard: a page per benchmark: its answer, every system with interval, tie group and provenance; all numbers."""
 
 from __future__ import annotations
 
@@ -147,10 +147,8 @@ def _path(benchmark: str, suffix: str = "") -> str:
     return f"{slug(benchmark)}{suffix}.html"
 
 
-PUBLISHER = Publisher(
-    name="leaderboard",
-    order=10,
-    meaning="A page per benchmark: its answer, every system with interval, tie group and provenance; all numbers.",
-    entries=lambda facts: [Entry(benchmark.shown_name, _path(name)) for name, benchmark in facts.benchmarks.items()],
-    pages=_pages,
-)
+def _entries(facts: Facts) -> list[Entry]:
+    return [Entry(benchmark.shown_name, _path(name)) for name, benchmark in facts.benchmarks.items()]
+
+
+PUBLISHER = Publisher("leaderboard", 10, __doc__, _pages, _entries)

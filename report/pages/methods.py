@@ -1,4 +1,4 @@
-"""Methods: what was held against outside references and expectations, every protocol, metric and rule, and limits."""
+"""Methods: what was compared with outside references, what every protocol and metric is, what to know of intervals."""
 
 from __future__ import annotations
 
@@ -56,10 +56,4 @@ def _metrics(facts: Facts, boards: Sequence[Board]) -> Sequence[tuple[object, ..
     return [(facts.metrics[name], formula_of(name)) for name in names]
 
 
-PUBLISHER = Publisher(
-    name="methods",
-    order=85,
-    meaning="What was compared with outside references, what every protocol and metric is, what to know of intervals.",
-    entries=lambda _: [Entry("Methods", PATH)],
-    pages=_pages,
-)
+PUBLISHER = Publisher("methods", 85, __doc__, _pages, lambda _: [Entry("Methods", PATH)])

@@ -1,4 +1,4 @@
-"""Overview: the answer per benchmark with its interval, where the gold went, and every system on every benchmark."""
+"""Overview: the answer per benchmark with its interval, where the gold went, every system on every benchmark."""
 
 from __future__ import annotations
 
@@ -166,10 +166,4 @@ def _matrix(facts: Facts, boards: Mapping[str, Board | None]) -> list[tuple[Run,
     return [(run, [cell(system, name) for name in boards]) for system, run in systems.items()]
 
 
-PUBLISHER = Publisher(
-    name="overview",
-    order=0,
-    meaning="The answer per benchmark with its interval, where the gold went, every system on every benchmark.",
-    entries=lambda _: [Entry("Overview", PATH)],
-    pages=_pages,
-)
+PUBLISHER = Publisher("overview", 0, __doc__, _pages, lambda _: [Entry("Overview", PATH)])

@@ -1,4 +1,4 @@
-"""Pairs: every two systems of a board and what the test says of them, for those who read without scripts."""
+"""Pairs: every two systems of a benchmark with difference, interval and verdict, read without scripts."""
 
 from __future__ import annotations
 
@@ -89,9 +89,4 @@ def _apart(value: float | None) -> str:
     return shown if shown.strip("+−0.") else shown[1:]
 
 
-PAIRS = Publisher(
-    name="pairs",
-    order=61,
-    meaning="Every two systems of a benchmark with difference, interval and verdict, read without scripts.",
-    pages=_pages,
-)
+PAIRS = Publisher("pairs", 61, __doc__, _pages)

@@ -1,4 +1,4 @@
-"""Submit: how to hand in a result, what was handed in, a gate for one's own CI, and how to publish a site like this."""
+"""Submit: how to hand in a result, what was handed in, a gate for one's own CI, a site of one's own."""
 
 from __future__ import annotations
 
@@ -58,10 +58,4 @@ def _pages(material: Material) -> Iterator[Page]:
     )
 
 
-PUBLISHER = Publisher(
-    name="submit",
-    order=95,
-    meaning="How to hand in a result, what was handed in, a gate for one's own CI, a site of one's own.",
-    entries=lambda _: [Entry("Submit", PATH)],
-    pages=_pages,
-)
+PUBLISHER = Publisher("submit", 95, __doc__, _pages, lambda _: [Entry("Submit", PATH)])

@@ -1,4 +1,4 @@
-"""System: what one system is, its numbers by benchmark and slice, where the gold went, its items, and its making."""
+"""System: a page per system: what it is, its numbers by slice, where the gold went, its items, how it was made."""
 
 from __future__ import annotations
 
@@ -55,9 +55,4 @@ def _said(system: str, parts: Sequence[Part]) -> str:
     return f"{system} on {title} {score(first.row.number)}, {first.place}."
 
 
-SYSTEMS = Publisher(
-    name="systems",
-    order=90,
-    meaning="A page per system: what it is, its numbers by slice, where the gold went, its items, how it was made.",
-    pages=_pages,
-)
+SYSTEMS = Publisher("systems", 90, __doc__, _pages)

@@ -5,7 +5,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const KEPT = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "text-anchor"];
   const MOST_ROWS = 24;
-  // As report/charts/kinds.py has them.
+  // As KINDS in report/entities.py has them.
   const SHAPES = { retriever: "M-4.5 0a4.5 4.5 0 1 0 9 0a4.5 4.5 0 1 0-9 0Z", agent: "M-4-4H4V4H-4Z", baseline: "M0-5.5L5.5 0 0 5.5-5.5 0Z", oracle: "M0-5L5 4H-5Z", imported: "M-4-5L5 0-4 5Z" };
   const { element, number, signed, count, visible, csv, keep } = goldspan.outcomes;
 
