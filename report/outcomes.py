@@ -42,11 +42,6 @@ class Outcomes:
         self.items = _items(board, self.strata)
 
 
-def outcomes_of(board: Board) -> Outcomes | None:
-    """The outcomes of a board; None where there are no two runs that have values."""
-    return found if len((found := Outcomes(board)).rows) > 1 else None
-
-
 def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     """The scorable items of all strata, those of one together, numbers in ids by their size."""
     joined = [pl.col(name).fill_null("none") for name in board.slice[0].split("/")]

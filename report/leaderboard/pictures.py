@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from markupsafe import Markup
 
@@ -29,20 +28,6 @@ _BUDGET = 8_000
 """Which budget is taken where the board is ordered by a metric that depends on how files are cut."""
 
 NUMBER = ("value", "low", "high")
-
-
-@dataclass(frozen=True)
-class Steps:
-    """Coverage by step: the best systems' curves, and each row's coverage with its number of items.
-
-    Systems `without` steps are left out: chance is a mean over many orders.
-    """
-
-    granularity: str
-    figure: Figure
-    at: Sequence[int]
-    rows: Sequence[tuple[Row, Sequence[float], int]]
-    without: Sequence[str]
 
 
 def figure_of(
@@ -87,30 +72,35 @@ def score_picture(board: Board) -> Figure | None:
     return figure_of(board, f"scores-{average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
 
 
-def step_picture(board: Board) -> Steps | None:
-    """Coverage by step at the primary metric's granularity, the best systems drawn."""
-    granularity = board.primary.granularity
-    mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=granularity)
-    curves: Mapping[object, tuple[list[float], int]] = {
-        run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")
-    }
-    rows = [(row, *curves[row.run.run_id]) for row in board.every if row.run.run_id in curves]
-    drawn = _drawn([row for row, _, _ in rows if row.comparable])
-    if not drawn:
-        return None
-    lines = [Curve(row.run.system, curves[row.run.run_id][0], row.run.drawn) for row in drawn]
-    ends = "; ".join(f"{curve.label} {score(curve.values[0])} to {score(curve.values[-1])}" for curve in lines)
-    name = f"Line chart: mean {granularity} coverage of all that was seen, by step, of {len(lines)} systems: {ends}."
-    title = f"{granularity.capitalize()} coverage of all that was seen, by step"
-    numbers = [
-        (row.run.system, row.run.drawn, step, value, n)
-        for row, coverage, n in rows
-        for step, value in enumerate(coverage, 1)
-    ]
-    picture = step_chart(lines, f"{granularity.capitalize()} coverage", name)
-    figure = figure_of(board, "steps", title, picture, ("system", "kind", "step", "coverage", "n"), numbers)
-    without = [row.run.system for row in board.rows if row.run.run_id not in curves]
-    return Steps(granularity, figure, STEPS_SHOWN, rows, without)
+class Steps:
+    """Coverage by step at the primary metric's granularity: the best systems' curves, if any, and each row's coverage.
+
+    Systems `without` steps are left out: chance is a mean over many orders.
+    """
+
+    def __init__(self, board: Board) -> None:
+        self.granularity, self.at = board.primary.granularity, STEPS_SHOWN
+        mine = board.facts.steps.filter(protocol=board.protocol.name, granularity=self.granularity)
+        curves: Mapping[object, tuple[list[float], int]] = {
+            run_id: (group["coverage"].to_list(), group["n"][0]) for (run_id,), group in mine.group_by("run_id")
+        }
+        self.rows = [(row, *curves[row.run.run_id]) for row in board.every if row.run.run_id in curves]
+        self.without = [row.run.system for row in board.rows if row.run.run_id not in curves]
+        drawn = _drawn([row for row, _, _ in self.rows if row.comparable])
+        lines = [Curve(row.run.system, curves[row.run.run_id][0], row.run.drawn) for row in drawn]
+        self.figure = self._figure(board, lines) if lines else None
+
+    def _figure(self, board: Board, lines: Sequence[Curve]) -> Figure:
+        of = f"{self.granularity} coverage"
+        ends = "; ".join(f"{curve.label} {score(curve.values[0])} to {score(curve.values[-1])}" for curve in lines)
+        name = f"Line chart: mean {of} of all that was seen, by step, of {len(lines)} systems: {ends}."
+        numbers = [
+            (row.run.system, row.run.drawn, step, value, n)
+            for row, coverage, n in self.rows
+            for step, value in enumerate(coverage, 1)
+        ]
+        picture, title = step_chart(lines, of.capitalize(), name), f"{of.capitalize()} of all that was seen, by step"
+        return figure_of(board, "steps", title, picture, ("system", "kind", "step", "coverage", "n"), numbers)
 
 
 def _drawn(rows: Sequence[Row]) -> list[Row]:
@@ -129,39 +119,36 @@ class SizedLine:
         self.at: dict[int, tuple[float, float]] = {}
 
 
-@dataclass(frozen=True)
 class Sizes:
-    """A board's families of chunkers by size, of which `n_drawn` are in the figure."""
+    """A board's families of chunkers by size, of which `n_drawn` are in the figure.
 
-    column: Column
-    figure: Figure
-    n_drawn: int
-    sizes: Sequence[int]
-    lines: Sequence[SizedLine]
+    There is none where no family was run in three sizes, or every metric depends on how files are cut.
+    """
 
+    def __init__(self, board: Board) -> None:
+        self.column = _neutral(board)
+        self.lines = _lines(board, self.column) if self.column else []
+        self.sizes = sorted({size for line in self.lines for size in line.at})
+        drawn = _lines_drawn(self.lines, lower_is_better=bool(self.column and self.column.lower_is_better))
+        self.n_drawn = len(drawn)
+        has_system = any(not line.run.baseline for line in self.lines)
+        self.figure = self._figure(board, self.column, drawn) if self.column and has_system else None
 
-def sizes_of(board: Board) -> Sizes | None:
-    """The sweep over sizes; None where no family was run in three, or every metric depends on how files are cut."""
-    column = _neutral(board)
-    lines = _lines(board, column) if column else []
-    if column is None or all(line.run.baseline for line in lines):
-        return None
-    drawn = _lines_drawn(lines, lower_is_better=column.lower_is_better)
-    curves = []
-    for line in drawn:
-        places, values = zip(*sorted(line.at.values()), strict=True)
-        curves.append(Curve(line.name, values, line.run.drawn, places))
-    ends = "; ".join(
-        f"{curve.label} {score(curve.values[0])} at {count(curve.places[0])} to {score(curve.values[-1])} "
-        f"at {count(curve.places[-1])}"
-        for curve in curves
-    )
-    name = f"Line chart: {column.name} by the mean size of chunks, of {len(curves)} lines: {ends}."
-    numbers = [(line.name, line.run.drawn, size, *at) for line in lines for size, at in line.at.items()]
-    columns = ("chunkers and retriever", "kind", "size", "characters", "value")
-    picture = size_chart(curves, ("Non-whitespace characters per chunk", column.title), name)
-    figure = figure_of(board, "sizes", f"{column.title} by the size of chunks", picture, columns, numbers)
-    return Sizes(column, figure, len(drawn), sorted({size for line in lines for size in line.at}), lines)
+    def _figure(self, board: Board, column: Column, drawn: Sequence[SizedLine]) -> Figure:
+        curves = []
+        for line in drawn:
+            places, values = zip(*sorted(line.at.values()), strict=True)
+            curves.append(Curve(line.name, values, line.run.drawn, places))
+        ends = "; ".join(
+            f"{curve.label} {score(curve.values[0])} at {count(curve.places[0])} to {score(curve.values[-1])} "
+            f"at {count(curve.places[-1])}"
+            for curve in curves
+        )
+        name = f"Line chart: {column.name} by the mean size of chunks, of {len(curves)} lines: {ends}."
+        numbers = [(line.name, line.run.drawn, size, *at) for line in self.lines for size, at in line.at.items()]
+        columns = ("chunkers and retriever", "kind", "size", "characters", "value")
+        picture = size_chart(curves, ("Non-whitespace characters per chunk", column.title), name)
+        return figure_of(board, "sizes", f"{column.title} by the size of chunks", picture, columns, numbers)
 
 
 def _neutral(board: Board) -> Column | None:

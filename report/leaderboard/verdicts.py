@@ -13,7 +13,7 @@ from lake.catalog.references import reference_of
 from lake.catalog.unit import ITEM
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, Line, Verdict, verdict_on
 from report.addresses import compare_address
-from report.leaderboard.board import Board, Row
+from report.leaderboard.board import Board
 from report.shown import fixed, visible
 
 DIGITS = 2
@@ -142,28 +142,29 @@ class Cell(NamedTuple):
     address: str
 
 
-class Beats(NamedTuple):
-    """Who beats whom: the first MOST_SYSTEMS of `n_systems`, each with a cell per system from the second on."""
+class Beats:
+    """Who beats whom: the first systems and the best of each baseline, each with a cell per system from the second on.
 
-    lines: Sequence[tuple[Row, Sequence[Cell | None]]]
-    n_systems: int
-    is_of_items: bool
+    There is no line where no two were compared.
+    """
 
-
-def beats_of(board: Board) -> Beats | None:
-    """The table of a board's first systems and the best of each of its baselines; None where no two were compared."""
-    baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
-    chosen = {row.run.run_id for row in (*board.systems[:MOST_SYSTEMS], *baselines)}
-    rows = [row for row in board.rows if row.run.run_id in chosen]
-    ids = [row.run.run_id for row in rows]
-    pairs = pairs_of(board, ids, board.slice[1])
-    if pairs.is_empty():
-        return None
-    cells = {
-        (b, a): Cell(
-            fixed(delta, 2, sign=True), _MARKS.get(verdict, ""), compare_address(board.protocol.name, [ids[b], ids[a]])
-        )
-        for b, a, delta, verdict in pairs.select("b", "a", "delta", "verdict").iter_rows()
-    }
-    lines = [(row, [cells.get((place, other)) for other in range(1, len(rows))]) for place, row in enumerate(rows[:-1])]
-    return Beats([*lines, (rows[-1], [])], len(board.systems), ITEM in pairs["unit"])
+    def __init__(self, board: Board) -> None:
+        baselines = {row.run.retriever: row for row in reversed(board.rows) if row.run.baseline}.values()
+        chosen = [*board.systems[:MOST_SYSTEMS], *baselines]
+        rows = [row for row in board.rows if row in chosen]
+        ids = [row.run.run_id for row in rows]
+        pairs = pairs_of(board, ids, board.slice[1])
+        cells = {
+            (b, a): Cell(
+                fixed(delta, 2, sign=True),
+                _MARKS.get(verdict, ""),
+                compare_address(board.protocol.name, [ids[b], ids[a]]),
+            )
+            for b, a, delta, verdict in pairs.select("b", "a", "delta", "verdict").iter_rows()
+        }
+        self.n_systems, self.is_of_items = len(board.systems), ITEM in pairs["unit"]
+        self.lines = [
+            (row, [cells.get((place, other)) for other in range(1, len(rows))] if row is not rows[-1] else [])
+            for place, row in enumerate(rows)
+            if cells
+        ]

@@ -11,7 +11,7 @@ from report.facts import Facts
 from report.leaderboard.columns import cells_in
 from report.leaderboard.gold_ledger import CLASSES, precisions_of
 from report.leaderboard.verdicts import COLUMNS, DIGITS, SENTENCES, board_verdict, pairs_of
-from report.outcomes import Outcomes, files_of, outcomes_of
+from report.outcomes import Outcomes, files_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import visible
 from report.slices import title_of
@@ -21,7 +21,7 @@ MOST = 6
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
-    found = [one for board in material.every_board if (one := outcomes_of(board))]
+    found = [one for one in map(Outcomes, material.every_board) if len(one.rows) > 1]
     files: dict[str, bytes] = {}
     for outcomes in found:
         files |= files_of(outcomes, _said(facts, outcomes))

@@ -15,8 +15,8 @@ from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
-from report.leaderboard.pictures import sizes_of, step_picture
-from report.leaderboard.verdicts import beats_of, board_verdict, names_of, sentence
+from report.leaderboard.pictures import Sizes, Steps
+from report.leaderboard.verdicts import Beats, board_verdict, names_of, sentence
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import SCORE_DIGITS, slug
 from report.slices import MAX_VALUES
@@ -35,7 +35,7 @@ class Section:
         self.names = names_of(board)
         self.unbeaten = unbeaten(board, board.average)
         self.controls = Controls(board)
-        self.sizes, self.choices, self.costs = sizes_of(board), choices_of(board), Costs(board)
+        self.sizes, self.choices, self.costs = Sizes(board), choices_of(board), Costs(board)
         self.curves = self.costs.curves
         self.heats = heats_of(board)
         self.coverage = _coverage(board)
@@ -60,7 +60,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "digits": SCORE_DIGITS,
             "sections": sections,
             "has_runs": has_runs,
-            "beats": beats_of(sections[0].board) if sections else None,
+            "beats": Beats(sections[0].board) if sections else None,
             "pairs_path": pairs_path(name),
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
@@ -74,12 +74,10 @@ def _pages(material: Material) -> Iterator[Page]:
 
 
 def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[str, object]) -> Page:
-    plains = [
-        (section, plain_tables(section.board, section.reference), step_picture(section.board)) for section in sections
-    ]
+    plains = [(section, plain_tables(section.board, section.reference), Steps(section.board)) for section in sections]
     figures = [
         *(table.chart for _, tables, _ in plains for table in tables),
-        *(steps.figure for _, _, steps in plains if steps),
+        *(steps.figure for _, _, steps in plains),
         *(section.costs.by_time.figure for section in sections if section.costs.by_time),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"

@@ -12,7 +12,7 @@ from report.charts.figures import files_of
 from report.facts import Facts
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
-from report.leaderboard.verdicts import MOST_SYSTEMS, beats_of
+from report.leaderboard.verdicts import MOST_SYSTEMS, Beats
 from tests.report.small_lake import write
 from tests.report.wide_lake import write_wide
 
@@ -20,8 +20,7 @@ from tests.report.wide_lake import write_wide
 def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) -> None:
     facts = Facts(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     board = build_board(facts, facts.boards("repoeval")[0])
-    beats = beats_of(board)
-    assert beats is not None
+    beats = Beats(board)
     runs = [row.run for row, _ in beats.lines]
     assert beats.n_systems == 28
     assert sum(not run.baseline for run in runs) == MOST_SYSTEMS
@@ -48,7 +47,7 @@ def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:
     for part in lake.parts("comparisons"):
         part.path.unlink()
     facts = Facts(lake)
-    assert beats_of(build_board(facts, facts.boards("repoeval")[0])) is None
+    assert Beats(build_board(facts, facts.boards("repoeval")[0])).lines == []
 
 
 def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: Path) -> None:
