@@ -12,12 +12,10 @@ import sys
 import time
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 import evaluate.rank.pools
 import evaluate.selection
-from evaluate.retrievers import retrievers
 from evaluate.selection import Selection, asked_of
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
@@ -96,22 +94,6 @@ def test_small_pools_are_ranked_to_the_byte_as_one_by_one(
     assert stored(together, *MADE) == stored(alone, *MADE)
 
 
-def test_small_pools_of_the_real_rows_are_ranked_to_the_byte_as_one_by_one(
-    shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    systems = ",".join(
-        f"whole-file+{name}" for name, one in retrievers().items() if one.n_side_by_side > 1 and one.is_at_hand
-    )
-    lakes = [tmp_path / "together", tmp_path / "alone"]
-    for lake, small in zip(lakes, (evaluate.rank.pools.SMALL_POOL, 0), strict=True):
-        monkeypatch.setattr(evaluate.rank.pools, "SMALL_POOL", small)
-        limit = ("--limit", 150, "--chunkers", "whole-file")
-        assert command("ingest", "repobench-r", "--source", shared, "--lake", lake, *limit).code == 0
-        _evaluated(lake, "--systems", systems)
-    assert len(stored(lakes[0], "hits")) >= len(systems.split(","))
-    assert stored(lakes[0], *MADE) == stored(lakes[1], *MADE)
-
-
 @pytest.mark.usefixtures("_five_rows_a_part")
 def test_one_more_subset_leaves_every_part_of_the_other_alone(source: Path, tmp_path: Path) -> None:
     lake = _evaluated(_ingested(source, tmp_path / "lake", NAMES[:1]))
@@ -125,25 +107,6 @@ def test_one_more_subset_leaves_every_part_of_the_other_alone(source: Path, tmp_
     assert set(Lake(lake).read("runs")["n_items"]) == {40}
     # What the parts cost that were ranked before is known still.
     assert set(run_costs(Lake(lake)).collect()["n_queries"]) == {40}
-
-
-def test_a_part_that_is_gone_is_made_again_and_no_other_is_touched(lake: Path) -> None:
-    _evaluated(lake)
-    whole = stored(lake)
-    times = {path: (lake / path).stat().st_mtime_ns for path in whole}
-    store = Lake(lake)
-    run_id = store.read("runs").filter(pl.col("retriever") == "bm25-okapi")["run_id"].sort()[0]
-    gone = [part for part in store.parts("hits", run_id=run_id) if part.name == "python_cff-test-0001"]
-    assert len(gone) == 1
-    store.remove(gone[0])
-    _evaluated(lake)
-    assert stored(lake) == whole
-    changed = {path for path in whole if (lake / path).stat().st_mtime_ns != times[path]}
-    assert {path for path in changed if "costs" not in path} == {
-        path
-        for path in whole
-        if run_id in path and path.startswith(("hits", "run_items")) and "python_cff-test-0001" in path
-    }
 
 
 def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:

@@ -83,9 +83,6 @@ def _changed(before: dict[str, bytes], after: dict[str, bytes]) -> set[str]:
     return {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
 
 
-Made = dict[str, bytes]
-
-
 def test_every_chunker_runs_with_every_retriever_that_is_meant_to_run_unasked(lake_folder: Path) -> None:
     free = {name for name, one in retrievers().items() if one.runs_unnamed("repoeval/prompt")}
     assert _systems(lake_folder) == {f"{chunker}+{one}" for chunker in ("whole-file", "window-4-2") for one in free}
@@ -118,16 +115,6 @@ def test_a_run_asked_for_alone_leaves_the_others_alone(lake_folder: Path) -> Non
     before = stored(lake_folder)
     _evaluate(lake_folder, *ONE)
     assert stored(lake_folder) == before
-
-
-def test_equal_inputs_give_byte_equal_lakes(lake_folder: Path, tmp_path: Path) -> None:
-    # Evaluated in another order, in a folder of another name, in two goes.
-    lake = _ready(tmp_path / "other", build(tmp_path / "elsewhere/source"), chunkers=("window-4-2", "whole-file"))
-    _evaluate(lake, *ONE)
-    _evaluate(lake)
-    # What formats there are is told by the command that ingests, which one of the two was not made by.
-    told = {path: data for path, data in stored(lake_folder).items() if not path.startswith("formats/")}
-    assert stored(lake) == told
 
 
 def test_ranks_are_written_in_the_order_of_the_scores(lake_folder: Path) -> None:
@@ -175,27 +162,6 @@ def test_a_label_gives_runs_names_of_their_own(one_chunker: Path, source: Path, 
     labelled = _ready(tmp_path / "other", tmp_path / "labelled")
     _evaluate(labelled, *ONE)
     assert not set(_runs(one_chunker)["run_id"]) & set(_runs(labelled)["run_id"])
-
-
-def test_one_more_subset_keeps_the_rankings_of_the_other(
-    one_chunker: Path, source: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    put(source / "datasets" / task_file(context="4k"), jsonl(TASKS[:3]))
-    lake, one = one_chunker, source.parent / "one"
-    shutil.copytree(lake, one)
-    monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", 1)
-    before = stored(one, "hits", "run_items", "scores")
-    for each, at_once in ((one, 1), (lake, 2_000)):
-        monkeypatch.setattr(evaluate.selection, "ITEMS_AT_ONCE", at_once)
-        _ready(each, source, subsets=["function-4k"])
-        _evaluate(each)
-        assert set(_runs(each)["n_items"]) == {8}
-    after = stored(one, "hits", "run_items", "scores")
-    assert before.items() <= after.items()
-    # Parts so small share one, whose rankings are the same.
-    assert {part.name for part in Lake(lake).parts("hits")} == {"function-2k+1"}
-    key = ["run_id", "item_id", "part", "rank"]
-    assert Lake(one).read("hits").sort(key).equals(Lake(lake).read("hits").sort(key))
 
 
 def test_one_more_chunker_adds_its_runs_and_touches_no_other(one_chunker: Path, source: Path) -> None:

@@ -85,10 +85,6 @@ def _same(together: Ranked, alone: Ranked) -> None:
     assert (together.ties, together.failed) == (alone.ties, alone.failed)
 
 
-def test_the_short_way_is_taken_by_what_is_run_on_every_pool() -> None:
-    assert {"bm25-okapi", "jaccard-regex", "random"} <= set(LEXICAL)
-
-
 @pytest.mark.parametrize("name", LEXICAL)
 @pytest.mark.parametrize("tie", ["hash", "pool"])
 @settings(max_examples=60)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from evaluate.rank.hit_rows import cost_rows
 from evaluate.rank.ranking import Ranked, rank
-from evaluate.retrievers import Answer, Floats, Pool, Queries, Retriever, Scan, retrievers
+from evaluate.retrievers import Answer, Pool, Queries, Retriever, Scan, retrievers
 from lake.catalog.task import TieRule
 from lake.tables import table
 
@@ -65,12 +64,6 @@ def _order(ranked: Ranked, item_id: str = "item/0") -> list[int]:
     return hits["chunk"].to_list()
 
 
-def test_the_best_score_is_rank_1() -> None:
-    ranked = _rank(_given([[0.1, 0.9, 0.5]]), _pool(3), _queries())
-    assert _order(ranked) == [1, 2, 0]
-    assert ranked.hits["score"].to_list() == [0.9, 0.5, 0.1]
-
-
 @given(SCORES)
 def test_ranks_are_scores_descending_then_the_pools_order(scores: list[float]) -> None:
     found = [row for row in range(len(scores)) if not np.isnan(scores[row])]
@@ -114,13 +107,6 @@ def test_hash_ties_are_seeded_by_item_and_chunk() -> None:
     assert _order(first) != sorted(_order(first))
 
 
-def test_hash_ties_do_not_depend_on_the_other_chunks_or_queries() -> None:
-    alike = retrievers()["random"]
-    all_of_them = _order(_rank(alike, _pool(60), _queries(5), tie="hash"), "item/0")
-    fewer = _order(_rank(alike, _pool(30), _queries(1), tie="hash"))
-    assert fewer == [chunk for chunk in all_of_them if chunk < 30]
-
-
 def test_a_scorer_that_scores_everything_alike_is_chance_exactly() -> None:
     alike = _scorer(lambda pool, queries: np.full((len(queries), len(pool)), 7.0))
     pool, queries = _pool(40), _queries(3)
@@ -135,17 +121,6 @@ def test_chance_hits_as_often_as_the_hypergeometric_distribution_says(n: int, n_
     hit = hits.filter(pl.col("chunk") < n_relevant)["item_id"].n_unique() / n_items
     expected = 1 - np.prod([(n - n_relevant - drawn) / (n - drawn) for drawn in range(k)])
     assert abs(hit - expected) < 4 * (expected * (1 - expected) / n_items) ** 0.5
-
-
-def test_chance_puts_every_chunk_at_every_rank_about_as_often() -> None:
-    n, n_items = 12, 6000
-    hits = _rank(retrievers()["random"], _pool(n), _queries(n_items), tie="hash").hits
-    counts = hits.group_by("chunk", "rank").len()["len"]
-    assert len(counts) == n * n
-    expected = n_items / n
-    chi_squared = float(((counts - expected) ** 2).sum()) / expected
-    # (n - 1)² = 121 degrees of freedom: mean 121, deviation 15.6.
-    assert chi_squared < 121 + 5 * 15.6
 
 
 def _raise(error: Exception) -> Callable[[Pool, Queries], object]:
@@ -189,29 +164,6 @@ def test_a_retrievers_fault_fails_its_pools_items_and_no_others(
     )
     assert set(ranked.hits["item_id"]) == {"item/0", "item/1"}
     assert len(ranked.query_seconds) == 2
-
-
-def test_an_index_that_cannot_be_made_fails_its_pools_items() -> None:
-    def index(pool: Pool) -> Scan:
-        raise MemoryError
-
-    ranked = _rank(Retriever("x", "X", "X.", index), _pool(3), _queries())
-    line = index.__code__.co_firstlineno + 1
-    assert ranked.failed == {"item/0": f"tests/evaluate/rank/test_ranking.py:{line}: MemoryError: "}
-    assert ranked.hits.is_empty()
-    assert ranked.hits.schema == _rank(_given([[1.0]]), _pool(1), _queries()).hits.schema
-
-
-def test_an_index_that_does_not_say_its_size_is_a_fault_like_any_other() -> None:
-    @dataclass(frozen=True)
-    class Sizeless:
-        pool: Pool
-
-        def search(self, queries: Queries) -> Floats:
-            return np.zeros((len(queries), len(self.pool)))
-
-    ranked = _rank(Retriever("x", "X", "X.", Sizeless), _pool(3), _queries())  # type: ignore[arg-type] # the fault that is tested
-    assert ranked.failed["item/0"].startswith("tests/evaluate/rank/test_ranking.py: AttributeError: ")
 
 
 def test_a_query_that_could_not_be_answered_fails_alone() -> None:

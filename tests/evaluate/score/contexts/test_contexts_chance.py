@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import permutations
@@ -10,8 +9,7 @@ from itertools import permutations
 import polars as pl
 import pytest
 
-from evaluate.metrics import metrics_of
-from evaluate.score.contexts.chance import expected_coverage, has_closed_form
+from evaluate.score.contexts.chance import expected_coverage
 from evaluate.score.contexts.material import Material, Runs
 from lake.catalog.protocol import Protocol
 from lake.naming import RANKING
@@ -73,24 +71,3 @@ def test_coverage_in_closed_form_is_the_mean_of_every_order(protocol: Protocol, 
     # The published rules leave out the orders that begin with what no budget pays for.
     left_out = drawn(protocol, MIXED, [order for order in every if order[0] == WINDOWS[3]])
     assert left_out["value"].null_count() == (0 if protocol.name == CONTEXTS.name else left_out.height)
-
-
-def test_coverage_in_closed_form_is_within_the_error_of_drawn_orders() -> None:
-    files = {f"{name}.py": "12345678\n" * 60 for name in "abcdef"}
-    material = world(files, [("a.py", 3, 17), ("b.py", 40, 60)], [("a.py", 90, 200, "function", "f", "f")])
-    chunks = [View(path, start, start + 14) for path in files for start in range(1, 46, 5)]
-    draw = random.Random(7)
-    orders = [draw.sample(chunks, 20) for _ in range(2_000)]
-    both = closed(CONTEXTS, material, chunks, len(chunks)).join(
-        drawn(CONTEXTS, material, orders), on=KEY, suffix="_drawn"
-    )
-    assert both.height == 3 * 3 + 4
-    assert both.select(((pl.col("value") - pl.col("value_drawn")).abs() / pl.col("error")).max()).item() < 5
-    assert both["error"].min() > 0  # type: ignore[operator] # a float
-
-
-def test_which_numbers_of_contexts_need_no_drawing() -> None:
-    exact = {(metric.name, k) for metric, k in metrics_of(CONTEXTS) if has_closed_form(metric, k)}
-    assert exact == {(f"{of}_coverage", k) for of in ("file", "symbol", "span") for k in (5, 10, 20)} | {
-        (f"{of}_auc", 0) for of in ("file", "symbol", "span", "line")
-    }

@@ -56,19 +56,6 @@ def test_sizes_are_those_of_the_sets_of_places(seen: list[Row], gold: list[Row])
     check(seen, gold)
 
 
-def test_overlapping_touching_repeated_empty_whole_and_unsorted_intervals_count_once() -> None:
-    gold = [(0, 1, 5, 15), (0, 1, 15, 20), (0, 1, 10, 12)]
-    check([(0, 1, 8, 12), (0, 1, 0, 8), (0, 1, 8, 12), (0, 1, 6, 6), (0, 2, 0, LENGTH), (0, 3, 39, 40)], gold)
-
-
-def test_what_one_walk_holds_is_not_held_by_the_next() -> None:
-    check([(0, 1, 30, LENGTH), (2, 2, 0, 10)], [(2, 1, 0, 5), (0, 1, 0, 5)])
-
-
-def test_nothing_has_no_size() -> None:
-    check([], [])
-
-
 @given(st.lists(_ROW, max_size=10), st.sampled_from([0, 2]), st.integers(-1, LENGTH - 1))
 def test_a_place_is_held_since_the_first_step_that_holds_it(seen: list[Row], walk: int, place: int) -> None:
     found = held_since(walks(), spans(seen), np.array([walk]), np.array([place]))

@@ -70,11 +70,6 @@ def test_unresolved_files_count_among_the_predicted_or_not_at_all() -> None:
     assert of(PUBLISHED, world(), seen, "file_precision") == (1.0, 1.0, 1.0)
 
 
-def test_unresolved_files_count_at_no_other_granularity() -> None:
-    seen = answer([View("a.py", 3, 5), View("nowhere.py", 1, 90)])
-    assert both(world(), seen, "line_precision") == both(world(), seen, "span_precision") == (1.0, 1.0)
-
-
 def test_the_files_of_spans_are_predicted_files_or_not() -> None:
     seen = answer([View("a.py", 1, 2)])
     assert both(world(), seen, "file_coverage") == (1.0, 0.0)
@@ -194,13 +189,3 @@ def test_the_last_line_without_an_end_is_as_long_as_it_is_and_has_none_behind_it
     material = world({"a.py": "one\ntwo"}, gold=[("a.py", 2, 3)])
     for protocol in (CONTEXTS, PUBLISHED):
         assert of(protocol, material, answer([View("a.py", 1, 5)]), "span_coverage") == (1.0, 3.0, 3.0)
-
-
-def test_every_step_holds_what_all_before_it_held() -> None:
-    material = world(gold=[("a.py", 1, 4)])
-    steps = [[View("a.py", 1, 2)], [], [View("a.py", 2, 3), View("b.py", 1, 1)], [View("a.py", 1, 2)]]
-    seen = answer([View("a.py", 1, 1)], steps=steps)
-    for protocol in (CONTEXTS, PUBLISHED):
-        found = numbers(protocol, material, seen)
-        assert found["line_auc"] == (0.5 + 0.5 + 0.75 + 0.75) / 4
-        assert found["line_redundancy"] == 3 / 7

@@ -10,7 +10,6 @@ from evaluate.score.conformance import contexts, protocol_hash
 from evaluate.score.contexts.scoring import Scored, score_contexts
 from lake.catalog.benchmarks.contextbench import CONTEXTS, PUBLISHED
 from lake.catalog.protocol import DOCS, OFFICIAL, ContextRules, Protocol
-from lake.catalog.protocols import protocols
 
 # Which set of definitions is read is decided where they are read.
 RULES = [field.name for field in dataclasses.fields(ContextRules) if field.name != "symbols"]
@@ -36,10 +35,6 @@ def test_a_rule_is_part_of_the_seal_and_a_title_is_not(protocol: Protocol) -> No
     changed = dataclasses.replace(protocol.context, symbols=other.symbols)
     assert protocol_hash(dataclasses.replace(protocol, context=changed)) != protocol_hash(protocol)
     assert protocol_hash(dataclasses.replace(protocol, title="Another")) == protocol_hash(protocol)
-
-
-def test_only_contextbench_is_read_as_contexts() -> None:
-    assert {one.name for one in protocols().values() if one.context} == {CONTEXTS.name, PUBLISHED.name}
 
 
 def test_the_fixture_gives_both_rankings_and_agents_numbers_and_gaps() -> None:
