@@ -28,12 +28,10 @@ from evaluate.systems import PlannedRun, Run
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import CUT_OFFS, Protocol
 from lake.catalog.protocols import protocols_of
-from lake.catalog.task import Task
 from lake.lines import LineAxis
 from lake.make import Input, Product, product_of, write_by_run
 from lake.naming import GOLD_RUN
 from lake.relevance import RELEVANCE
-from lake.store import Lake
 
 
 class Scores(NamedTuple):
@@ -49,16 +47,6 @@ class Partition:
     """One part of the items, as one task asks it. Its pools, once read, are kept as long as it is."""
 
     asked: ItemPart
-
-    @property
-    def lake(self) -> Lake:
-        """Where from and where to."""
-        return self.asked.lake
-
-    @property
-    def task(self) -> Task:
-        """What is asked."""
-        return self.asked.task
 
     def run(self, runs: Sequence[PlannedRun]) -> None:
         """Rank the part for runs over one chunker's chunks and score it by the rules of rankings, as far as not done.
@@ -144,7 +132,7 @@ class Partition:
         are_own = pools.are_own(self.asked.queries)
         queries: dict[tuple[str, int], list[tuple[Pool, Queries]]] = {}
         for run in runs:
-            task, retriever, protocol = self.task, run.system.retriever, run.system.protocol
+            task, retriever, protocol = self.asked.task, run.system.retriever, run.system.protocol
             key = (retriever.query_form, retriever.n_side_by_side if are_own else 1)
             if key not in queries:
                 texts = rewritten(self.asked.queries, retriever.query_form)
@@ -174,7 +162,7 @@ class Partition:
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         asked = self.asked
         gold = asked.gold_of(protocol.gold)
-        return relevance_rows(self.lake, self._pools(chunker), asked.described, gold, asked.files)
+        return relevance_rows(asked.lake, self._pools(chunker), asked.described, gold, asked.files)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
         """What the oracle orders by, where relevance is a similarity."""
@@ -186,10 +174,10 @@ class Partition:
 
     def _pools(self, chunker: str) -> ChunkedPools:
         if chunker not in self._read:
-            asked, with_blank = self.asked, self.task.ranks_blank
+            asked, with_blank = self.asked, self.asked.task.ranks_blank
             # Those of one chunker are enough for memory to hold.
             self._read.clear()
-            self._read[chunker] = load_pools(self.lake, chunker, asked.pool_ids, asked.files, with_blank=with_blank)
+            self._read[chunker] = load_pools(asked.lake, chunker, asked.pool_ids, asked.files, with_blank=with_blank)
         return self._read[chunker]
 
     @cached_property
@@ -198,22 +186,24 @@ class Partition:
 
     @cached_property
     def _axis(self) -> LineAxis:
-        return load_axis(self.lake, self.asked.pool_ids, self.asked.files)
+        return load_axis(self.asked.lake, self.asked.pool_ids, self.asked.files)
 
     @property
     def _protocols(self) -> list[Protocol]:
         """The protocols that rankings are scored by here; those of contexts score all runs together, afterwards."""
-        return [protocol for protocol in protocols_of(self.task) if protocol.context is None]
+        return [protocol for protocol in protocols_of(self.asked.task) if protocol.context is None]
 
     def _folders(self, run: Run) -> dict[str, str]:
-        return {"benchmark": self.task.benchmark, "run_id": run.run_id}
+        return {"benchmark": self.asked.task.benchmark, "run_id": run.run_id}
 
     def _ranking(self, run: PlannedRun) -> Product:
         """The part's ranking, for a run of that stamp, which has the digest of the code."""
         folders, asked = self._folders(run), self.asked
         # The items last, so that a part of them means that its hits are there.
         tables = ("costs", "hits", "run_items")
-        return product_of(self.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders)
+        return product_of(
+            asked.lake, *tables, part=asked.part, inputs=[asked], parameters=run.stamp, code=(), **folders
+        )
 
     def _scores(self, run: Run, answered: Sequence[Input], protocol: Protocol) -> Product:
         asked, read, tables = self.asked, list[Input](), ["scores"]
@@ -221,11 +211,11 @@ class Partition:
             # An expectation has no steps.
             tables = tables if run.is_chance else ["step_scores", *tables]
             # All parts of the symbols have one fingerprint, that of the code that found them.
-            symbols = self.lake.parts("symbols", rules=protocol.context.symbols)
+            symbols = asked.lake.parts("symbols", rules=protocol.context.symbols)
             read += [part for run_id in (run.run_id, GOLD_RUN) for part in asked.parts_of("edits", run_id=run_id)]
             read += {part.fingerprint: part for part in symbols}.values()
         return product_of(
-            self.lake,
+            self.asked.lake,
             *tables,
             part=asked.part,
             inputs=[*answered, asked, *read],
@@ -237,13 +227,13 @@ class Partition:
 
     def _relevance_product(self, protocol: Protocol, chunker: str) -> Product:
         return product_of(
-            self.lake,
+            self.asked.lake,
             "relevance",
             part=self.asked.part,
-            inputs=[self.asked, self.lake.part("chunkers", chunker)],
+            inputs=[self.asked, self.asked.lake.part("chunkers", chunker)],
             parameters=protocol.gold,
             code=[relevance_rows],
-            benchmark=self.task.benchmark,
+            benchmark=self.asked.task.benchmark,
             chunker=chunker,
         )
 

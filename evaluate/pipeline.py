@@ -116,11 +116,6 @@ class Benchmark:
     result: Outcome
     parameters: Mapping[str, Mapping[str, str]]
 
-    @property
-    def n_rankings(self) -> int:
-        """How many rankings of items there are in all."""
-        return sum(len(work.plan) * asked.described.height for work in self.works for asked in work.asked)
-
     def jobs(self) -> list[Job]:
         """Every part under every chunker for which something is not done, part by part."""
         jobs: set[Job] = set()
@@ -158,8 +153,9 @@ def evaluate(
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     runners = {one.name: one.runner for one in every}
     jobs = {one.name: one.jobs() for one in every}
-    n_jobs, is_much = sum(map(len, jobs.values())), sum(one.n_rankings for one in every) >= MANY_RANKINGS
-    with engine.mapping(n_jobs, are_long=is_much) as mapping:
+    works = [work for one in every for work in one.works]
+    n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
+    with engine.mapping(sum(map(len, jobs.values())), are_long=n_rankings >= MANY_RANKINGS) as mapping:
         ranked = [(one, mapping(partial(_run, runners), jobs[one.name])) for one in every]
         pooled = list[tuple[Benchmark, Iterator[Done]]]()
         for one, done in ranked:

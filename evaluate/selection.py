@@ -71,11 +71,6 @@ class ItemPart:
     files: list[Part] | None
 
     @property
-    def benchmark(self) -> str:
-        """The benchmark."""
-        return self.task.benchmark
-
-    @property
     def part(self) -> str:
         """What a part is called that is made of these items."""
         return part_name(self.stored)
@@ -84,7 +79,7 @@ class ItemPart:
         """The parts of a table that hold rows of these items: what was ingested is in the parts that it came in."""
         is_made_here = table(name).made_by == "evaluate"
         names = [self.part] if is_made_here else list(dict.fromkeys([self.part, *self.stored]))
-        parts = [self.lake.part(name, part, benchmark=self.benchmark, **folders) for part in names]
+        parts = [self.lake.part(name, part, benchmark=self.task.benchmark, **folders) for part in names]
         return [part for part in parts if part]
 
     @cached_property

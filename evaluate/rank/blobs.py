@@ -8,28 +8,24 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.store import Lake, Part
+from lake.store import Lake
 from lake.tables import table
 
 
 def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text", "n_lines")) -> pl.DataFrame:
     """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
     names = ("sha256", *columns)
+    parts = lake.parts("blobs")
+    place = _places(lake.root, tuple(part.fingerprint for part in parts))
+    held = place.lazy().join(sha256.to_frame("sha256").lazy(), on="sha256", how="semi").sort("part", "sha256").collect()
     found = [
-        lake.scan_parts([part], "blobs").filter(pl.col("sha256").is_in(pl.Series([held]))).select(names)
-        for part, held in parts_holding(lake, sha256)
+        lake.scan_parts([parts[of["part"][0]]], "blobs")
+        .filter(pl.col("sha256").is_in(pl.Series([of["sha256"]])))
+        .select(names)
+        for of in held.partition_by("part", maintain_order=True)
     ]
     empty = pl.LazyFrame(schema={name: table("blobs").columns[name] for name in names})
     return pl.concat(found or [empty]).sort("sha256").collect()
-
-
-def parts_holding(lake: Lake, sha256: pl.Series) -> list[tuple[Part, pl.Series]]:
-    """The parts of `blobs` that hold some contents, each with those that are to be read from it."""
-    parts = lake.parts("blobs")
-    place = _places(lake.root, tuple(part.fingerprint for part in parts))
-    asked = sha256.to_frame("sha256").lazy()
-    held = place.lazy().join(asked, on="sha256", how="semi").sort("part", "sha256").collect()
-    return [(parts[of["part"][0]], of["sha256"]) for of in held.partition_by("part", maintain_order=True)]
 
 
 @lru_cache(maxsize=1)

@@ -19,7 +19,7 @@ def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], run
     """Aggregate what runs score under some protocols, as far as it is not done."""
     if not asked:
         return
-    lake, benchmark = asked[0].lake, asked[0].benchmark
+    lake, benchmark = asked[0].lake, asked[0].task.benchmark
     products: dict[Run, Product] = {}
     # The oracles first: what they bound is made from their aggregates.
     for run in sorted(runs, key=lambda run: not run.protocol):
@@ -56,7 +56,7 @@ def _aggregated(
     stored = [
         part
         for run_id in sorted(set(oracles.values()) - {run.run_id for run in todo})
-        for part in lake.parts("aggregates", benchmark=asked[0].benchmark, run_id=run_id)
+        for part in lake.parts("aggregates", benchmark=asked[0].task.benchmark, run_id=run_id)
     ]
     if stored:
         columns = table("aggregates").columns

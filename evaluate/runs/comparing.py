@@ -46,11 +46,6 @@ def systems_of(lake: Lake, task: Task) -> pl.DataFrame:
     )
 
 
-def _can_be_tested() -> pl.Expr:
-    """Of the many slices of one repository, those of too few items are compared only when that is asked for."""
-    return (pl.col("n_repos") > 1) | (pl.col("n") >= FEWEST_ITEMS)
-
-
 def compare_task(asked: Sequence[ItemPart], systems: pl.DataFrame) -> None:
     """Write the parts of what a task's systems are compared by, as far as they are not current, under the lake's lock.
 
@@ -93,7 +88,9 @@ def _compare(lake: Lake, task: Task, protocol: Protocol, systems: pl.DataFrame) 
         asked = lake.scan_parts(items, "items")
         pooled = lake.scan_parts(aggregated, "aggregates").filter(protocol=protocol.name).drop("benchmark").collect()
         rows = with_places(protocol, pooled, systems)
-        wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), _can_be_tested())
+        # Of the many slices of one repository, those of too few items are compared only when that is asked for.
+        can_be_tested = (pl.col("n_repos") > 1) | (pl.col("n") >= FEWEST_ITEMS)
+        wanted = rows.filter(pl.col("is_primary") | pl.col("is_headline"), can_be_tested)
         scores = ScoreMatrix(protocol, wanted, asked, _read(lake, "scores", scored, wanted))
         comparisons = compare_runs(protocol, wanted, scores)
         hits = lake.parts("hits", benchmark=task.benchmark)

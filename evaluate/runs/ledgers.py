@@ -61,7 +61,7 @@ class _Searched:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
         pools = self.asked.described.select("item_id", "pool_id")
         named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
-        held = load_files(self.asked.lake, self.asked.benchmark, named.select("pool_id", "path").unique().lazy())
+        held = load_files(self.asked.lake, self.asked.task.benchmark, named.select("pool_id", "path").unique().lazy())
         n_lines = _of(self.asked.lake.scan("blobs"), held).select("sha256", "n_lines").collect()
         return named.join(held, on=["pool_id", "path"]).join(n_lines, on="sha256")
 
@@ -85,7 +85,7 @@ def _of(rows: pl.LazyFrame, files: pl.DataFrame) -> pl.LazyFrame:
 def _keep(searched: _Searched, runs: Sequence[Run]) -> Iterator[str]:
     """The name of the part that holds the ledgers of runs over the chunks of one chunker, if any is scored."""
     asked, protocol, lake = searched.asked, searched.protocol, searched.asked.lake
-    folders, read, scored = {"benchmark": asked.benchmark, "protocol": protocol.name}, list[Part](), list[Run]()
+    folders, read, scored = {"benchmark": asked.task.benchmark, "protocol": protocol.name}, list[Part](), list[Run]()
     for run in runs:
         if scores := lake.part("scores", asked.part, run_id=run.run_id, **folders):
             read += [

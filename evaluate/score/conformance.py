@@ -21,10 +21,8 @@ from evaluate.score.metric_inputs import Basis, Lists
 from evaluate.score.metric_values import SCORE_COLUMNS, measure_runs
 from lake.catalog.protocol import Protocol
 from lake.code import code_digest, remembered
-from lake.errors import GoldspanError, lookup
 from lake.fingerprint import canonical_json, sha256_of
 from lake.lines import LineAxis
-from lake.relevance import RELEVANCE
 from lake.tables import table
 
 _FIXTURES = Path(__file__).with_suffix(".json")
@@ -38,27 +36,6 @@ def sealed(measured: pl.LazyFrame, protocol: Protocol) -> pl.LazyFrame:
     seal = {"protocol": protocol.name, "protocol_hash": protocol_hash(protocol)}
     rows = measured.with_columns(pl.lit(value).alias(name) for name, value in seal.items())
     return rows.select(*table("scores").columns)
-
-
-def check_rules(protocol: Protocol) -> None:
-    """See that a protocol's rules fit one another and what is declared.
-
-    Raises:
-        GoldspanError: An unknown relevance rule or metric; a threshold where none belongs, or none where one does; a
-            cut-off or a primary metric that is not among its metrics.
-    """
-    rule = lookup(protocol.relevance, "relevance rule", RELEVANCE)
-    if bool(rule.similarity) != (protocol.threshold is not None):
-        message = f"protocol {protocol.name!r}: relevance by similarity needs a threshold, and no other has one"
-        raise GoldspanError(message, examples=[f"{protocol.relevance}, threshold {protocol.threshold}"])
-    named = [(found.granularity, found.name, k) for found, k in metrics_of(protocol)]
-    if unmeasured := {(metric, k) for metric, k, *_ in protocol.applies} - {(name, k) for _, name, k in named}:
-        message = f"protocol {protocol.name!r}: a cut-off that applies to some items is not among its metrics"
-        raise GoldspanError(message, examples=[f"{metric}@{k}" for metric, k in sorted(unmeasured)])
-    primary = protocol.primary
-    if (primary.granularity, primary.metric, primary.k) not in named:
-        message = f"protocol {protocol.name!r}: its primary metric is not among its metrics"
-        raise GoldspanError(message, examples=[f"{primary.metric}@{primary.k}"])
 
 
 @functools.cache
@@ -76,7 +53,6 @@ def seal_of(protocol: Protocol) -> str:
 
     Scores are taken to 12 significant digits, so that machines agree whose logarithms differ in the last bit.
     """
-    check_rules(protocol)
     rules = {name: value for name, value in dataclasses.asdict(protocol).items() if name not in _WORDS}
     if protocol.context is None:
         # Rankings alone are not read as contexts; saying so would say nothing new.

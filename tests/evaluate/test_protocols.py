@@ -13,14 +13,15 @@ from types import ModuleType
 import polars as pl
 import pytest
 
-from evaluate.metrics import covered, ranked
+from evaluate.metrics import covered, metrics_of, ranked
 from evaluate.score import coverage
-from evaluate.score.conformance import check_rules, protocol_hash, seal_of
+from evaluate.score.conformance import protocol_hash, seal_of
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.protocols import protocol_named, protocols, protocols_of
 from lake.errors import GoldspanError
 from lake.lines import LineAxis
+from lake.relevance import RELEVANCE
 
 ROOT = Path(__file__).parents[2]
 CHUNKING = protocol_named("repoeval@chunking-v1")
@@ -54,19 +55,12 @@ def test_unknown_protocol_asks_did_you_mean() -> None:
         protocol_named("repoeval@chunking-v2")
 
 
-def test_unknown_metric_in_a_protocol_is_refused() -> None:
-    with pytest.raises(GoldspanError, match=re.escape("unknown metric 'recal'\n  Did you mean 'recall'")):
-        check_rules(dataclasses.replace(CHUNKING, metrics=(("recal", (5,)),)))
-
-
-def test_unknown_relevance_is_refused() -> None:
-    with pytest.raises(GoldspanError, match="unknown relevance rule 'line-overlaps'"):
-        check_rules(dataclasses.replace(CHUNKING, relevance="line-overlaps"))
-
-
-def test_a_primary_metric_that_is_not_measured_is_refused() -> None:
-    with pytest.raises(GoldspanError, match="its primary metric is not among its metrics"):
-        check_rules(dataclasses.replace(CHUNKING, primary=Primary("ndcg", 7, "chunk", "macro")))
+@pytest.mark.parametrize("protocol", protocols().values(), ids=lambda one: str(one.name))
+def test_the_rules_of_a_protocol_fit_one_another(protocol: Protocol) -> None:
+    measured = [(metric.granularity, metric.name, k) for metric, k in metrics_of(protocol)]
+    assert (protocol.primary.granularity, protocol.primary.metric, protocol.primary.k) in measured
+    assert {one[:2] for one in protocol.applies} <= {(name, k) for _, name, k in measured}
+    assert bool(RELEVANCE[protocol.relevance].similarity) == (protocol.threshold is not None)
 
 
 def test_every_rule_is_under_the_seal() -> None:

@@ -103,7 +103,8 @@ def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
     patched = patched.filter(reading=_reading_of(protocol)).join(of_items, on="item_id", how="semi")
     seen = runs.hits.lazy().select("item_id", "path").drop_nulls()
     named = pl.concat([seen, gold.lazy().select("item_id", "path")]).unique()
-    files = load_files(lake, asked.benchmark, named.join(of_items, on="item_id").select("pool_id", "path").unique())
+    in_pools = named.join(of_items, on="item_id").select("pool_id", "path").unique()
+    files = load_files(lake, asked.task.benchmark, in_pools)
     held = pl.col("sha256").is_in(files["sha256"].unique().implode())
     symbols = lake.scan("symbols", rules=rules_of(protocol).symbols)
     texts, definitions, gold_edits = pl.collect_all(

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evaluate.metrics import metrics_of
 from evaluate.score.chance import FORMS, expected_random
-from evaluate.score.conformance import check_rules, protocol_hash
+from evaluate.score.conformance import protocol_hash
 from evaluate.score.metric_inputs import Basis
 from evaluate.score.metric_values import reads_pool
 from lake.catalog.protocol import Protocol
@@ -216,17 +216,6 @@ def test_the_rules_are_under_the_seal() -> None:
         dataclasses.replace(OFFICIAL, full_lists=False),
     ]
     assert len({protocol_hash(protocol) for protocol in changed} | hashes) == 3 + len(changed)
-
-
-def test_a_threshold_belongs_to_similarity() -> None:
-    for rules in ({"threshold": None}, {"relevance": "same-candidate"}):
-        with pytest.raises(GoldspanError, match="relevance by similarity needs a threshold, and no other has one"):
-            check_rules(dataclasses.replace(CHUNKING, **rules))
-
-
-def test_what_applies_is_measured() -> None:
-    with pytest.raises(GoldspanError, match=r"(?s)applies to some items is not among its metrics.*accuracy@7"):
-        check_rules(dataclasses.replace(OFFICIAL, applies=(("accuracy", 7, "level", "hard"),)))
 
 
 def test_some_metrics_ask_for_the_whole_pool() -> None:
