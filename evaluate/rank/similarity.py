@@ -10,8 +10,6 @@ import numpy.typing as npt
 import polars as pl
 from scipy.sparse import csr_array
 
-from lake.errors import GoldspanError
-
 KEYWORDS = ("if", "else", "for", "while", "return", "class", "def", "import", "from")
 """What looks like an identifier and is left out: exactly these."""
 
@@ -46,10 +44,6 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
     pairs = chunks.join(golden, on="item_id", maintain_order="left").join(
         place, on="text_id", how="left", maintain_order="left"
     )
-    lost = pairs.filter(pl.col("place").is_null() | pl.col("gold_place").is_null())
-    if lost.height:
-        message = f"similarities: {lost.height:,} chunks have no text, or their gold has none"
-        raise GoldspanError(message, examples=lost["item_id"].unique(maintain_order=True).head(3).to_list())
     chunk, owner = pairs["place"].to_numpy(), pairs["owner"].to_numpy()
     snippet = golden["gold_place"].fill_null(0).to_numpy()
     words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, KEYWORDS)

@@ -128,33 +128,6 @@ def test_the_published_rules_by_hand() -> None:
     }  # fmt: skip
 
 
-def test_accuracy_at_five_applies_to_hard_items_alone() -> None:
-    pool = whole(6)
-    items = {level: Asked(pool, pool, level=level) for level in ("easy", "hard")}
-    at_5 = pl.col("metric").eq("accuracy") & pl.col("k").eq(5)
-    numbers = ("value", "numerator", "denominator")
-    for scores in (
-        scored(OFFICIAL, items),
-        expected_random(Basis(OFFICIAL, axis=None, **frames(items)), "random").collect(),
-    ):
-        assert scores.filter(at_5, item_id="easy").select(numbers).row(0) == (None, None, None)
-        assert scores.filter(at_5, item_id="hard").select(numbers).row(0) != (None, None, None)
-        assert None not in scores.filter(~at_5, item_id="easy")["value"].to_list()
-    assert values(scored(CHUNKING, items), "easy")["accuracy", 5] == 0
-
-
-def test_a_list_shorter_than_k_scores_nothing_at_k() -> None:
-    pool = whole(10)
-    short = values(scored(OFFICIAL, {"x": Asked(pool, pool[:2])}))
-    assert [short["accuracy", k] for k in (1, 3, 5)] == [1, 0, 0]
-    assert (short["found_rank", 0], short["correct", 0]) == (1, 1)
-    # All there is, is not short.
-    assert [values(scored(OFFICIAL, {"x": Asked(pool[:2], pool[:2])}))["accuracy", k] for k in (1, 3, 5)] == [1, 1, 1]
-    # The re-chunked protocols ask for no full list.
-    alike = [Chunk(0, 0, 1.0, 1.0), *pool[1:]]
-    assert values(scored(CHUNKING, {"x": Asked(alike, alike[:2])}))["accuracy", 3] == 1
-
-
 def test_a_ranking_of_paths_alone_can_be_scored_as_published() -> None:
     pool = whole(10)
     known, hits = frames({"x": Asked(pool, [])}), hits_of({"x": Asked(pool, pool)}).drop("chunk_no")
@@ -175,28 +148,6 @@ def test_similarity_by_hand() -> None:
         ("non_gold_share", 5): 2 / 3,
         ("best_similarity", 0): 1.0, ("correct", 0): 1, ("found_rank", 0): 2,
     }  # fmt: skip
-
-
-def test_identifiers_and_tokens_are_judged_apart() -> None:
-    pool = [Chunk(0, 0, jaccard=0.1, overlap=1.0), Chunk(1, 0, jaccard=1.0, overlap=0.1)]
-    items = {"x": Asked(pool, pool)}
-    by_tokens, by_names = values(scored(CHUNKING, items)), values(scored(IDENTIFIER, items))
-    assert (by_tokens["accuracy", 1], by_names["accuracy", 1]) == (0, 1)
-    assert (by_tokens["found_rank", 0], by_names["found_rank", 0]) == (2, 1)
-    assert (by_tokens["non_gold_share", 5], by_names["non_gold_share", 5]) == (1, 0)
-    assert ("boundary_similarity", 0) not in by_names
-
-
-def test_an_item_out_of_reach_is_no_miss_among_the_reachable() -> None:
-    pool = [Chunk(0, 0, 0.5), Chunk(0, 1, 0.6), Chunk(1, 0, 0.4)]
-    scores = scored(CHUNKING, {"x": Asked(pool, pool), "gold elsewhere": Asked(pool[2:], [], gold=9)})
-    found = values(scores)
-    assert (found["reachable", 0], found["accuracy", 1], found["recall", 5]) == (0, 0, 0)
-    assert [found["accuracy_reachable", k] for k in (1, 3, 5)] == [None, None, None]
-    assert found["non_gold_share", 5] is None
-    # The best of what was returned, though none of it is relevant.
-    assert (found["best_similarity", 0], found["boundary_similarity", 0]) == (0.6, 0.6)
-    assert values(scores, "gold elsewhere")["boundary_similarity", 0] is None
 
 
 def test_similarity_that_nobody_measured_is_asked_for() -> None:

@@ -87,28 +87,6 @@ def test_three_items_by_hand() -> None:
     assert value(scores, "z", "ndcg", 10) == (0, None, None)
 
 
-def test_a_chunk_that_ends_where_gold_starts_is_not_relevant() -> None:
-    scores = scored(
-        items={"x": "repo"},
-        hits={"x": [("a.py", 0, 10), ("a.py", 20, 30)]},
-        gold={"x": [("a.py", 10, 20)]},
-        pool={"repo": [("a.py", 0, 10), ("a.py", 10, 20), ("a.py", 20, 30)]},
-    )
-    assert value(scores, "x", "recall", 5) == (0, 0, 1)
-
-
-def test_a_chunk_over_two_gold_spans_counts_once() -> None:
-    scores = scored(
-        items={"x": "repo"},
-        hits={"x": [("a.py", 0, 20)]},
-        # Two spans that overlap one another, 2..8 together, and one apart: nine gold lines in reach of twenty.
-        gold={"x": [("a.py", 2, 6), ("a.py", 4, 9), ("a.py", 15, 17)]},
-        pool={"repo": [("a.py", 0, 20), ("a.py", 20, 40)]},
-    )
-    assert value(scores, "x", "recall", 5) == (1, 1, 1)
-    assert value(scores, "x", "iou", 5) == (9 / 20, None, None)
-
-
 def test_every_item_has_every_metric_and_fits_the_table() -> None:
     scores = scored({"x": "repo", "y": "nowhere"}, {}, {}, {})
     table("scores").checked(scores)

@@ -83,15 +83,6 @@ def test_a_budget_is_walked_by_hand() -> None:
     assert found["n_gold"] == 2
 
 
-def test_nothing_is_taken_after_the_line_that_does_not_fit() -> None:
-    # 9 characters do not fit into 5; the single character of the next hit would.
-    assert sizes([("a.py", 9, 10), ("a.py", 1, 2)], [], {"a.py": range(10)}, budgets=[5])["n_returned@5"] == 0
-
-
-def test_blank_lines_cost_nothing() -> None:
-    assert sizes([("a.py", 0, 4)], [], {"a.py": [3, 0, 0, 1]}, budgets=[3])["n_returned@3"] == 3
-
-
 def test_gold_past_the_end_of_a_file_is_no_line_and_gold_elsewhere_is_out_of_reach() -> None:
     found = sizes([("a.py", 8, 99)], [("a.py", 9, 14), ("gone.py", 0, 5)], {"a.py": range(10), "b.py": [1] * 9})
     assert (found["n_gold"], found["n_both@0"], found["n_returned@0"]) == (1 + 5, 1, 2)
