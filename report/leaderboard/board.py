@@ -61,7 +61,7 @@ class Board:
 
     `rows` are runs over all items, best first; `unranked` limited, partial and failed runs and means over fewer items.
     Of `every` row, `systems` are those that are compared, without baselines; `in_parts` has what is not compared behind
-    them, and baselines last.
+    them, and baselines last. Intervals are over items, for want of repositories, where it `is_of_items`.
     """
 
     def __init__(
@@ -84,21 +84,13 @@ class Board:
         self.in_parts = [*self.systems, *apart, *(row for row in self.every if row.run.baseline)]
         self.runs = {row.run.run_id: row.run for row in self.every}
         self.n_items = self.every[0].n_items if self.every else 0
-
-    @property
-    def granularities(self) -> tuple[str, ...]:
-        """What its metrics count, where that is so much that a table is better read a part at a time."""
-        found = tuple(dict.fromkeys(column.granularity for column in self.columns))
-        return found if len(found) >= MANY_GRANULARITIES else ()
+        self.is_of_items = any(row.head is not None and row.head.unit == ITEM for row in self.every)
+        levels = list(dict.fromkeys(column.granularity for column in columns))
+        self.granularities = levels if len(levels) >= MANY_GRANULARITIES else []
 
     def has(self, name: str, rows: Iterable[Row] | None = None) -> bool:
         """Whether any cell of the primary metric, of those that are compared, has a field."""
         return any(getattr(row.head, name, None) is not None for row in (self.rows if rows is None else rows))
-
-    @property
-    def is_of_items(self) -> bool:
-        """Whether an interval of the primary metric is over items, for want of repositories."""
-        return any(row.head is not None and row.head.unit == ITEM for row in self.every)
 
     @property
     def task(self) -> Task | None:
@@ -165,12 +157,12 @@ def in_order(rows: Sequence[Row], average: Average) -> list[Row]:
 
 def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in its headline slice or another."""
-    rule = protocol
-    primary = (rule.primary.granularity, rule.primary.metric, rule.primary.k)
+    rule = protocol.primary
+    primary = (rule.granularity, rule.metric, rule.k)
     runs = [run for run in facts.runs_of(protocol.benchmark) if protocol.task in ("", run.task)]
     of_runs = pl.col("run_id").is_in([run.run_id for run in runs])
     mine = facts.aggregates.filter(of_runs, protocol=protocol.name)
-    where, numbers = _headline(mine, where or (rule.headline["slice"], rule.headline["slice_value"]))
+    where, numbers = _headline(mine, where or (protocol.headline["slice"], protocol.headline["slice_value"]))
     cells: dict[str, dict[Measure, Cell]] = {}
     keys = numbers.select("run_id", "granularity", "metric", "k").iter_rows()
     for (run_id, *measure), cell in zip(keys, cells_in(numbers), strict=True):
@@ -184,7 +176,7 @@ def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None 
         for run in sorted(runs, key=lambda run: (run.system, run.run_id))
         if _belongs(run, protocol, cells)
     ]
-    ordered = in_order(rows, rule.primary.aggregate)
+    ordered = in_order(rows, rule.aggregate)
     ranked, unranked = ([row for row in ordered if row.comparable is flag] for flag in (True, False))
     return Board(facts, protocol, where, columns, ranked, unranked)
 

@@ -83,7 +83,7 @@ class Part:
     @property
     def widest(self) -> float:
         """The largest difference to a median, for bars; 1 where there is none."""
-        return max((abs(one.apart) for one in self.numbers if one.apart), default=0.0) or 1.0
+        return max((abs(one.apart) for one in self.numbers if one.apart), default=1.0)
 
 
 def parts_of(board: Board) -> Iterator[tuple[str, Part]]:
