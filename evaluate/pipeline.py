@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from evaluate.declared import declare
-from evaluate.naming import retriever_named
 from evaluate.partition import Partition
 from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.retrievers import Retriever
 from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.runs.task_runs import Work
 from evaluate.selection import ItemPart, Selection, asked_of, edition, part_groups
-from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers
+from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers, retriever_named
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
 from lake.console import Console

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 
 import polars as pl
 
-from evaluate.naming import retriever_named
 from evaluate.rank.hit_rows import hit_rows
 from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
+from evaluate.retrievers._arguments import called
 from evaluate.texts.query_forms import QUERY_FORMS
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS
-from lake.errors import Exit, GoldspanError, unknown_name
+from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.fingerprint import fingerprint
 from lake.store import Lake
 
@@ -218,3 +218,32 @@ def ranking_code(retriever: Retriever) -> str:
         if one.needs in ("files", "definitions"):
             functions.append(LakePools)
     return code_digest(*functions)
+
+
+def retriever_named(name: str) -> Retriever:
+    """The retriever that a name means: `name`, `name:arguments`, either with `~query-form` behind it.
+
+    Raises:
+        GoldspanError: No retriever or query form is called so, or it takes no such arguments.
+    """
+    asked, tilde, form = name.partition("~")
+    found = called(asked)
+    if found.runs == "always" and name not in retrievers():
+        found = replace(found, runs="asked")
+    return _asking(found, form) if tilde else found
+
+
+def _asking(retriever: Retriever, name: str) -> Retriever:
+    """A retriever that is asked a part of each query."""
+    form = lookup(name, "query form", QUERY_FORMS)
+    if BASELINE in retriever.tags:
+        message = f"{retriever.name!r} looks at no word of a query, so {'~' + name!r} changes nothing"
+        raise GoldspanError(message, hint=f"Write {retriever.name}.", code=Exit.USAGE)
+    return replace(
+        retriever,
+        name=f"{retriever.name}~{name}",
+        title=f"{retriever.title}, {name.replace('-', ' ')}",
+        meaning=f"{retriever.meaning} Asked: {form.meaning[0].lower()}{form.meaning[1:]}",
+        parameters={**retriever.parameters, "query form": name},
+        query_form=name,
+    )

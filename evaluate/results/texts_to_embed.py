@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
-from evaluate.naming import retriever_named
 from evaluate.rank.pools import load_pools
 from evaluate.retrievers.cosine import chunk_texts, key_of
 from evaluate.selection import Selection, asked_of, edition
+from evaluate.systems import retriever_named
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import tasks_of
 from lake.errors import Exit, GoldspanError, lookup

@@ -18,11 +18,11 @@ from evaluate.embedding.encoder import Vectors as Floats
 from evaluate.embedding.kept import Side
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import VectorStore
-from evaluate.naming import retriever_named
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import Material, Pool, Queries
 from evaluate.retrievers.dense import Dense
+from evaluate.systems import retriever_named
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.catalog.protocol import CUT_OFFS
 from lake.console import Console

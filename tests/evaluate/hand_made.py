@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evaluate.naming import retriever_named
 from evaluate.retrievers import Floats, Pool, Queries, Span
+from evaluate.systems import retriever_named
 from evaluate.texts.tokens import Counted, by_spelling
 
 Chunk = tuple[str, int, int]

@@ -18,10 +18,10 @@ from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import Vectors, VectorStore
-from evaluate.naming import retriever_named
 from evaluate.retrievers import Pool, Queries, cosine, retrievers
 from evaluate.retrievers.cosine import cosine_index
 from evaluate.retrievers.dense import Dense
+from evaluate.systems import retriever_named
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model

@@ -11,9 +11,8 @@ import pytest
 from evaluate.embedding.encoder import Encoder
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import VectorStore
-from evaluate.naming import retriever_named
 from evaluate.retrievers import Floats, Pool, Queries
-from evaluate.systems import ranking_code
+from evaluate.systems import ranking_code, retriever_named
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
 from tests.evaluate.tiny_model import MAX_LENGTH, pieces, tiny_model

@@ -10,10 +10,9 @@ import polars as pl
 import pytest
 
 import evaluate.commands
-from evaluate.naming import retriever_named
 from evaluate.retrievers import Retriever, retrievers
 from evaluate.retrievers._arguments import numbers_in
-from evaluate.systems import chosen, known_retrievers, ranking_code
+from evaluate.systems import chosen, known_retrievers, ranking_code, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.errors import Exit, GoldspanError

@@ -31,7 +31,7 @@ SWITCHES = (
     ("evaluate/metrics/unranked.py", '"n_relevant") > 0', '"n_relevant") > 1', "repobench-r@identifier-v1"),
     ("evaluate/score/contexts/ground.py", 'left, side="right")', 'left, side="left")', "contextbench@docs-v1"),
     ("evaluate/score/contexts/ground.py", "has_left = left >= 0", "has_left = left > 0", "contextbench@docs-v1"),
-    ("evaluate/score/contexts/gathering.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),
+    ("evaluate/score/contexts/scoring.py", "<= N_RANKED_STEPS", "< N_RANKED_STEPS", "contextbench@docs-v1"),
     ("evaluate/score/contexts/definitions.py", "(1 if rules", "(2 if rules", "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") < pl', '"line") <= pl', "contextbench@official-v1"),
     ("evaluate/score/contexts/scoring.py", '"line") >= pl', '"line") > pl', "contextbench@official-v1"),

@@ -17,8 +17,7 @@ import polars as pl
 from evaluate.metrics import Metric, metrics_of
 from evaluate.rank.pools import load_axis
 from evaluate.score.contexts.extents import rows_of
-from evaluate.score.contexts.gathering import RANKED_BUDGET
-from evaluate.score.contexts.ground import GRANULARITIES, N_RANKED_STEPS, Answers, Ground
+from evaluate.score.contexts.ground import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, Ground
 from evaluate.score.contexts.intervals import Integers, holders
 from evaluate.score.contexts.material import Material, Runs, load_material, rules_of
 from evaluate.score.contexts.scoring import score_contexts

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +12,14 @@ import polars as pl
 
 from evaluate.metrics import Metric, metrics_of
 from evaluate.metrics.declaration import size_at
-from evaluate.score.contexts.gathering import Gathered, gather
-from evaluate.score.contexts.ground import GRANULARITIES, Ground
-from evaluate.score.contexts.intervals import Integers
+from evaluate.score.contexts.extents import Rows, joined, rows_of
+from evaluate.score.contexts.ground import GRANULARITIES, N_RANKED_STEPS, RANKED_BUDGET, Answers, Ground
+from evaluate.score.contexts.intervals import Integers, Mask, Sizes
 from evaluate.score.contexts.material import Material, Runs, load_material, load_runs, rules_of
 from evaluate.score.metric_values import label, lengthen, measure_sets
 from evaluate.selection import ItemPart
 from lake.catalog.protocol import ContextRules, Protocol
+from lake.naming import FINAL, LINES, RANKING, STEP
 from lake.tables import table
 
 Floats = npt.NDArray[np.float64]
@@ -43,7 +44,7 @@ def score_contexts(protocol: Protocol, material: Material, runs: Runs, *, with_s
     cuts = ("results", "budget", "lines")
     depths, *budgets = (sorted({k for metric, k in metrics_of(protocol) if metric.cut == cut and k}) for cut in cuts)
     ground = Ground.of(material, runs, rules)
-    gathered = gather(ground, *budgets)
+    gathered = _gather(ground, *budgets)
     wide = pl.concat([_wide(ground, gathered, depths), _edited(ground.cases, material, runs, rules)], how="horizontal")
     if rules.edits == "gold context":
         wide = wide.with_columns(pl.col("n_gold").alias("n_gold/editloc"))
@@ -93,7 +94,7 @@ def _edited(cases: pl.DataFrame, material: Material, runs: Runs, rules: ContextR
     return found.select(counts, has_edits=has_edits).collect()
 
 
-def _wide(ground: Ground, gathered: Gathered, depths: Sequence[int]) -> pl.DataFrame:
+def _wide(ground: Ground, gathered: _Gathered, depths: Sequence[int]) -> pl.DataFrame:
     """One row per case, with the columns that metrics read."""
     columns: dict[str, Integers | Floats] = {"n_steps": gathered.n_steps}
     for granularity in GRANULARITIES:
@@ -128,7 +129,7 @@ def _total(n_steps: Integers, amount: Integers) -> Integers:
     return total
 
 
-def _auc(gathered: Gathered, granularity: str, rules: ContextRules) -> Floats:
+def _auc(gathered: _Gathered, granularity: str, rules: ContextRules) -> Floats:
     """The mean over each case's steps of the share of gold that had been seen; 0 without steps."""
     sizes, n_steps = gathered.steps[granularity], gathered.n_steps
     case = np.repeat(np.arange(len(n_steps)), n_steps)
@@ -183,7 +184,7 @@ def _ruled(metric: Metric, k: int, rules: ContextRules) -> pl.Expr:
     return pl.when(has_value).then(value)
 
 
-def _step_rows(cases: pl.DataFrame, gathered: Gathered) -> pl.DataFrame:
+def _step_rows(cases: pl.DataFrame, gathered: _Gathered) -> pl.DataFrame:
     n_steps = gathered.n_steps
     case = np.repeat(np.arange(cases.height), n_steps)
     step = np.arange(len(case)) - (np.cumsum(n_steps) - n_steps)[case] + 1
@@ -197,3 +198,86 @@ def _step_rows(cases: pl.DataFrame, gathered: Gathered) -> pl.DataFrame:
         for granularity, sizes in ((one, gathered.steps[one]._asdict()) for one in GRANULARITIES)
     ]
     return pl.concat(frames).select(name for name in table("step_scores").columns if name != "protocol")
+
+
+@dataclass(frozen=True)
+class _Gathered:
+    """Sizes for every case: every run and item.
+
+    Attributes:
+        answered: Which cases have an answer; the others are errors where the rules have such.
+        n_steps: How many steps each case has, as the rules count them.
+        steps: Per granularity, after every step of the cases.
+        finals: Per granularity, of the final contexts.
+        cut: Per cut-off, as columns name it, of the lines up to it.
+    """
+
+    answered: Mask
+    n_steps: Integers
+    steps: Mapping[str, Sizes]
+    finals: Mapping[str, Sizes]
+    cut: Mapping[str, Sizes]
+
+
+def _gather(ground: Ground, budgets: Sequence[int], n_lines: Sequence[int]) -> _Gathered:
+    """Measure everything that some runs gathered; lines also within budgets of characters and lines."""
+    cases, files = ground.cases, ground.files
+    ends = rows_of(_ends(ground), "case")
+    is_ranking = cases["is_ranking"].to_numpy()
+    cut_at = {*budgets, *([RANKED_BUDGET] if is_ranking.any() else [])}
+    paid = ground.within(ends, sorted(cut_at)) if cut_at else {}
+    taken = ground.within(ends, n_lines, in_lines=True) if n_lines else {}
+    cut = {size_at("", "budget", k): paid[k] for k in budgets} | {size_at("", "lines", k): taken[k] for k in n_lines}
+    final = ends.where(~is_ranking[ends.walk])
+    if is_ranking.any():
+        ranked = paid[RANKED_BUDGET]
+        final = joined(final, ranked.where(is_ranking[ranked.walk]))
+    final = final.at_once()
+    answered = np.full(cases.height, fill_value=ground.rules.failed == "zero")
+    answered[final.walk[files.is_there[final.file]]] = True
+    in_steps, one_each = _steps(ground, final), np.ones(cases.height, np.int64)
+    in_the_end = Answers(one_each, final, _names(ground, FINAL))
+    nothing = in_the_end.named.clear()
+    return _Gathered(
+        answered=answered,
+        n_steps=in_steps.n_steps,
+        steps={one: ground.sizes(one, in_steps) for one in GRANULARITIES},
+        finals={one: ground.sizes(one, in_the_end) for one in GRANULARITIES},
+        cut={name: ground.sizes("line", Answers(one_each, rows.at_once(), nothing)) for name, rows in cut.items()},
+    )
+
+
+def _ends(ground: Ground) -> pl.DataFrame:
+    """What the cases answered, of rankings everything in its order."""
+    has_lines = ground.seen.lazy().filter(part=LINES).select("run").unique()
+    seen = _shown(ground).lazy()
+    by_rank = seen.filter(part=RANKING).join(has_lines, on="run", how="anti")
+    return pl.concat([seen.filter(pl.col("part").is_in([FINAL, LINES])), by_rank]).collect()
+
+
+def _steps(ground: Ground, final: Rows) -> Answers:
+    """How many steps each case has, what they saw and what they named."""
+    n_steps = ground.cases["n_steps"].to_numpy().copy()
+    is_ranked = (pl.col("part") == RANKING) & (pl.col("rank") <= N_RANKED_STEPS)
+    seen = _shown(ground).filter((pl.col("part") == STEP) | is_ranked)
+    step = pl.when(pl.col("part") == RANKING).then("rank").otherwise("step")
+    rows, names = rows_of(seen.with_columns(step=step), "case"), _names(ground, STEP)
+    if ground.rules.no_steps == "final":
+        stood = n_steps == 0
+        n_steps[stood] = 1
+        rows = joined(rows, final.where(stood[final.walk]))
+        more = _names(ground, FINAL)
+        names = pl.concat([names, more.filter(pl.Series(stood)[more["walk"]])])
+    return Answers(n_steps, rows, names)
+
+
+def _shown(ground: Ground) -> pl.DataFrame:
+    """What was seen of files and lines; a named symbol names its file where the rules say so."""
+    return ground.seen if ground.rules.files_of_spans else ground.seen.filter(pl.col("symbol").is_null())
+
+
+def _names(ground: Ground, part: str) -> pl.DataFrame:
+    step = pl.lit(1, pl.Int64) if part == FINAL else pl.col("step")
+    named = ground.seen.filter(pl.col("symbol").is_not_null(), part=part)
+    there = pl.Series(ground.files.is_there[named["file"].to_numpy()], dtype=pl.Boolean)
+    return named.filter(there).select("symbol", "file", walk="case", step=step)

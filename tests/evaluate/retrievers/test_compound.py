@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.naming import retriever_named
 from evaluate.retrievers.composed import fused
-from evaluate.systems import ranking_code
+from evaluate.systems import ranking_code, retriever_named
 from lake.errors import Exit, GoldspanError
 from tests.evaluate.hand_made import Contents, pool_of, queries_of, scores_of
 

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evaluate.naming import retriever_named
 from evaluate.retrievers import Floats
 from evaluate.retrievers.bm25 import parts_of
+from evaluate.systems import retriever_named
 from lake.errors import Exit, GoldspanError
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
