@@ -109,20 +109,14 @@ def test_what_an_earlier_build_wrote_vanishes_and_other_files_stay(small: Lake, 
     assert (tmp_path / "site" / "CNAME").read_text() == "example.org"
 
 
-def test_a_folder_with_other_things_is_refused(small: Lake, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("name", "text"), [("thesis.tex", "precious"), ("manifest.json", '{"name": "an app"}')])
+def test_a_folder_with_other_things_is_refused(small: Lake, tmp_path: Path, name: str, text: str) -> None:
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "thesis.tex").write_text("precious")
+    (tmp_path / "home" / name).write_text(text)
     with pytest.raises(GoldspanError, match="holds no site built here") as caught:
         build(small, tmp_path / "home")
     assert caught.value.code == Exit.USAGE
-    assert files(tmp_path / "home") == {"thesis.tex": b"precious"}
-
-
-def test_a_folder_with_another_tools_manifest_is_refused(small: Lake, tmp_path: Path) -> None:
-    (tmp_path / "site").mkdir()
-    (tmp_path / "site" / "manifest.json").write_text('{"name": "an app"}')
-    with pytest.raises(GoldspanError, match="holds no site built here"):
-        build(small, tmp_path / "site")
+    assert files(tmp_path / "home") == {name: text.encode()}
 
 
 def test_an_empty_folder_is_taken(small: Lake, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from lake.errors import Exit, GoldspanError
 from lake.store import Lake
-from report.exports import FORMATS, export
+from report.exports import export
 from report.exports.choice import Choice
 from report.exports.wide import _latex_text
 from tests.report.context_lake import write_context
@@ -147,11 +147,6 @@ def test_a_runs_scores_can_be_had(small: Lake, tmp_path: Path) -> None:
     assert {row["value"] for row in rows} == set(SYSTEMS["fixed-nws-1500+bm25-okapi"])
 
 
-def test_without_a_file_text_goes_to_stdout(small: Lake, capfdbinary: pytest.CaptureFixture[bytes]) -> None:
-    export(small, RUN, "csv", None, "ranking")
-    assert capfdbinary.readouterr().out.startswith(b"run_id,item_id,part,step,rank")
-
-
 @pytest.mark.parametrize(
     ("run", "format_name", "table", "said"),
     [
@@ -167,10 +162,6 @@ def test_what_cannot_be_exported_is_said(small: Lake, run: str | None, format_na
     with pytest.raises(GoldspanError, match=said) as caught:
         export(small, run, format_name, None, table)
     assert caught.value.code == Exit.USAGE
-
-
-def test_every_format_says_what_it_is() -> None:
-    assert all(found.meaning and found.of in ("a run", "leaderboards", "both") for found in FORMATS.values())
 
 
 def test_a_device_a_pipe_and_a_link_are_written_to_and_never_replaced(small: Lake, tmp_path: Path) -> None:
@@ -351,10 +342,12 @@ def test_chosen_metrics_are_the_columns_and_ranks_stand_beside_what_they_are_by(
         assert head.split(" & ") == wanted
 
 
-def test_a_dash_as_the_file_is_stdout(
-    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes]
-) -> None:
+@pytest.mark.parametrize("output", [None, Path("-")])
+def test_no_file_or_a_dash_is_stdout(
+    small: Lake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfdbinary: pytest.CaptureFixture[bytes],
+    output: Path | None,
+) -> None:  # fmt: skip
     monkeypatch.chdir(tmp_path)
-    assert export(small, None, "csv", Path("-"), "ranking").startswith("stdout: ")
+    assert export(small, None, "csv", output, "ranking").startswith("stdout: ")
     assert capfdbinary.readouterr().out.startswith(b"benchmark,")
     assert not (tmp_path / "-").exists()
