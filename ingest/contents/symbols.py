@@ -6,11 +6,8 @@ Chunkers that read syntax trees cut the content there as well, while its tree is
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Executor
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import AbstractContextManager, ExitStack
 from importlib.metadata import version
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import polars as pl
 
@@ -19,8 +16,9 @@ from ingest.contents.chunkers import Cut, Document
 from ingest.contents.chunks import CRASHED, CutsAhead, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of, symbol_rows
 from ingest.contents.new_contents import NewContents, n_refused, searched_files
+from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
-from lake.engine import BY_JOBS, Engine, WorkerDiedError
+from lake.engine import BY_JOBS, Engine
 from lake.make import Product, Slot, made_from, put
 from lake.outcome import Outcome
 from lake.store import Lake
@@ -32,9 +30,6 @@ CONTENTS_AT_ONCE = 5_000
 
 _HANDED_OUT = 50
 """How many contents a process is given together."""
-
-J = TypeVar("J")
-R = TypeVar("R")
 
 
 class Content(NamedTuple):
@@ -130,53 +125,3 @@ def _wanted(lake: Lake, benchmark: str) -> tuple[pl.DataFrame, int]:
     languages = known.with_columns(language=pl.col("ending").replace_strict(LANGUAGES))
     several = languages.group_by("sha256").agg(pl.col("language").n_unique()).filter(pl.col("language") > 1)
     return known.unique("sha256", keep="first", maintain_order=True), several.height
-
-
-class Workers(AbstractContextManager["Workers"]):
-    """An engine's processes, never this one, started when there is work and again where one died; they end with it."""
-
-    def __init__(self, engine: Engine) -> None:
-        self.engine = engine
-        self._stack = ExitStack()
-        self._executor: Executor | None = None
-
-    def map(self, work: Callable[[Sequence[J]], list[R]], jobs: Sequence[J], at_once: int) -> list[R | None]:
-        """What the work makes of each job, in their order; None for a job that killed its process."""
-        batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
-        answers: list[R | None] = []
-        for batch, done in zip(batches, self._do(work, batches), strict=True):
-            # Which of several killed their process is not known; of one alone it is.
-            some = done or self._do(work, [batch])[0]
-            answers += some or [one[0] if (one := self._do(work, [[job]])[0]) else None for job in batch]
-        return answers
-
-    def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:
-        """What the work makes of some batches; None for those that a process died with, which may be any of them."""
-        if self._executor is None:
-            self._executor = self._stack.enter_context(self.engine.executor())
-        answers: list[list[R] | None] = []
-        futures = []
-        for batch in batches:
-            try:
-                futures.append(self._executor.submit(work, batch))
-            except BrokenProcessPool:
-                # One has died already: the others are in nobody's hands.
-                break
-        for future in futures:
-            try:
-                answers.append(self.engine.answer(future))
-            except WorkerDiedError:
-                answers.append(None)
-        answers += [None] * (len(batches) - len(futures))
-        if None in answers:
-            self.stop()
-        return answers
-
-    def stop(self) -> None:
-        """End the processes."""
-        self._executor = None
-        self._stack.close()
-
-    def __exit__(self, *raised: object) -> None:
-        self._executor = None
-        self._stack.__exit__(*raised)  # type: ignore[arg-type]  # as it was handed in

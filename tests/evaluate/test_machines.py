@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ingest.contents.symbols import Workers
+from ingest.contents.processes import Workers
 from lake import machines
 from lake.engine import Engine
 from lake.errors import Exit, GoldspanError

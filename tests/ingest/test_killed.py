@@ -19,7 +19,7 @@ from tests.tiny import ROOT
 SLEEPS = "sh -c 'echo $$ >> {pids}; sleep 600 & echo $! >> {pids}; wait'"
 STARTS = {
     "workers of ingest": """
-from ingest.contents.symbols import Workers
+from ingest.contents.processes import Workers
 from lake.engine import Engine
 from tests.ingest.test_killed import sleeps
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from ingest.contents.symbols import Workers
+from ingest.contents.processes import Workers
 from lake.engine import Engine
 
 

@@ -22,7 +22,7 @@ from parso.tree import NodeOrLeaf
 
 from ingest.benchmarks.declaration import PoolGroup
 from ingest.contents.blobs import pool_frames
-from ingest.contents.symbols import Workers
+from ingest.contents.processes import Workers
 from lake.engine import BY_JOBS
 from lake.text import split_lines
 

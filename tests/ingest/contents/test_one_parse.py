@@ -12,7 +12,8 @@ from ingest.contents import syntax_trees
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
 from ingest.contents.chunks import CRASHED, CutsAhead, cut_pools, cuts_ahead
-from ingest.contents.symbols import Content, Workers, cut_symbols, look_through
+from ingest.contents.processes import Workers
+from ingest.contents.symbols import Content, cut_symbols, look_through
 from lake.declarations import Resolved
 from lake.engine import Engine
 from lake.outcome import Outcome

@@ -13,7 +13,8 @@ import ingest.benchmarks
 import ingest.contents.symbols
 from ingest.benchmarks.declaration import Benchmark
 from ingest.contents.blobs import pool_frames
-from ingest.contents.symbols import Content, Seen, Workers, cut_symbols
+from ingest.contents.processes import Workers
+from ingest.contents.symbols import Content, Seen, cut_symbols
 from lake.declarations import discover
 from lake.engine import Engine
 from lake.outcome import Outcome

@@ -80,7 +80,7 @@ STARTED: dict[str, object] = {"data": {"version": 1, "producer": "x"}, "id": "1"
 @pytest.mark.parametrize("events", [[STARTED], [STARTED, STARTED], [{"data": {"version": 1}}] * 2])
 def test_events_of_an_unknown_agent_are_no_ranking(lake: Lake, events: list[dict[str, object]]) -> None:
     assert not any(one.recognise(rows(*events), "events.jsonl") for one in importers().values())
-    with pytest.raises(GoldspanError, match="no format that is known"):
+    with pytest.raises(GoldspanError, match="unknown file format"):
         imported(lake, rows(*events), name="events.jsonl")
 
 

@@ -1,0 +1,64 @@
+"""Work that may kill the process it is done in: handed to others, and what killed them is found out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import Executor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import AbstractContextManager, ExitStack
+from typing import TypeVar
+
+from lake.engine import Engine, WorkerDiedError
+
+J = TypeVar("J")
+R = TypeVar("R")
+
+
+class Workers(AbstractContextManager["Workers"]):
+    """An engine's processes, never this one, started when there is work and again where one died; they end with it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._stack = ExitStack()
+        self._executor: Executor | None = None
+
+    def map(self, work: Callable[[Sequence[J]], list[R]], jobs: Sequence[J], at_once: int) -> list[R | None]:
+        """What the work makes of each job, in their order; None for a job that killed its process."""
+        batches = [jobs[start : start + at_once] for start in range(0, len(jobs), at_once)]
+        answers: list[R | None] = []
+        for batch, done in zip(batches, self._do(work, batches), strict=True):
+            # Which of several killed their process is not known; of one alone it is.
+            some = done or self._do(work, [batch])[0]
+            answers += some or [one[0] if (one := self._do(work, [[job]])[0]) else None for job in batch]
+        return answers
+
+    def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:
+        """What the work makes of some batches; None for those that a process died with, which may be any of them."""
+        if self._executor is None:
+            self._executor = self._stack.enter_context(self.engine.executor())
+        answers: list[list[R] | None] = []
+        futures = []
+        for batch in batches:
+            try:
+                futures.append(self._executor.submit(work, batch))
+            except BrokenProcessPool:
+                # One has died already: the others are in nobody's hands.
+                break
+        for future in futures:
+            try:
+                answers.append(self.engine.answer(future))
+            except WorkerDiedError:
+                answers.append(None)
+        answers += [None] * (len(batches) - len(futures))
+        if None in answers:
+            self.stop()
+        return answers
+
+    def stop(self) -> None:
+        """End the processes."""
+        self._executor = None
+        self._stack.close()
+
+    def __exit__(self, *raised: object) -> None:
+        self._executor = None
+        self._stack.__exit__(*raised)  # type: ignore[arg-type]  # as it was handed in
