@@ -26,7 +26,7 @@ from ingest.runs.trajectories.json_values import (
     text_of,
 )
 from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
-from ingest.runs.trajectories.shell_files import joined
+from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
 from ingest.runs.trajectories.trajectory import Reading, Trajectory, View, renamed
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile

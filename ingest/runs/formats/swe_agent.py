@@ -18,7 +18,7 @@ from ingest.runs.trajectories.json_values import (
     text_of,
 )
 from ingest.runs.trajectories.sessions import Session
-from ingest.runs.trajectories.shell_files import joined
+from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
 from ingest.runs.trajectories.trajectory import Context, Reading, Trajectory, View, Views, renamed

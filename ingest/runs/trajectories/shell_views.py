@@ -1,27 +1,23 @@
-"""What a shell command line showed of files: the one place where commands are read as views.
-
-Its public function is :func:`reading_of_command`. What is known of a command is what the record says of it: the line,
-the text that was printed, whether it failed, the folder it ran in.
+"""What a shell command line showed of files: one walk from the line to its views.
 
 | command | what it shows |
 |---|---|
-| `cat`, `nl`, `less`, `more`, `bat`, `tac`, `strings` | the whole file; with `-n`, `-ba` the lines that are numbered |
-| `less +N`, `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A`, `bat -r A:B`, `perl -ne` | those lines |
-| `tail -n N`, `head -c`, `sed s/…/`, `awk`, `jq`, `sort`, `cut`, `uniq` | the file; which lines cannot be told |
+| `cat`, `nl` | the whole file; with `-n`, `-ba` the lines that are numbered |
+| `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines |
+| `tail -n N`, `head -c`, `sed s/…/` | the file; which lines cannot be told |
 | piped into `head`, `tail`, `sed -n`, `awk NR` | of what is piped, those lines |
 | piped into `grep`, `rg` | the file, or the lines whose numbers are in the rows |
-| piped into `jq`, `cat -v`, `tr`, `column`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
-| `grep`, `rg`, `git grep`, `ag`, `ack` | the lines that the output lists, files whose rows have no number |
-| these with `-c`, `-l`, `-q`, `--files`; `sed -n` without a `p`, `jq empty`, `awk END{…}` | nothing |
-| `git show REV:f`, `git cat-file -p REV:f`, `git blame [-L A,B]` | the file, or those lines |
-| `git diff`, `git show`, `git log -p`, `git stash show -p`, `diff -u` | the lines in the hunks of the output |
-| `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with the files that `echo` or `ls` names, or a search lists |
-| `ls`, `find`, `tree`, `wc`, `file`, `stat`, everything else | nothing |
+| piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
+| `grep`, `rg`, `git grep` | the lines that the output lists, files whose rows have no number |
+| these with `-c`, `-l`, `-q`, `--files`; `sed -n` without a `p` | nothing |
+| `git show REV:f` | the file |
+| `git diff`, `git show`, `git log -p`, `git stash show -p` | the lines in the hunks of the output |
+| `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with files that only the shell knew |
+| `ls`, `find`, `wc`, `stat`, everything else | nothing |
 
-What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After one
-to a folder that only the shell knew (`cd "$d"`) relative paths are of no file, until the next to an absolute one. After
-`||` runs only what follows a command that showed nothing. Files that only the shell knew (`$f`, `*.py`), those in
-such a folder, scripts (`python -c`) that open files, and lines of PowerShell are counted as not read.
+What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After
+`||` runs only what follows a command that showed nothing. Files and folders that only the shell knew (`$f`, `*.py`),
+other commands that print files (`bat`), scripts that open some, and PowerShell are counted as not read.
 """
 
 from __future__ import annotations
@@ -32,45 +28,55 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 
-from ingest.runs.trajectories.bash_lines import pipelines_of
-from ingest.runs.trajectories.command_lines import UNKNOWN, Command, Pipeline, in_windows, left_by_powershell, slashed
+from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline, pipelines_of, without_documents
 from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.shell_files import (
-    PATCHERS,
+from ingest.runs.trajectories.shell_commands import (
+    EDITORS,
+    FILTERS,
+    WHOLE,
+    Printed,
     Search,
+    git_options,
+    is_diff,
+    not_read,
+    numbers_lines,
+    options_of,
+    passes_on,
+    printed_by,
+    search_of,
+    unrolled,
+)
+from ingest.runs.trajectories.shell_output import Failures, hunks_in, joined_lines, numbers_in, views_in
+from ingest.runs.trajectories.shell_paths import (
+    PATCHERS,
     gone_to,
+    in_windows,
     is_below,
     is_path,
     joined,
     patched_in,
-    search_of,
-    unrolled,
+    slashed,
     written_by,
-)
-from ingest.runs.trajectories.shell_output import Failures, hunks_in, joined_lines, numbers_in, views_in
-from ingest.runs.trajectories.shell_readers import (
-    WHOLE,
-    Printed,
-    git_options,
-    is_diff,
-    numbers_lines,
-    options_of,
-    printed_by,
 )
 from ingest.runs.trajectories.trajectory import Reading, View, renamed
 
-_FILTERS = ("jq", "tr", "column", "sort", "fold", "expand", "tee", "rev", "iconv", "cut", "uniq", "less", "more")
-"""Commands that print all that they read, changed or in another order."""
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
     *_MOVES, "mkdir", "rm", "cp", "mv", "touch", "export", "set", "source", ".", "true", ":", "sleep", "chmod",
     "exit", "unset", "shopt", "read", "git add",
 )  # fmt: skip
-_INTERPRETER = re.compile(r"(?:python|node|ruby|perl|php|pypy)[0-9.]*")
+_INTERPRETER = re.compile(r"(?:python|node|ruby|php|pypy)[0-9.]*")
 _OPENS = re.compile(
     r"\bopen\(|\bread_(?:text|bytes)\(|\breadFile|\bFile\.(?:read|open)|\blinecache\b|file_get_contents"
 )
-_INTERACTIVE = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
+_POWERSHELL = re.compile(
+    r"(?:^|[|;({\s])(?:Get-Content|Get-ChildItem|Select-String|Select-Object|Set-Location|Set-Content)\b"
+    r"|(?:^|[\\/|;({\s])(?:powershell|pwsh|cmd)(?:\.exe)?\s+[-/]",
+    re.IGNORECASE,
+)
+_SHORT_NAMES = re.compile(r"(?:^|[|;&({]\s*)(?:gc|type|sls|sl)\s", re.IGNORECASE)
+"""PowerShell's short names for its commands, which mean something else, or nothing, outside Windows."""
+_MOVED = re.compile(r"(?:^|[|;&({\s])(?:cd|chdir|sl|\w+-Location)\s", re.IGNORECASE)
 _MARKS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_=>])")
 _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 
@@ -83,21 +89,16 @@ def reading_of_command(
     Args:
         command: A line, or the words of one command.
         output: What it printed; None where it is not known, and it counts as having printed what it was to print.
-        failed: Whether it ended with an error. A single command that failed shows nothing, unless the output says which
-            of its files could not be read; of several, nothing is shown by what follows the one that must have failed.
-        folder: Where it runs, empty where it is not said: what relative paths are joined to, as is what `cd` in the
-            line names; `UNKNOWN` where a `cd` went where only the shell knew. A caller whose terminal lives on gives
-            the folder of the reading before.
-
-    Returns:
-        The views, each once; `reads` where a command in it reads files; `folder` after it; `edited` for the files it
-        writes to; `unread` for what it was to show and could not be told.
+        failed: A single command that failed shows nothing, unless the output says which of its files could not be read;
+            of several, nothing is shown by what follows the one that must have failed.
+        folder: What relative paths are joined to; `UNKNOWN` where only the shell knew it.
     """
-    if (left := left_by_powershell(command, folder)) is not None:
-        return Reading(folder=left, unread=("command of PowerShell",) if output is None or output.strip() else ())
     source = command if isinstance(command, str) else "\n".join(command)
-    command = slashed(command) if in_windows(folder) else command
-    pipelines = pipelines_of(command)
+    plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
+    if _POWERSHELL.search(plain) or (in_windows(folder) and _SHORT_NAMES.search(plain)):
+        left = UNKNOWN if _MOVED.search(source) else folder
+        return Reading(folder=left, unread=("command of PowerShell",) if output is None or output.strip() else ())
+    pipelines = pipelines_of(slashed(command) if in_windows(folder) else command)
     if pipelines is None:
         return Reading(reads=True, folder=folder, unread=("command too long to be read",))
     line = _Line(None if output is None else _MARKS.sub("", output).replace("\r", ""), failed, folder)
@@ -107,12 +108,10 @@ def reading_of_command(
         line.unread.append(f"script of {scripts[0]} that opens files")
     patching = [pipeline for pipeline in pipelines if any(one.name in PATCHERS for one in pipeline.commands)]
     if patching and not failed:
-        folder = line.visited(patching[0].scope)[-1]
-        line.edited += [joined(folder, path) for path in patched_in(source)]
-    is_windows = in_windows(line.start)
-    views = (replace(view, path=view.path.replace("\\", "/")) if is_windows else view for view in line.views)
+        line.edited += [joined(line.folder(patching[0].scope), path) for path in patched_in(source)]
+    views = (replace(view, path=view.path.replace("\\", "/")) if in_windows(folder) else view for view in line.views)
     edited = tuple(dict.fromkeys(filter(None, line.edited)))
-    return Reading(tuple(dict.fromkeys(views)), line.reads, line.visited(())[-1], tuple(line.unread), edited)
+    return Reading(tuple(dict.fromkeys(views)), line.reads, line.folder(()), tuple(line.unread), edited)
 
 
 @dataclass
@@ -126,7 +125,7 @@ class _Line:
     reads: bool = False
     unread: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
-    folders: dict[tuple[int, ...], tuple[str, ...]] = field(default_factory=dict)
+    folders: dict[tuple[int, ...], tuple[str, str]] = field(default_factory=dict)
     is_alone: bool = False
     is_single: bool = False
     only: str = ""
@@ -136,28 +135,27 @@ class _Line:
     def failures(self) -> Failures:
         return Failures(self.output or "")
 
-    @cached_property
-    def hunks(self) -> list[View]:
-        return hunks_in(self.output or "")
+    @property
+    def has_printed(self) -> bool:
+        return self.output is None or self.output.strip() != ""
 
-    def visited(self, scope: tuple[int, ...]) -> tuple[str, ...]:
-        """The folders that a subshell went to and can go back to; the last is the one it is in."""
+    def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
+        """The folder that a subshell is in, or was in before; where it was before the line is not said."""
         while scope and scope not in self.folders:
             scope = scope[:-1]
-        return self.folders.get(scope, (self.start,))
+        return self.folders.get(scope, (self.start, UNKNOWN))[before]
 
     def read(self, pipelines: Sequence[Pipeline]) -> None:
         printing = [one for one in pipelines if not _is_hidden(one) and one.commands[0].name not in _PRINT_NOTHING]
         self.is_alone, self.is_single = len(printing) == 1, len(pipelines) == 1
         named = {search.only for one in printing if (search := search_of(one.commands[0].words))}
         self.only = named.pop() if len(named) == 1 else ""
-        not_run, showed = self._not_run(pipelines), False
-        for place, pipeline in enumerate(pipelines):
+        showed = False
+        for pipeline in pipelines[: self._not_run(pipelines)]:
             if pipeline.joined_by == "||" and showed:
                 continue
             before = len(self.views)
-            if place < not_run:
-                self._read(pipeline)
+            self._read(pipeline)
             showed = len(self.views) > before and not pipeline.commands[0].hides_errors
 
     def _not_run(self, pipelines: Sequence[Pipeline]) -> int:
@@ -176,60 +174,62 @@ class _Line:
         return len(pipelines)
 
     def _read(self, pipeline: Pipeline) -> None:
-        folder = self.visited(pipeline.scope)[-1]
-        first = pipeline.commands[0]
+        folder, first = self.folder(pipeline.scope), pipeline.commands[0]
         written = (path for command in pipeline.commands for path in written_by(command) if is_path(path))
         self.edited += [joined(folder, path) for path in written if not path.startswith(("/tmp/", "/var/tmp/"))]
         if first.name in _MOVES:
-            if len(pipeline.commands) == 1 and not (self.failed and self.is_single):
-                self._move(pipeline.scope, first)
+            target = next(iter(options_of(first.words[1:])[1]), "~" if first.name == "cd" else UNKNOWN)
+            is_run = len(pipeline.commands) == 1 and not (self.failed and self.is_single)
+            if is_run and not self.failures.refuse(target):
+                is_back = first.words[1:] == ["-"]
+                now = self.folder(pipeline.scope, before=True) if is_back else gone_to(folder, target)
+                self.folders[pipeline.scope] = (now, folder)
             return
         pipeline = unrolled(pipeline)
-        reads, views = self._shown_by(pipeline)
-        self.reads |= reads
+        views = list(self._shown_by(pipeline))
         # A file that is printed whole, without a word, is an empty one; anything else that printed nothing showed none.
-        is_told = self.output is None or self.output.strip() or (views and self._is_empty(pipeline, views))
-        if first.name not in self.failures.missing and is_told:
-            is_rooted = first.name == "git" and search_of(first.words) is None and "blame" not in first.words
+        is_told = self.has_printed or (views and self._is_empty(pipeline, views))
+        if first.name in self.failures.missing or not is_told:
+            return
+        if first.name == "git" and search_of(first.words) is None:
             root = git_options(first.words[1:])[0]
-            folder = folder if not is_rooted else gone_to(folder, root) if UNKNOWN in folder else root
-            known = renamed(views, partial(joined, folder))
-            if views and not known:
-                self.unread.append(f"command {first.name} in a folder that only the shell knew")
-            self.views += known
-
-    def _move(self, scope: tuple[int, ...], command: Command) -> None:
-        visited = self.visited(scope)
-        target = next(iter(options_of(command.words[1:])[1]), UNKNOWN if command.name == "pushd" else "~")
-        if command.name == "popd" or command.words[1:] == ["-"]:
-            # Where a terminal was before the line is not said.
-            self.folders[scope] = visited[:-1] or (UNKNOWN,)
-        elif not self.failures.refuse(target):
-            self.folders[scope] = (*visited, gone_to(visited[-1], target))
+            folder = gone_to(folder, root) if UNKNOWN in folder else root
+        known = renamed(views, partial(joined, folder))
+        if views and not known:
+            self.unread.append(f"command {first.name} in a folder that only the shell knew")
+        self.views += known
 
     def _is_empty(self, pipeline: Pipeline, views: Iterable[View]) -> bool:
         is_whole = all((view.start, view.end) == (1, None) for view in views)
         return is_whole and len(pipeline.commands) == 1 and not (self.failed or pipeline.commands[0].hides_errors)
 
-    def _shown_by(self, pipeline: Pipeline) -> tuple[bool, Iterable[View]]:
+    def _shown_by(self, pipeline: Pipeline) -> Iterable[View]:
         first, rest = pipeline.commands[0], pipeline.commands[1:]
         if _is_hidden(pipeline) or not first.words:
-            return False, ()
+            return ()
         searches = [search_of(command.words) for command in pipeline.commands]
-        if any(search and search.is_silent for search in searches) or not all(map(_passes_on, rest)):
-            return False, ()
-        if searches[0]:
-            return True, self._listed(searches[0])
-        if is_diff(first.words):
-            return bool(self.hunks), self.hunks
         printed = printed_by(first.words)
+        odd = [name for place, one in enumerate(pipeline.commands) if (name := not_read(one, is_fed=place > 0))]
+        if odd and (printed or searches[0] or not_read(first)):
+            self.reads |= odd[0] not in EDITORS
+            if self.has_printed and odd[0] not in self.failures.missing:
+                self.unread.append(f"command {odd[0]}")
+            return ()
+        if any(search and search.is_silent for search in searches) or not all(map(passes_on, rest)):
+            return ()
+        if searches[0]:
+            self.reads = True
+            return self._listed(searches[0])
+        if is_diff(first.words):
+            hunks = hunks_in(self.output or "")
+            self.reads |= bool(hunks)
+            return hunks
         if printed is None:
-            if first.name in _INTERACTIVE and first.name not in self.failures.missing:
-                self.unread.append(f"command {first.name}")
-            return False, ()
+            return ()
         if any(UNKNOWN in file for file in printed.files):
             self.unread.append(f"command {first.name} of files that only the shell knew")
-        return bool(printed.files), self._printed(first, printed, rest)
+        self.reads |= bool(printed.files)
+        return self._printed(first, printed, rest)
 
     def _listed(self, search: Search) -> list[View]:
         """What a search showed."""
@@ -264,7 +264,7 @@ class _Line:
         for command in rest:
             if hits := self._numbered(views, command):
                 return hits
-            views = self._narrowed(views, command)
+            views = _narrowed(views, command)
         if len(files) == 1 and self.is_alone and numbers_lines(first.words):
             shown = [(view.start or 1, view.end or MAX_LINE) for view in views]
             numbers = (line for line in numbers_in(self.output or "") if any(a <= line <= b for a, b in shown))
@@ -280,21 +280,19 @@ class _Line:
         listed = ((one, one.start, one.end) for one in views_in(self.output or "", views[0].path))
         return [replace(one, start=a + first - 1, end=b + first - 1) for one, a, b in listed if a and b]
 
-    def _narrowed(self, views: list[View], command: Command) -> list[View]:
-        printed, is_search = printed_by(command.words), search_of(command.words) is not None
-        if not is_search and (printed is None or printed.windows == WHOLE or command.name in _FILTERS):
-            return views
-        if is_search or printed is None or len(views) > 1:
-            # It shows some of them, no one can tell which.
-            return list(dict.fromkeys(View(view.path) for view in views))
-        return [shown for view in views for shown in printed.of(view)]
+
+def _narrowed(views: list[View], command: Command) -> list[View]:
+    """What a command that a pipe leads to prints of some views."""
+    if command.name in FILTERS:
+        return views
+    printed = printed_by(command.words)
+    if printed is not None and printed.windows == WHOLE:
+        return views
+    if printed is None or len(views) > 1:
+        # It shows some of them, no one can tell which.
+        return list(dict.fromkeys(View(view.path) for view in views))
+    return [shown for view in views for shown in printed.of(view)]
 
 
 def _is_hidden(pipeline: Pipeline) -> bool:
     return any(command.is_hidden for command in pipeline.commands)
-
-
-def _passes_on(command: Command) -> bool:
-    """Whether a command prints what it reads, or a part of it."""
-    is_known = search_of(command.words) is not None or printed_by(command.words) is not None
-    return is_known or command.name in ("tr", "tee") or command.words[1:3] == ["-m", "json.tool"]

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of, list_of, text_of
-from ingest.runs.trajectories.shell_files import PATCHERS, gone_to, joined
 from ingest.runs.trajectories.shell_output import views_in
+from ingest.runs.trajectories.shell_paths import PATCHERS, gone_to, joined
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.trajectory import Reading, View, renamed
 

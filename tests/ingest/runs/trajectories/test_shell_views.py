@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ingest.runs.trajectories.command_lines import UNKNOWN
+from ingest.runs.trajectories.bash_lines import UNKNOWN
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.trajectory import View
 
@@ -50,8 +50,6 @@ def views_of(
         ("tail -n +100 a.py | head -n 20", [View("a.py", 100, 119)]),
         ("awk 'NR>=3 && NR<=9' a.py", [View("a.py", 3, 9)]),
         ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [View("a.py", 3, 9)]),
-        ("awk -F: '{print $1}' a.py", [View("a.py")]),
-        ("bat -r 3:9 a.py", [View("a.py", 3, 9)]),
         ("cat a.py b.py | head -3", [View("a.py"), View("b.py")]),
         ("cat a.py | grep burn", [View("a.py")]),
         ("head -n 5 a.py | tail -n +9", []),
@@ -60,27 +58,13 @@ def views_of(
         ("awk 'NR>=7' a.py", [View("a.py", 7, None)]),
         ("awk 'NR<7 {print NR\": \"$0}' a.py", [View("a.py", 1, 6)]),
         ("head -3 a.py | jq .", [View("a.py", 1, 3)]),
-        ("cat {a,b}.py", [WHOLE, View("b.py", 1, None)]),
         ('F=a.py; sed -n 3,9p "$F"', [View("a.py", 3, 9)]),
         ("git show HEAD~1:a.py | head -n 5", [View("a.py", 1, 5)]),
         ("git -C lib --no-pager show HEAD:a.py", [View("lib/a.py", 1, None)]),
-        ("git blame -L 3,9 a.py", [View("a.py", 3, 9)]),
-        ("echo a.py b.py | xargs cat", [WHOLE, View("b.py", 1, None)]),
-        ("ls a.py | xargs -I{} sed -n 3,9p {}", [View("a.py", 3, 9)]),
         ("{ cat a.py; head -3 b.py; } | less", [WHOLE, View("b.py", 1, 3)]),
-        ("sort a.py", [View("a.py")]),
-        ("perl -ne 'print if 3..9' a.py", [View("a.py", 3, 9)]),
-        ("perl -ne 'print if $. >= 3 && $. <= 9' a.py", [View("a.py", 3, 9)]),
         ("sed -n '3,9 p' a.py", [View("a.py", 3, 9)]),
-        ("less -N +7 a.py", [View("a.py", 7, None)]),
-        ("more +7g a.py | head -3", [View("a.py", 7, 9)]),
-        ("less +/burn a.py", [View("a.py")]),
-        ("less +G a.py", [View("a.py")]),
         ("sed -n 's/a/b/p' a.py", [View("a.py")]),
         ('sed -n "$range" a.py', [View("a.py")]),
-        ("jq . a.py | head -2", [View("a.py")]),
-        ("awk 'END{print $0}' a.py", [View("a.py")]),
-        ("git cat-file -p HEAD:a.py", [WHOLE]),
         ("nl -b a a.py | sed -n 3,9p", [View("a.py", 3, 9)]),
     ],
 )
@@ -117,17 +101,12 @@ def test_what_is_printed_is_seen(command: str, views: list[View]) -> None:
         "rg --files src",
         "cat <<'A' > a.py && cat <<'B' > b.py\ncat c.py\nA\ncat d.py\nB",
         "bash -c 'cat a.py' > b.py",
-        "jq empty a.py",
-        "jq -e empty < a.py",
-        "cat a.py | jq empty",
         "sed -n '$=' a.py",
         "sed -n '/def play/=' a.py",
         "sed -n 's/p/q/' a.py",
         "cat a.py | sed -n '$='",
         "awk 'END { print NR }' a.py",
         "cat a.py | awk 'BEGIN {n = 0} END {print NR}'",
-        "git cat-file -e HEAD:a.py",
-        "git cat-file -s HEAD:a.py",
         "python -m json.tool a.py > /dev/null",
         "cat a.py | python -m json.tool > /dev/null",
         "python -m py_compile a.py",
@@ -277,7 +256,6 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
     assert folder("cd src", "", failed=True) == "/testbed"
     assert folder("cd ..; cd lib") == "/lib"
     assert folder("cd && cat a.py") == "~"
-    assert folder("pushd src; popd") == "/testbed"
     assert folder("cd src; cd /lib; cd -") == "/testbed/src"
     assert folder("cd src; (cd /lib; ls); cd -") == "/testbed"
     assert views_of("cd nowhere && cat a.py", "sh: cd: nowhere: No such file", failed=True) == []
@@ -315,7 +293,6 @@ def test_the_way_into_an_unknown_folder_ends_with_its_subshell_or_leads_back() -
     whole = [View("/testbed/a.py", 1, None)]
     for line in ('(cd "$d" && cat b.py); cat a.py', 'bash -c "cd $d; cat b.py"; cat a.py', 'cd "$d"; cd -; cat a.py'):
         assert views_of(line, folder="/testbed") == whole, line
-    assert views_of('pushd "$d"; cat b.py; popd; cat a.py', folder="/testbed") == whole
     assert views_of("d=src; cd $d; cat a.py", folder="/testbed") == [View("/testbed/src/a.py", 1, None)]
 
 
@@ -330,8 +307,6 @@ def test_a_patch_is_applied_in_the_folder_that_its_line_went_to() -> None:
 
 
 def test_a_failure_that_only_the_text_tells_shows_nothing() -> None:
-    assert views_of("less a.py", "bash: less: command not found") == []
-    assert views_of("bat a.py", "zsh: command not found: bat") == []
     assert views_of("sed -n 1,9p a.py", "sed: can't read a.py: No such file or directory") == []
     assert views_of("sed -n 400,500p a.py", "") == []
     assert views_of("cat a.py 2>/dev/null", "") == []
@@ -360,10 +335,26 @@ def test_the_other_side_of_an_or_ran_only_where_the_first_showed_nothing() -> No
 
 
 def test_files_that_only_the_shell_knew_are_told_as_not_read() -> None:
-    for command in ("for f in a.py b.py; do cat $f; done", "cat *.py", "cat $(git ls-files)", "ls | xargs cat"):
+    for command in (
+        "for f in a.py b.py; do cat $f; done",
+        "cat *.py",
+        "cat $(git ls-files)",
+        "ls | xargs cat",
+        "cat {a,b}.py",
+    ):
         reading = reading_of_command(command, "x")
         assert (reading.views, reading.unread) == ((), ("command cat of files that only the shell knew",))
-    assert reading_of_command("vim a.py").unread == ("command vim",)
+
+
+@pytest.mark.parametrize("name", ["bat", "less", "vim", "sort", "jq .", "awk '{print $1}'", "perl -ne print"])
+def test_other_commands_that_print_files_are_told_as_not_read(name: str) -> None:
+    unread = (f"command {name.split()[0]}",)
+    for line in (f"{name} a.py", f"{name} a.py | head -3"):
+        reading = reading_of_command(line, "x")
+        assert (reading.views, reading.reads, reading.unread) == ((), name != "vim", unread)
+        assert reading_of_command(line, "").unread == ()
+    assert reading_of_command(f"{name} a.py", f"bash: {name.split()[0]}: command not found").unread == ()
+    assert reading_of_command(f"ls | {name}", "x").unread == ()
 
 
 def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
@@ -406,7 +397,6 @@ def test_only_commands_that_print_files_read() -> None:
         ("cd src && echo x >> a.py", ("src/a.py",)),
         ("echo x | tee a.py", ("a.py",)),
         ("cp a.py b.py", ("b.py",)),
-        ("perl -pi -e 's/a/b/' a.py", ("a.py",)),
         ("apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: a.py\n*** Move to: b.py\nEOF", ("a.py", "b.py")),
         ("make > /dev/null 2>&1", ()),
         ("make > /tmp/log.txt", ()),

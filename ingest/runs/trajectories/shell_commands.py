@@ -1,0 +1,293 @@
+"""What single commands show of which files: those that print lines (`cat`, `sed -n`, `git show`), and searches."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline
+from ingest.runs.trajectories.json_values import MAX_LINE, line_of
+from ingest.runs.trajectories.trajectory import View
+
+Window = tuple[int, int | None]
+"""First and last line, from 1; None for all lines from the first on."""
+Flags = Sequence[tuple[str, str]]
+"""The flags of a command, each with its value, empty where it has none."""
+Words = Sequence[str]
+
+FILTERS = ("jq", "tr", "column", "sort", "uniq", "cut", "tee", "less", "more")
+"""Commands that print all that they read, changed or in another order."""
+EDITORS = ("vi", "vim", "nvim", "nano", "emacs", "ed", "view")
+_NOT_READ = (
+    *EDITORS, "bat", "batcat", "tac", "less", "more", "perl", "awk", "mawk", "jq", "sort", "uniq", "cut", "strings",
+    "iconv", "rev", "fold", "expand", "column", "ag", "ack", "findstr", "diff", "git blame", "git cat-file", "parallel",
+)  # fmt: skip
+"""Commands that show something of files, and are not read."""
+
+WHOLE: tuple[Window, ...] = ((1, None),)
+_DIFFS = ("git diff", "git show", "git log", "git stash")
+_COUNT = re.compile(r"(?:-n|--lines=|-)?(?P<sign>[+-]?)(?P<n>[0-9]+)")
+_SED_PIECE = re.compile(r"(?P<start>[0-9]+)(?:,(?P<sign>\+?)(?P<end>[0-9]+|\$))?p")
+_SED_QUITS = re.compile(r"([0-9]+)q")
+_SED_PATTERN = re.compile(r"/(?:\\.|[^/\\])*(?=/)")
+_AWK = re.compile(
+    r"(?:F?NR(?P<above>>=?|==)(?P<start>[0-9]+))?(?:(?:&&|,)?F?NR(?P<below><=?|==)(?P<end>[0-9]+))?"
+    r"(?:\{print(?:[^{}]*\$0[^{}]*)?\})?;?(?:F?NR(?:>=?|==)[0-9]+\{exit\})?"
+)
+_GREPS = ("grep", "egrep", "fgrep", "git grep")
+_QUIET = {
+    "--quiet", "--silent", "--count", "--count-matches", "--files", "--files-with-matches", "--files-without-match",
+    "--name-only", "--type-list",
+}  # fmt: skip
+_SHORT = re.compile(r"-(?![tgeTfmABC])[a-zA-Z]+[0-9]*")
+_PATTERN = re.compile(r"-[a-zA-Z]*[ef]|--regexp(?:=.*)?|--file(?:=.*)?")
+_WITH_VALUE = (
+    r"-[a-zA-Z]*[efABCmgtTjM]|--(?:regexp|file|glob|iglob|type|type-not|max-count|context|after-context|before-context"
+    r"|include|exclude|exclude-dir|max-depth|sort|threads|max-columns|color|colors)"
+)
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command shows of what it reads.
+
+    Attributes:
+        windows: The lines, in order; None where they cannot be told.
+        files: The files it names; none where it reads what a pipe gives it.
+        last: So many lines at the end are shown, in place of windows.
+    """
+
+    windows: tuple[Window, ...] | None
+    files: Words
+    last: int | None = None
+
+    def of(self, view: View) -> list[View]:
+        """What is shown of a view that is read."""
+        whole = replace(view, start=None, end=None)
+        start, end = view.start, view.end
+        if start is None or (self.windows is None and self.last is None):
+            return [whole]
+        if self.last is not None:
+            return [whole] if end is None else [replace(view, start=max(start, end - self.last + 1))]
+        shown = []
+        for first, last in self.windows or ():
+            ends = [line for line in (end, None if last is None else start + last - 1) if line is not None]
+            shown.append(replace(view, start=start + first - 1, end=min(ends, default=None)))
+        return [one for one in shown if one.end is None or one.start is None or one.start <= one.end]
+
+
+@dataclass(frozen=True)
+class Search:
+    """A search of files.
+
+    Attributes:
+        files: The files and folders it names; empty for what a pipe gives it, or for the folder it runs in.
+        has_numbers: Whether its rows may have the numbers of their lines.
+        is_numbered: Whether they must.
+        is_silent: It shows no line: only counts, names of files, or whether there is any.
+    """
+
+    files: Words
+    has_numbers: bool
+    is_numbered: bool
+    is_silent: bool
+
+    @property
+    def only(self) -> str:
+        """The one file that it names, or folder; empty where it names none, or several."""
+        return self.files[0] if len(self.files) == 1 and UNKNOWN not in self.files[0] else ""
+
+
+def search_of(words: Words) -> Search | None:
+    """The search that a command is; None for any other."""
+    name, rest = verb_of(words)
+    if name not in (*_GREPS, "rg"):
+        return None
+    short = "".join(word for word in rest if _SHORT.fullmatch(word))
+    is_numbered = "n" in short or "--line-number" in rest
+    is_silent = any(flag in short for flag in "qclL") or not _QUIET.isdisjoint(rest)
+    _, operands = options_of(rest, _WITH_VALUE)
+    if name == "git grep" and "--" in rest:
+        operands = (*operands[:1], *rest[rest.index("--") + 1 :])
+    has_pattern = any(map(_PATTERN.fullmatch, rest))
+    return Search(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
+
+
+def printed_by(words: Words) -> Printed | None:
+    """What a command shows of the files it names, or of its input; None for one that shows nothing, or is not known."""
+    name, rest = verb_of(words)
+    if name not in _READERS:
+        return None
+    reader, with_value = _READERS[name]
+    return reader(*options_of(rest, with_value))
+
+
+def is_diff(words: Words) -> bool:
+    """Whether a command prints diffs, or may."""
+    return verb_of(words)[0] in _DIFFS and printed_by(words) is None
+
+
+def not_read(command: Command, *, is_fed: bool = False) -> str:
+    """The name of a command that shows something of files and is not read; empty for any other."""
+    name = verb_of(command.words)[0]
+    is_filter = is_fed and name in FILTERS
+    return name if name in _NOT_READ and not is_filter and printed_by(command.words) is None else ""
+
+
+def passes_on(command: Command) -> bool:
+    """Whether a command prints what it reads, or a part of it."""
+    is_known = search_of(command.words) is not None or printed_by(command.words) is not None
+    return is_known or command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
+
+
+def numbers_lines(words: Words) -> bool:
+    """Whether a command that prints files prints the numbers of all their lines."""
+    flags = [word for word in words[1:] if word.startswith("-")]
+    if words[0] == "nl":
+        return "-ba" in flags or words[1:3] == ["-b", "a"]
+    return words[0] == "cat" and any("n" in flag and flag[1:].isalpha() for flag in flags)
+
+
+def unrolled(pipeline: Pipeline) -> Pipeline:
+    """What `xargs` or `find -exec` runs, with files that only the shell knew."""
+    commands = pipeline.commands
+    place = next((place for place, one in enumerate(commands) if one.name == "xargs"), 0)
+    words = commands[place].words
+    if place:
+        while len(words) > 1 and words[1].startswith("-"):
+            words = words[2 if words[1] in ("-I", "-n", "-L", "-P", "-d") else 1 :]
+        inner = [*words[1:], UNKNOWN, UNKNOWN]
+    elif commands[0].name == "find" and "-exec" in words:
+        inner = words[words.index("-exec") + 1 :]
+        inner = inner[: next((n for n, word in enumerate(inner) if word in (";", "+")), None)]
+    else:
+        return pipeline
+    return replace(pipeline, commands=[replace(commands[place], words=inner), *commands[place + 1 :]])
+
+
+def options_of(words: Words, with_value: str = "") -> tuple[Flags, Words]:
+    """The flags of a command, each with its value, and the words that are none.
+
+    Args:
+        words: What follows a command's name.
+        with_value: A pattern of the flags whose value is the next word; that of a long one may follow a `=`.
+    """
+    flags, operands = list[tuple[str, str]](), list[str]()
+    left, is_over = iter(words), False
+    for word in left:
+        if word == "--" and not is_over:
+            is_over = True
+        elif is_over or not word.startswith("-"):
+            operands.append(word)
+        elif with_value and re.fullmatch(with_value, word):
+            flags.append((word, next(left, "")))
+        else:
+            name, _, value = word.partition("=") if word.startswith("--") else (word, "", "")
+            flags.append((name, value))
+    return flags, tuple(operands)
+
+
+def verb_of(words: Words) -> tuple[str, Words]:
+    """A command's name without its folder, git's with its verb (`git show`), and the words that follow."""
+    name, rest = words[0].rpartition("/")[2] if words else "", words[1:]
+    if name != "git":
+        return name, rest
+    verb = git_options(rest)[1]
+    return f"git {verb[0]}" if verb else name, verb[1:]
+
+
+def git_options(words: Words) -> tuple[str, Words]:
+    """The folder that `git -C` names, empty where there is none, and the words from git's verb on."""
+    folder = ""
+    while words and words[0].startswith("-"):
+        has_value = words[0] in ("-C", "-c")
+        folder = words[1] if words[0] == "-C" and len(words) > 1 else folder
+        words = words[1 + has_value :]
+    return folder, words
+
+
+def _whole(flags: Flags, files: Words) -> Printed:
+    return Printed(WHOLE, files)
+
+
+def _shown(flags: Flags, operands: Words) -> Printed | None:
+    """What `git show` shows of `REV:path`."""
+    files = [word.partition(":")[2] for word in operands if ":" in word]
+    return Printed(WHOLE, files) if files else None
+
+
+def _head(flags: Flags, files: Words) -> Printed:
+    sign, n = _count(flags)
+    return Printed(((1, n),) if n is not None and sign != "-" else None, files)
+
+
+def _tail(flags: Flags, files: Words) -> Printed:
+    sign, n = _count(flags)
+    return Printed(((max(n, 1), None),), files) if n is not None and sign == "+" else Printed(None, files, last=n)
+
+
+def _count(flags: Flags) -> tuple[str, int | None]:
+    """How many lines `head` or `tail` shows, 10 where it is not said; None where it is told in bytes."""
+    if any(flag.startswith(("-c", "--bytes")) for flag, _ in flags):
+        return "", None
+    counts = [f"-n{value}" if flag in ("-n", "--lines") else flag for flag, value in flags]
+    found = [one for one in map(_COUNT.fullmatch, counts) if one is not None and line_of(one["n"]) is not None]
+    return (found[-1]["sign"], line_of(found[-1]["n"])) if found else ("", 10)
+
+
+def _sed(flags: Flags, files: Words) -> Printed | None:
+    """What `sed` shows: with `-n` the lines that it prints, without it those before it quits."""
+    short = "".join(flag for flag, _ in flags if not flag.startswith("--"))
+    if "i" in short or any(flag == "--in-place" for flag, _ in flags):
+        return None
+    scripts = [value for flag, value in flags if value]
+    if not scripts:
+        scripts, files = list(files[:1]), files[1:]
+    script = ";".join(scripts)
+    is_quiet = "n" in short or any(flag in ("--quiet", "--silent") for flag, _ in flags)
+    if is_quiet and not re.search(f"[pPlL{UNKNOWN}]", _SED_PATTERN.sub("", script)):
+        return None
+    pieces = list(filter(None, re.split(r"[;\n{}\s]+", re.sub(r"(?<=[0-9$]) +(?=[pq])", "", script))))
+    if not is_quiet:
+        quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
+        last = line_of(quits[1]) if quits else None
+        return Printed(((1, last),) if last is not None else None, files)
+    asked = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
+    known = [_window(one["start"], one["end"] or one["start"], one["sign"] or "") for one in asked if one]
+    windows = tuple(window for window in known if window)
+    return Printed(windows if windows and len(windows) == len(asked) else None, files)
+
+
+def _awk(flags: Flags, operands: Words) -> Printed | None:
+    """What `awk` shows of lines that it picks by `NR`."""
+    script, *files = operands or ("",)
+    found = _AWK.fullmatch("".join(script.split()))
+    if found is None or not (found["start"] or found["end"]):
+        return None
+    window = _window(found["start"] or "1", found["end"] or (found["start"] if found["above"] == "==" else "$"))
+    if window is None:
+        return None
+    first, last = window
+    return Printed(((first + (found["above"] == ">"), last and last - (found["below"] == "<")),), files)
+
+
+def _window(start: str, end: str, sign: str = "") -> Window | None:
+    first, last = line_of(start), None if end == "$" else line_of(end)
+    if first is None or (last is None and end != "$"):
+        return None
+    if last is not None:
+        last = first + last if sign else max(first, last)
+    return (first, last) if last is None or last <= MAX_LINE else None
+
+
+_READERS: Mapping[str, tuple[Callable[[Flags, Words], Printed | None], str]] = {
+    "cat": (_whole, ""),
+    "nl": (_whole, "-[bdfhilnsvw]"),
+    "head": (_head, "-[cn]|--lines|--bytes"),
+    "tail": (_tail, "-[cn]|--lines|--bytes"),
+    "sed": (_sed, "--expression|-[nErsuz]*e"),
+    **dict.fromkeys(("awk", "gawk"), (_awk, "-[Fv]")),
+    "git show": (_shown, ""),
+}
+"""By the command's name: what reads its flags and operands, and which flags have a value."""
