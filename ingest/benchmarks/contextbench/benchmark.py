@@ -169,17 +169,12 @@ def _of_patch(one: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
 
 def _item(checked: _Checked, subset: str) -> dict[str, object]:
     one = checked.instance
+    same = ("item_id", "source", "language", "repo", "pool_id", "patch", "upstream_id")
     return {
+        **{name: getattr(one, name) for name in same},
         "benchmark": "contextbench",
-        "item_id": one.item_id,
         "subset": subset,
-        "source": one.source,
-        "language": one.language,
-        "repo": one.repo,
         "commit": one.commit or None,
-        "pool_id": one.pool_id,
-        "patch": one.patch,
-        "upstream_id": one.upstream_id,
         "gold_flags": checked.audit.flags if checked.audit else None,
         "scorable": checked.why_not is None,
         "why_not": checked.why_not,
