@@ -58,8 +58,6 @@ class Runner:
     """What every job of a benchmark has in common; it goes along to whichever process does one.
 
     Attributes:
-        label: The label of the data.
-        patterns: Which systems are run.
         retrievers: The names of those that may run.
         chunkers: Task → chunker that has cut all its files → what its chunks were made from.
         groups: The parts of the items, those together that are asked together.

@@ -164,13 +164,9 @@ def part_name(stored: Sequence[str]) -> str:
 def asked_of(
     lake: Lake, task: Task, selection: Selection, groups: Sequence[Sequence[str]] | None = None
 ) -> Iterator[ItemPart]:
-    """A benchmark's items as a task asks them, those together that are ranked and scored together.
+    """A benchmark's items as a task asks them, those parts together that a group names, without groups all of them.
 
-    Args:
-        lake: Where from.
-        task: Who asks.
-        selection: Which items; parts that it leaves without any are left out.
-        groups: The parts of the items, those together that are asked together; None for all of them.
+    Groups that the selection leaves without items are left out.
 
     Raises:
         GoldspanError: The lake holds no items of the benchmark, or no gold of them.

@@ -68,12 +68,10 @@ class System:
 
 @dataclass(frozen=True)
 class Run:
-    """A run that is to be scored or aggregated.
+    """A run that is to be scored or aggregated, under its one protocol, or under every one where that is empty.
 
-    Attributes:
-        protocol: The one protocol it is scored under; empty for every one.
-        chunker: Who cut what it searched; None where nobody knows, or nothing was cut.
-        is_chance: It stands for every order of its pool.
+    `chunker` is who cut what it searched, None where nobody knows, or nothing was cut; `is_chance` says that it stands
+    for every order of its pool.
     """
 
     run_id: str
@@ -105,16 +103,9 @@ def chosen(
 ) -> list[System]:
     """The systems that some patterns pick for a task, and the baselines over the same chunkers.
 
-    Without patterns that is every system that always runs. Within a chunker the oracle comes first: the others' share
-    of it is told beside their own numbers.
-
-    Args:
-        task: What is asked; it may be meant for some retrievers alone.
-        patterns: `chunker+retriever`, `*` and `?` allowed on either side.
-        chunkers: Chunker in the lake → what its chunks were made from.
-        retrievers: Every retriever that may run.
-        protocols: The task's protocols: an oracle is made for each.
-        made_before: Systems that are run as well, as far as they still can be.
+    A pattern is `chunker+retriever`, with `*` and `?` on either side; without any, every system that always runs. What
+    was `made_before` runs as well, as far as it still can. Within a chunker the oracle, one for each protocol, comes
+    first: the others' share of it is told beside their own numbers. `chunkers` says what their chunks were made from.
     """
     meant = {
         name: one

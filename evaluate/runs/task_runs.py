@@ -41,17 +41,10 @@ LIBRARIES = ("numpy", "polars", "scipy")
 
 @dataclass
 class Work:
-    """One task's runs over the asked items.
+    """One task's runs over the asked items, systems that some patterns pick, imported ones too.
 
-    Attributes:
-        asked: The parts of the items.
-        whole: The parts of all items: what was imported is scored over every item that it was asked.
-        selection: What of the items `asked` are.
-        patterns: Which systems, ours and imported ones; none for all.
-        label: The label of the data.
-        result: Where it is noted what was done.
-        retrievers: Every retriever that may run, by name.
-        known_chunkers: What `chunkers` gives, where it is known.
+    What was imported is scored over every item that it was asked, so `whole` are the parts of all items. `result` is
+    where it is noted what was done, `known_chunkers` what `chunkers` gives, where it is known.
     """
 
     lake: Lake
