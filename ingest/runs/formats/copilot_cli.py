@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.runs.importer import Importer
+from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
@@ -22,12 +22,10 @@ from ingest.runs.trajectories.json_values import (
     parsed_object,
     text_of,
 )
-from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading, Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.trajectory import Reading
 
-_HOLDERS = ("events",)
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN = "assistant.turn_start"
 _VIEW = "view"
@@ -35,30 +33,8 @@ _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """Events of a session: its start by Copilot, calls of tools with their ids, or messages of the assistant."""
-    return b'"data"' in head and any(told_by(head, _HOLDERS, _is_event))
-
-
-def companions(path: str) -> Sequence[str]:
-    """The patch beside a session's events, which record none."""
-    return [patch_path(path)]
-
-
-def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The session of a file, or those of the objects that hold one each.
-
-    A step is a call that showed something. A call without a result showed nothing.
-
-    Raises:
-        DamagedError: A row of the session cannot be read.
-    """
-    for session, events in sessions_in(file, _HOLDERS):
-        session.add_all(list(_calls(session, events)))
-        yield session.trajectory()
-
-
 def _is_event(row: JsonObject) -> bool:
+    """A session's start by Copilot, a call of a tool with its id, or a message of the assistant."""
     kind, data = text_of(row, "type"), object_of(row, "data")
     if kind == "session.start":
         return "copilotVersion" in data or "copilot" in text_of(data, "producer")
@@ -67,7 +43,6 @@ def _is_event(row: JsonObject) -> bool:
 
 
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
-    """The calls in their order with what they showed, None for those without a result."""
     results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
     folder = ""
     for event in events:
@@ -116,15 +91,14 @@ def _lines(call: ToolCall) -> tuple[int, int | None] | None:
     return shown[0], shown[1] if is_cut else None
 
 
-COPILOT_CLI = Importer(
-    name="copilot-cli",
-    title="Copilot CLI sessions",
-    meaning="A session's events.jsonl, or what --output-format json printed, called like the instance or in its "
-    "folder, a .patch beside it; or objects with instance_id, model_patch and events.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+COPILOT_CLI = session_importer(
+    "copilot-cli",
+    "Copilot CLI sessions",
+    "A session's events.jsonl, or what --output-format json printed",
     example='{"type": "session.start", "data": {"copilotVersion": "1.0.65", "context": {"cwd": "/testbed"}}}',
+    marks=(b'"data"',),
+    holders=("events",),
+    is_event=_is_event,
+    calls=_calls,
     aliases=("copilot",),
 )

@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.runs.importer import Importer
+from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.json_values import (
     JsonObject,
     content_of,
@@ -21,18 +21,14 @@ from ingest.runs.trajectories.json_values import (
     line_of,
     list_of,
     object_of,
-    objects_in,
     objects_of,
     text_of,
 )
-from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading, Trajectory, View, renamed
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.trajectory import Reading, View, renamed
 
-_HOLDERS = ("messages", "events")
-_SUBAGENT = "subagent"
 _SEARCHES = ("search_file_content", "grep_search")
 _SHOWN = re.compile(
     r"\s*(?:IMPORTANT: [^\n]*\s+Status: |\[File content [^\n:]*: )?(?:showing|read) lines ([0-9]+)-([0-9]+) of [0-9]+",
@@ -48,39 +44,11 @@ _CODE = re.compile(r"^(?:Exit Code: |Command (?:exited with code|failed with exi
 _NOTHING = "(empty)"
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """Messages of type `gemini`, a session of a `projectHash`, or the rows of a stream.
-
-    What a subagent's own file records is part of another session and no trajectory by itself.
-    """
-    if not any(mark in head for mark in (b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"')):
-        return False
-    if any(row.get("kind") == _SUBAGENT for row in objects_in(head)[:1]):
-        return False
-    is_session = any("projectHash" in row and "sessionId" in row for row in objects_in(head))
-    return is_session or any(told_by(head, _HOLDERS, _is_event))
-
-
-def companions(path: str) -> Sequence[str]:
-    """The patch beside a session's file, which records none."""
-    return [patch_path(path)]
-
-
-def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The session of a file, or those of the objects that hold one each.
-
-    A step is a call that showed something. A call without a result showed nothing.
-
-    Raises:
-        DamagedError: A row of the session cannot be read.
-    """
-    for session, events in sessions_in(file, _HOLDERS):
-        session.add_all(list(_calls(session, events)))
-        yield session.trajectory()
-
-
 def _is_event(row: JsonObject) -> bool:
+    """A message of type `gemini`, a session of a `projectHash`, or a row of a stream."""
     kind = row.get("type")
+    if "projectHash" in row and "sessionId" in row:
+        return True
     if kind == "gemini":
         return "id" in row and ("content" in row or "toolCalls" in row)
     if kind == "init":
@@ -89,7 +57,6 @@ def _is_event(row: JsonObject) -> bool:
 
 
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
-    """The calls in their order with what they showed, None for those without a result."""
     results = {text_of(event, "tool_id"): event for event in events if event.get("type") == "tool_result"}
     events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
     latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}
@@ -176,15 +143,15 @@ def _ended(call: ToolCall) -> ToolCall:
     return replace(call, output="\n".join(texts), failed=call.failed or (code is not None and code[1] != "0"))
 
 
-GEMINI_CLI = Importer(
-    name="gemini-cli",
-    title="Gemini CLI sessions",
-    meaning="A session's .json or .jsonl, or what --output-format stream-json printed, called like the instance or in "
-    "its folder, a .patch beside it; or objects with instance_id, model_patch and events.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+GEMINI_CLI = session_importer(
+    "gemini-cli",
+    "Gemini CLI sessions",
+    "A session's .json or .jsonl, or what --output-format stream-json printed",
     example='{"type": "init", "session_id": "…", "model": "gemini-3-pro"}',
+    marks=(b'"gemini"', b'"projectHash"', b'"tool_id"', b'"init"'),
+    holders=("messages", "events"),
+    is_event=_is_event,
+    calls=_calls,
+    is_part=lambda row: row.get("kind") == "subagent",
     aliases=("gemini",),
 )

@@ -13,51 +13,26 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from ingest.runs.importer import Importer
+from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.json_values import JsonObject, first_text, object_of, objects_of, text_of
-from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
+from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading, Trajectory
-from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.trajectory import Reading
 
-_HOLDERS = ("messages", "events")
 _ENDED = ("completed", "error")
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
 _LISTED = re.compile(r"^(\S.*):$", re.MULTILINE)
 _LINE = re.compile(r"^\s+Line ([0-9]+):", re.MULTILINE)
 
 
-def recognise(head: bytes, name: str) -> bool:
-    """Messages of `info` and `parts`, or rows of a session that hold a part each."""
-    return any(mark in head for mark in (b'"parts"', b'"part"', b'"ses_')) and any(told_by(head, _HOLDERS, _is_event))
-
-
-def companions(path: str) -> Sequence[str]:
-    """The patch beside an export, which records none."""
-    return [patch_path(path)]
-
-
-def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
-    """The session of a file, or those of the objects that hold one each.
-
-    A step is a call that showed something. A call that did not end showed nothing.
-
-    Raises:
-        DamagedError: A row of the session cannot be read.
-    """
-    for session, events in sessions_in(file, _HOLDERS):
-        session.add_all(list(_calls(session, events)))
-        yield session.trajectory()
-
-
 def _is_event(row: JsonObject) -> bool:
+    """A message of `info` and `parts`, an export, or a row of a session that holds a part."""
     is_message = isinstance(row.get("parts"), list) and "role" in object_of(row, "info")
     is_export = text_of(row, "info", "id").startswith("ses_") and isinstance(row.get("messages"), list)
     return is_message or is_export or ("sessionID" in row and "type" in object_of(row, "part"))
 
 
 def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
-    """The calls in their order with what they showed, None for those that did not end."""
     folder = ""
     for event in events:
         folder = text_of(event, "info", "path", "cwd") or folder
@@ -90,14 +65,13 @@ def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, Re
     return call, reading_of_call(call)
 
 
-OPENCODE = Importer(
-    name="opencode",
-    title="OpenCode sessions",
-    meaning="What opencode export wrote, or opencode run --format json printed, called like the instance or in its "
-    "folder, a .patch beside it; or objects with instance_id, model_patch and messages.",
-    recognise=recognise,
-    trajectories=trajectories,
-    companions=companions,
-    kind="trajectory",
+OPENCODE = session_importer(
+    "opencode",
+    "OpenCode sessions",
+    "What opencode export wrote, or opencode run --format json printed",
     example='{"info": {"id": "ses_…", "directory": "/testbed"}, "messages": []}',
+    marks=(b'"parts"', b'"part"', b'"ses_'),
+    holders=("events", "messages"),
+    is_event=_is_event,
+    calls=_calls,
 )

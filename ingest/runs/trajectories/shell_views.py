@@ -4,16 +4,15 @@
 |---|---|
 | `cat`, `nl` | the whole file; with `-n`, `-ba` the lines that are numbered |
 | `head`, `tail -n +N`, `sed -n A,Bp`, `sed Nq`, `awk NR>=A` | those lines |
-| `tail -n N`, `head -c`, `sed s/…/` | the file; which lines cannot be told |
+| `tail -n N`, `head -c`, `sed s/…/` | the file, of lines that cannot be told |
 | piped into `head`, `tail`, `sed -n`, `awk NR` | of what is piped, those lines |
 | piped into `grep`, `rg` | the file, or the lines whose numbers are in the rows |
 | piped into `jq`, `less`, `sort`, `tr`, `tee` | what is piped; into anything else (`wc`, `python`) nothing |
 | `grep`, `rg`, `git grep` | the lines that the output lists, files whose rows have no number |
-| these with `-c`, `-l`, `-q`, `--files`; `sed -n` without a `p` | nothing |
 | `git show REV:f` | the file |
 | `git diff`, `git show`, `git log -p`, `git stash show -p` | the lines in the hunks of the output |
 | `xargs COMMAND`, `find -exec COMMAND` | as COMMAND with files that only the shell knew |
-| `ls`, `find`, `wc`, `stat`, everything else | nothing |
+| searches with `-c`, `-l`, `-q`; `sed -n` without a `p`; `ls`, `find`, everything else | nothing |
 
 What goes into a file or nowhere shows nothing. `cd` holds for what follows, within a subshell for that alone. After
 `||` runs only what follows a command that showed nothing. Files and folders that only the shell knew (`$f`, `*.py`),
@@ -139,6 +138,10 @@ class _Line:
     def has_printed(self) -> bool:
         return self.output is None or self.output.strip() != ""
 
+    @cached_property
+    def hunks(self) -> list[View]:
+        return hunks_in(self.output or "")
+
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
         """The folder that a subshell is in, or was in before; where it was before the line is not said."""
         while scope and scope not in self.folders:
@@ -221,9 +224,8 @@ class _Line:
             self.reads = True
             return self._listed(searches[0])
         if is_diff(first.words):
-            hunks = hunks_in(self.output or "")
-            self.reads |= bool(hunks)
-            return hunks
+            self.reads |= bool(self.hunks)
+            return self.hunks
         if printed is None:
             return ()
         if any(UNKNOWN in file for file in printed.files):

@@ -124,6 +124,8 @@ def reading_of_call(call: ToolCall) -> Reading:
     if call.is_shell:
         folder = first_text(call.arguments, _FOLDERS)
         folder = gone_to(call.folder, folder) if folder else call.folder
+        if not call.command and any(key in call.arguments for key in _COMMANDS) and (call.output or "").strip():
+            return Reading(folder=folder, unread=("command that only a script knew",))
         return reading_of_command(call.command, call.output, failed=call.failed, folder=folder)
     path = first_text(call.arguments, _PATHS)
     is_refused = call.failed or _REFUSED.match(call.output or "") is not None

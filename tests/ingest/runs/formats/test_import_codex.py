@@ -143,7 +143,9 @@ def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) ->
     script = """
     const a = await tools.exec_command({cmd: 'rg -n x src', workdir: '/testbed'});
     await tools.update_plan({plan: []});
-    for (const f of ['b.py', 'c.py']) text((await tools.exec_command({cmd: `sed -n '2,3p' ${f}`})).output);
+    const f = 'b.py';
+    text((await tools.exec_command({cmd: `sed -n '2,3p' ${f}`})).output);
+    text((await tools.exec_command({cmd: "sed -n '2,3p' c.py"})).output);
     """
     head = "Script completed\nWall time 0.1 seconds\nOutput:\n"
     texts = [head, "src/a.py:3:x", json.dumps({"output": "y", "exit_code": 0}), "sed: c.py: No such file"]
@@ -156,6 +158,15 @@ def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) ->
     failed = [{"type": "input_text", "text": head.replace("completed", "failed")}, {"type": "input_text", "text": "no"}]
     events[-1] = rollout(type="custom_tool_call_output", call_id="c", output=failed)
     assert one(trajectories, tmp_path, rows(*events)).steps == ()
+
+
+def test_a_command_that_a_scripts_loop_makes_is_counted(tmp_path: Path) -> None:
+    script = "for (const f of ['b.py', 'c.py']) text((await tools.exec_command({cmd: `cat ${f}`})).output);"
+    call = rollout(type="custom_tool_call", name="exec", input=script, call_id="c")
+    found = one(
+        trajectories, tmp_path, rows(META, call, rollout(type="custom_tool_call_output", call_id="c", output="x"))
+    )
+    assert (found.steps, found.unread) == ((), {"command that only a script knew": 1})
 
 
 def test_a_script_that_calls_no_tool_is_counted(tmp_path: Path) -> None:

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.copilot_cli import recognise, trajectories
+from ingest.runs.formats.copilot_cli import COPILOT_CLI
 from ingest.runs.trajectories.trajectory import Trajectory, View
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
+
+recognise, trajectories = COPILOT_CLI.recognise, COPILOT_CLI.trajectories
 
 STARTED: Json = {"type": "session.start", "data": {"copilotVersion": "1.0", "context": {"cwd": "/testbed"}}}
 WINDOWS: Json = {"type": "session.start", "data": {"producer": "copilot-agent", "context": {"cwd": "C:\\work\\repo"}}}

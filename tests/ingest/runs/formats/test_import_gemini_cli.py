@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.gemini_cli import recognise, trajectories
+from ingest.runs.formats.gemini_cli import GEMINI_CLI
 from ingest.runs.trajectories.trajectory import Trajectory, View
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
+
+recognise, trajectories = GEMINI_CLI.recognise, GEMINI_CLI.trajectories
 
 PATCH = b"--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n"
 

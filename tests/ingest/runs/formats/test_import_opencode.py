@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from ingest.runs.formats.opencode import recognise, trajectories
+from ingest.runs.formats.opencode import OPENCODE
 from ingest.runs.trajectories.trajectory import Trajectory, View
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
+
+recognise, trajectories = OPENCODE.recognise, OPENCODE.trajectories
 
 
 def part(

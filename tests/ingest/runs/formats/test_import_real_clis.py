@@ -19,8 +19,7 @@ def read(module: ModuleType, shared: Path, name: str) -> Trajectory:
     assert [one for one in importers().values() if one.recognise(file.head(), file.path)] == [
         one for one in vars(module).values() if one in importers().values()
     ]
-    trajectories: list[Trajectory] = list(module.trajectories(file))
-    (found,) = trajectories
+    (found,) = importers()[name.partition("/")[0]].trajectories(file)
     assert (file.damages, found.notes, found.failed) == ([], (), "")
     return found
 

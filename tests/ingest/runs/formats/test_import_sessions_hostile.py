@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ingest.runs.formats import claude_code, codex, copilot_cli, gemini_cli, opencode, openhands
+from ingest.runs.formats import claude_code, codex, openhands
+from ingest.runs.registry import importers
 from ingest.runs.trajectories.exec_scripts import script_calls
 from tests.ingest.runs.formats.recorded_sessions import META, Json, read, rollout, rows, shell, used
 
@@ -36,8 +37,8 @@ JSON = st.recursive(
     max_leaves=20,
 )
 OBJECT = st.dictionaries(st.sampled_from(KEYS), JSON, max_size=6)
-MODULES = (claude_code, codex, copilot_cli, gemini_cli, opencode, openhands)
-READERS = {one.__name__.rpartition(".")[2]: one.trajectories for one in MODULES}
+FORMATS = ("claude-code", "codex", "copilot-cli", "gemini-cli", "opencode", "openhands")
+READERS = {name: importers()[name].trajectories for name in FORMATS}
 GIVEN = settings(max_examples=60)
 
 
