@@ -90,11 +90,8 @@ MAX_TABLE_BYTES = 512 * MIB
 MAX_TABLE_ROWS = 10_000_000
 """Its rows."""
 
-MAX_COLUMN_BYTES = 1024 * MIB
-"""One column in one group of a Parquet file's rows, of which a single row may take all."""
-
-MAX_PAGE_BYTES = 128 * MIB
-"""One page of a Parquet file, the smallest piece there is; writers make them of 1 MB."""
+MAX_ROWS_BYTES = 4096 * MIB
+"""The values of a Parquet file that is read row by row."""
 
 MAGIC_BYTES = 4
 _PACKED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}

@@ -7,7 +7,7 @@ from functools import partial
 
 from ingest.sources.jsonl import JsonObject, Lines, json_lines
 from ingest.sources.tree import Entry, UnreadableEntryError
-from lake.limits import MAX_COLUMN_BYTES, MAX_LINE_BYTES, MAX_ROWS
+from lake.limits import MAX_LINE_BYTES, MAX_ROWS, MAX_ROWS_BYTES
 from lake.parquet import UnreadableParquetError, read_batches
 from lake.rejects import Rejects
 from lake.text import listed
@@ -41,7 +41,7 @@ def _rows(entry: Entry, rejects: Rejects, keys: Sequence[str]) -> Iterator[tuple
         yield from _table(entry, rejects, keys)
     elif path.endswith(".parquet"):
         with entry.open() as file:
-            frames = read_batches(file, partial(_chosen, keys), max_bytes=4 * MAX_COLUMN_BYTES)
+            frames = read_batches(file, partial(_chosen, keys), max_bytes=MAX_ROWS_BYTES)
             rows = (row for frame in frames for row in frame.iter_rows(named=True))
             yield from ((f"row {number}", row) for number, row in enumerate(rows, 1))
     else:

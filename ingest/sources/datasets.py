@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -28,7 +27,6 @@ from ingest.sources.tree import UNKNOWN_SIZE, Entry, Source, Tree, UnreadableEnt
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import fingerprint, sha256_of_file
 from lake.limits import MAX_ROWS, MAX_STREAMED_BYTES, MIB
-from lake.parquet import pieces_of, read_batches
 
 if TYPE_CHECKING:
     from datasets import Dataset, DownloadManager  # type: ignore[import-untyped]  # ships no types
@@ -108,12 +106,7 @@ def entry_of_saved(folder: Path) -> Entry:
             raise UnreadableEntryError(folder.name, path, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
         made_from = fingerprint([sha256_of_file(file) for file in files])
 
-    def dataset() -> Dataset:
-        for file in files:
-            _check_unpacked(file)
-        return _datasets().load_from_disk(str(folder))
-
-    return _entry(folder.name, path, dataset, made_from)
+    return _entry(folder.name, path, lambda: _datasets().load_from_disk(str(folder)), made_from)
 
 
 def entry_of_hub(rows: HubRows) -> Entry:
@@ -149,6 +142,8 @@ def _from_hub(rows: HubRows) -> Dataset:
             builder.download_and_prepare()
     except (ConnectionError, FileNotFoundError) as error:
         raise _missing(rows, str(error)) from error
+    except datasets.exceptions.DatasetsError as error:
+        raise ValueError(str(error.__cause__ or error)) from error
     if rows.revision not in builder.cache_dir:
         # Without a network the cache gives whatever commit it holds.
         raise _missing(rows, "the cache holds another commit")
@@ -166,9 +161,6 @@ def _check_files(manager: DownloadManager, files: object, rows: HubRows) -> None
         file = Path(manager.download(name))
         if file.stat().st_size > MAX_STREAMED_BYTES:
             raise UnreadableEntryError(rows.hub, name, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
-        if name.endswith(".parquet"):
-            for _ in read_batches(file, max_bytes=MAX_STREAMED_BYTES):
-                pass
 
 
 def _missing(rows: HubRows, reason: str) -> GoldspanError:
@@ -193,32 +185,8 @@ def _rows(dataset: Dataset) -> Iterator[Mapping[str, object]]:
     if dataset.num_rows > MAX_ROWS:
         raise ValueError(f"it has {dataset.num_rows:,} rows; at most {MAX_ROWS:,} are read")
     for table in dataset.with_format("arrow").iter(batch_size=_ROWS_AT_ONCE):
-        for batch in table.to_batches():
-            batch.validate(full=True)
-            for piece, _ in pieces_of(batch):
-                yield from piece.to_pylist()
-
-
-def _check_unpacked(file: Path) -> None:
-    """See that the batches of an Arrow file are as they lie: `datasets` would unpack all of them at once."""
-    with pa.memory_map(str(file)) as stream:
-        for message in pa.ipc.MessageReader.open_stream(stream):
-            if message.type == "record batch" and _is_packed(message.metadata.to_pybytes()):
-                raise ValueError(f"{file.name} is compressed, which save_to_disk never does")
-
-
-def _is_packed(message: bytes) -> bool:
-    """Whether a record batch says that its buffers are compressed: field 3 of the header, which is field 2."""
-
-    def field(table: int, number: int) -> int:
-        names = table - struct.unpack_from("<i", message, table)[0]
-        at = 4 + 2 * number
-        size = struct.unpack_from("<H", message, names)[0]
-        offset = struct.unpack_from("<H", message, names + at)[0] if at < size else 0
-        return table + int(offset) if offset else 0
-
-    header = field(struct.unpack_from("<I", message)[0], 2)
-    return field(header + struct.unpack_from("<I", message, header)[0], 3) != 0
+        table.validate(full=True)
+        yield from table.to_pylist()
 
 
 @contextmanager
@@ -228,6 +196,6 @@ def _unreadable(location: str, path: str, what: str = "`datasets` cannot read it
         yield
     except GoldspanError:
         raise
-    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, RuntimeError, struct.error) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError, TypeError, RuntimeError, MemoryError) as error:
         reason = f"{what}: {(str(error).splitlines() or [type(error).__name__])[0][:200]}"
         raise UnreadableEntryError(location, path, reason) from error

@@ -10,7 +10,6 @@ from typing import IO, NamedTuple, Protocol
 
 import polars as pl
 
-from ingest.contents.blobs import BATCH_BYTES
 from ingest.sources.git import Repositories
 from ingest.sources.git_process import RepositoryError
 from ingest.sources.tree import Entry, UnreadableEntryError
@@ -80,7 +79,7 @@ class RepositoryParquet:
         """path, blob_sha (or null) and the content's bytes, some files at a time."""
         try:
             with self.entry.open() as file:
-                for frame in read_batches(file, _columns, max_bytes=MAX_REPOSITORY_BYTES, at_once=BATCH_BYTES):
+                for frame in read_batches(file, _columns, max_bytes=MAX_REPOSITORY_BYTES):
                     if wrong := _wrong(frame.schema):
                         raise RepositoryError(f"{self.where} is not path, blob_sha, content: {', '.join(wrong)}")
                     known = frame if "blob_sha" in frame.columns else frame.with_columns(blob_sha=None)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import datasets  # type: ignore[import-untyped]  # ships no types
 import polars as pl
-import pyarrow as pa  # type: ignore[import-untyped]  # ships no types
 import pytest
 import yaml
 
@@ -192,11 +191,6 @@ def _damaged(folder: Path, how: str) -> None:
         state.write_text(
             json.dumps(json.loads(state.read_text()) | {"_data_files": [{"filename": "../outside.arrow"}]})
         )
-    elif how == "packed":
-        with pa.OSFile(str(arrow), "wb") as file:
-            table = pa.table({"_id": ["x"] * 10_000, "text": ["y" * 100] * 10_000})
-            with pa.ipc.new_stream(file, table.schema, options=pa.ipc.IpcWriteOptions(compression="zstd")) as writer:
-                writer.write_table(table)
     elif how == "cut off":
         arrow.write_bytes(arrow.read_bytes()[:-200])
     else:
@@ -205,7 +199,6 @@ def _damaged(folder: Path, how: str) -> None:
 
 DAMAGED = {
     "leaves": "state.json names no files that lie beside it",
-    "packed": "is compressed, which save_to_disk never does",
     "cut off": "`datasets` cannot read it",
     "deep": "state.json cannot be read",
 }
