@@ -28,15 +28,7 @@ _NESTED = "an archive inside is not opened; unpack it beside the others"
 
 @dataclass(frozen=True)
 class Found:
-    """The files that hold trajectories.
-
-    Attributes:
-        importer: What reads them.
-        files: Sorted by path.
-        skipped: The paths of files that hold none.
-        sha256: Of the file as it lies there, packed or not; of a folder, over the paths and contents that are read of
-            it, and what is refused.
-    """
+    """The files that hold trajectories; sha256 is of the file as it lies there, or of what is read of a folder."""
 
     importer: Importer
     files: list[TrajectoryFile]
@@ -46,14 +38,6 @@ class Found:
 
 def found_in(input_file: InputFile, format_name: str, rejects: Rejects) -> Found:
     """The trajectories of a folder, a ZIP or one file.
-
-    Args:
-        input_file: What was given.
-        format_name: An importer's name, or `auto`.
-        rejects: Entries that cannot be read at all go here: links that leave, paths that climb out, damaged archives.
-
-    Returns:
-        For one file what its importer is, of whatever kind.
 
     Raises:
         GoldspanError: Nothing in it is a trajectory, its files are of several formats, or the format is none of

@@ -52,11 +52,7 @@ _AT_ONCE = 100_000
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name, by either of their ids.
-
-    Attributes:
-        known: Either id → item_id.
-    """
+    """The items that a trajectory may name, by either of their ids."""
 
     known: dict[str, str]
 
@@ -89,12 +85,7 @@ class Ids:
 
 @dataclass(frozen=True)
 class Read:
-    """What some files hold.
-
-    Attributes:
-        views: Columns `VIEWS`.
-        answers: Columns `ANSWERS`.
-    """
+    """What some files hold."""
 
     views: pl.DataFrame
     answers: pl.DataFrame
@@ -127,12 +118,6 @@ def read(found: Found, ids: Ids, rejects: Rejects, tally: Tally) -> Read:
 
     A file, or an entry of one, that is damaged becomes a trajectory that failed where it says, or its path says, which
     item it is about, and a row of `rejects` where nothing does.
-
-    Args:
-        found: The files.
-        ids: The items they may be of.
-        rejects: What could not be read of them goes here.
-        tally: Files that were passed over, calls that read, and what was not understood are counted here.
     """
     views, answers, left = _Columns(VIEWS), _Columns(ANSWERS), MAX_VIEWS
     tally.n_skipped = len(found.skipped)

@@ -29,17 +29,8 @@ def session_importer(
 
     A step is a call that showed something; a call without a result showed nothing.
 
-    Args:
-        name: What `--format` calls it.
-        title: A few words.
-        files: What its files are.
-        example: How such a file begins.
-        marks: One of them stands in every file's beginning.
-        holders: The keys that hold a session's events beside its `instance_id`.
-        is_event: Whether an object is an event that only this format has.
-        calls: The calls of some events in their order with what they showed, None for those without a result.
-        is_part: Whether the file that begins with an object is part of another session, so no trajectory by itself.
-        aliases: Other names.
+    One of the marks stands in every beginning, `is_event` knows an event that only this format has, and `is_part` the
+    first row of a file that is part of another session. `calls` gives None for what a call without a result showed.
     """
 
     def recognise(head: bytes, _: str) -> bool:

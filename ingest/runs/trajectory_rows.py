@@ -24,14 +24,7 @@ _HERE = r"^(?:\./)+"
 
 @dataclass(frozen=True)
 class Trajectories:
-    """What the parts of one import have in common.
-
-    Attributes:
-        lake: Where items, files and contents are.
-        benchmark: Whose.
-        name: The name of what was given.
-        run_id: The run it becomes.
-    """
+    """What the parts of one import have in common."""
 
     lake: Lake
     benchmark: str
@@ -39,14 +32,7 @@ class Trajectories:
     run_id: str
 
     def part(self, asked: ItemPart, read: Read, tally: Tally, rejects: Rejects) -> dict[str, pl.DataFrame]:
-        """One part's rows of `hits`, `run_items` and `edits`.
-
-        Args:
-            asked: The part's items.
-            read: Trajectories of these items alone, at most one of each.
-            tally: Counts go here.
-            rejects: Faults of patches go here.
-        """
+        """One part's rows of `hits`, `run_items` and `edits`."""
         items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
         answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
         tally.n_unscorable += read.answers.height - answers.height

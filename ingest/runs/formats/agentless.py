@@ -59,9 +59,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     lines, and only by its lines; those of a `loc_….jsonl` are joined, as the published converter does. Lines the wrong
     way round are swapped. The patch is `6_final_selected_patch`, `model_patch`, or the `model_patch` of the same
     instance in a file beside.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end.
     """
     patches, lost = _patches_beside(file)
     for position, row in file.objects():

@@ -73,9 +73,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     where the record names it. Which item it is of, `extra.instance_id` says, else the trial's result, else the path,
     also where a trial's folder is the item with seven characters after it (`<item>__AbCdEfG`). The patch is
     `extra.model_patch`, or `<name>.patch` beside the file.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end.
     """
     for position, row in file.objects():
         extra = object_of(row, "extra")

@@ -53,9 +53,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     A step is a call that showed something: `Read` the lines its result numbers, `Grep` the lines or files it lists,
     `Bash` what its command prints of files. Calls of subagents count as the session's own, those of a file of its own
     where the call stands that began it. A call without a result showed nothing.
-
-    Raises:
-        DamagedError: A row of the session cannot be read.
     """
     folder = _folder_of(file.path)
     below = [file.all[path] for path in sorted(file.all) if path.startswith(f"{folder}subagents/")]
@@ -76,14 +73,7 @@ def _is_event(row: JsonObject) -> bool:
 
 @dataclass
 class _Reading:
-    """A session while its events are gone through.
-
-    Attributes:
-        session: What is gathered.
-        file: What it is recorded in.
-        subagents: The files in the session's folder that record subagents, by the ids in their names.
-        recorded: The ids of subagents whose calls stand among the session's own.
-    """
+    """A session while its events are gone through."""
 
     session: Session
     file: TrajectoryFile

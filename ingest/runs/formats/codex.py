@@ -67,9 +67,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
     A step is a call that showed something, mostly what a shell command prints of files. A call without a result showed
     nothing. Calls of a subagent, whose rollout lies beside, count where the call stands that began it.
-
-    Raises:
-        DamagedError: A row of the session cannot be read.
     """
     for session, events in sessions_in(file, _HOLDERS):
         _Rollout(session, file).add(events)
@@ -89,14 +86,7 @@ def _is_event(row: JsonObject) -> bool:
 
 @dataclass
 class _Rollout:
-    """A rollout while its items are gone through.
-
-    Attributes:
-        session: What is gathered.
-        file: What it is recorded in.
-        given: What each call gave, by its id.
-        folder: Where commands run.
-    """
+    """A rollout while its items are gone through."""
 
     session: Session
     file: TrajectoryFile

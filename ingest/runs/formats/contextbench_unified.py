@@ -31,9 +31,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     Within a step files come first, then spans, then symbols, each in the order they are given. A file that has spans is
     mostly listed as well, and stands twice then: which of the two counts is for protocols to say. Spans that are not of
     lines, and whatever else is of another type than it should be, are left out and noted.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end.
     """
     for position, row in file.objects():
         notes: list[str] = []

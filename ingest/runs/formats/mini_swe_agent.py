@@ -54,9 +54,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     The final context is the last `<PATCH_CONTEXT>` of the assistant; where it was not asked and says none, the union of
     the steps. The published converter takes the last one of any message, and so mistakes the template in the request
     for an answer where there is none: that is kept as its reading.
-
-    Raises:
-        DamagedError: The file is no JSON object with messages.
     """
     document = file.json()
     item, messages = text_of(document, "instance_id") or item_of_trial(file), at(document, "messages")

@@ -75,9 +75,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     the command before it ended in; those in the folder that the task was given are below it. The final context is the
     union of the steps, as in the published converter. An issue's item is `<owner>__<repo>-<number>`. What that
     converter makes of an evaluation's actions, whatever came of them, is given beside it.
-
-    Raises:
-        DamagedError: The file is a list or an object and not JSON to its end, or an event is lost.
     """
     others: list[tuple[str, JsonObject]] = []
     for position, row in file.objects():

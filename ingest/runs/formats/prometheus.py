@@ -44,9 +44,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     A step is a block of context that names lines. The final context is the last aggregated block, and the union of the
     steps where that names none; a log with a final context alone has it as its only step. Lines the wrong way round are
     swapped, `/testbed/` and `/workspace/<folder>/` dropped. The patch is `<name>.patch` beside the log.
-
-    Raises:
-        DamagedError: What is packed is damaged, or a line of it is too long to be read.
     """
     blocks = {_STEP: _Blocks(), _FINAL: _Blocks()}
     for _, line in file.lines():
@@ -65,13 +62,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 @dataclass
 class _Blocks:
-    """The blocks of one kind, read line by line: a log may be of any length.
-
-    Attributes:
-        whole: The views of every block that ends.
-        views: Those of the block that is open; None where none is.
-        path: The file that is being named.
-    """
+    """The blocks of one kind, read line by line: a log may be of any length."""
 
     whole: list[list[View]] = field(default_factory=list)
     views: list[View] | None = None

@@ -70,9 +70,6 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     what a shell command prints. A file that the agent created itself is none. The final context is the last row that
     has a `patch_context`, or `info.patch_context`, else the last step. The published converter reads less: of
     checkpoints only views with a range, and no steps of a `.traj`. The patch is `info.submission` of the `.traj`.
-
-    Raises:
-        DamagedError: A `.traj` is no JSON object with a list of steps, or a row of checkpoints is lost.
     """
     if _TRAJ_STARTS.match(file.head()):
         document = object_of(file.json())

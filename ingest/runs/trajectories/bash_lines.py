@@ -70,9 +70,6 @@ def pipelines_of(command: str | Sequence[str]) -> list[Pipeline] | None:
     Texts fed to a command in the line (`<<EOF`), comments and bodies of functions are left out; variables that the line
     gives a plain value have it. Of a broken line what the grammar makes out is read.
 
-    Args:
-        command: A line, or the words of one command.
-
     Returns:
         The pipelines; None for a line that is too long or too deeply nested to be read.
     """
@@ -105,12 +102,7 @@ def without_documents(text: str) -> str:
 
 
 class _Walk:
-    """One way through a line's tree.
-
-    Attributes:
-        found: The pipelines so far.
-        variables: What the line gave them.
-    """
+    """One way through a line's tree."""
 
     def __init__(self) -> None:
         self.found: list[Pipeline] = []

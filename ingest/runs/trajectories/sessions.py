@@ -58,11 +58,7 @@ class Session:
         return reading
 
     def add_all(self, calls: Sequence[tuple[ToolCall, Reading | None]]) -> None:
-        """Add all calls of a session whose root they may tell: by a path that is named with it, and without.
-
-        Args:
-            calls: Each with what it showed; None for one that has no result where others have.
-        """
+        """Add all calls of a session whose root they may tell: by a path that is named with it, and without."""
         paths = (view.path for _, reading in calls if reading is not None for view in reading.views)
         self.root = self.root or _root_of(list(dict.fromkeys(paths))[:_MAX_PATHS])
         for call, reading in calls:
@@ -142,13 +138,6 @@ def sessions_in(file: TrajectoryFile, holders: Sequence[str]) -> Iterator[tuple[
     """The sessions of a file with their events: the one whose events are its rows, or one per object that holds some.
 
     The patch of a session that names no item, so is known by the file's path, lies beside it.
-
-    Args:
-        file: JSON Lines, a JSON list, or one object.
-        holders: The keys that hold a session's events beside its `instance_id`.
-
-    Raises:
-        DamagedError: Rows of the one session cannot be read: events that are lost are steps that are lost.
     """
     rows: list[JsonObject] = []
     for position, row in file.objects():

@@ -128,12 +128,7 @@ def hunks_in(output: str) -> list[View]:
 
 
 class Failures:
-    """What an output says that failed.
-
-    Attributes:
-        rows: The rows that name files which could not be read.
-        missing: The commands that the shell does not know.
-    """
+    """What an output says that failed."""
 
     def __init__(self, output: str) -> None:
         words = [word for word in _FAILURES if word in output]

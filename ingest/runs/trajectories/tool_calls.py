@@ -180,12 +180,7 @@ def _numbered(text: str) -> tuple[int, int] | None:
 
 
 def numbered_from(text: str, mark: re.Pattern[str]) -> tuple[int, int] | None:
-    """The first and last number of the lines that an agent's tool numbers, as far as they follow one another.
-
-    Args:
-        text: What the tool gave.
-        mark: What a numbered line begins with, the number as its first group.
-    """
+    """The first and last number of the lines that an agent's tool numbers, as far as they follow one another."""
     lines = [line_of(found[1]) or 0 for found in mark.finditer(text)]
     n = next((n for n, line in enumerate(lines) if line != lines[0] + n), len(lines))
     return (lines[0], lines[n - 1]) if lines else None

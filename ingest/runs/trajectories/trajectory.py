@@ -86,12 +86,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Context:
-    """What was seen on the way and in the end.
-
-    Attributes:
-        steps: Per step what was seen, in order; a step may have seen nothing.
-        final: The context it gave as its answer; None where it gave none.
-    """
+    """What was seen on the way and in the end."""
 
     steps: tuple[Views, ...]
     final: Views | None

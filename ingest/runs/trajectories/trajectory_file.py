@@ -57,11 +57,7 @@ class TrajectoryFile:
     damages: list[DamagedError] = field(default_factory=list, compare=False)
 
     def head(self) -> bytes:
-        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage.
-
-        Raises:
-            DamagedError: There are none before it.
-        """
+        """The first bytes, unpacked: what a format is recognised by. Of a damaged file, those before the damage."""
         blocks = io.BytesIO()
         try:
             self._read_into(blocks, HEAD_BYTES, _SMALL_BLOCK_BYTES)
@@ -89,11 +85,7 @@ class TrajectoryFile:
         return data
 
     def text(self) -> str:
-        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced.
-
-        Raises:
-            DamagedError: As for `data`.
-        """
+        """The content as text, without a byte order mark; bytes that are no UTF-8 are replaced."""
         return self.data().decode(errors="replace").removeprefix("\ufeff")
 
     def json(self) -> object:
@@ -127,21 +119,13 @@ class TrajectoryFile:
             self.damages.append(damage)
 
     def rows(self) -> list[JsonObject]:
-        """The objects of a file that is one trajectory: where one is damaged, all of it is.
-
-        Raises:
-            DamagedError: An object is damaged; or as for `objects`.
-        """
+        """The objects of a file that is one trajectory: where one is damaged, all of it is."""
         rows = [row for _, row in self.objects()]
         self.fail_if_damaged()
         return rows
 
     def fail_if_damaged(self) -> None:
-        """Refuse a file whose rows make up one trajectory, where some of them could not be read.
-
-        Raises:
-            DamagedError: So it is.
-        """
+        """Refuse a file whose rows make up one trajectory, where some of them could not be read."""
         if self.damages:
             reason = "; ".join(f"{damage.position}: {damage.reason}" for damage in self.damages[:MAX_EXAMPLES])
             self.damages.clear()
