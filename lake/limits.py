@@ -66,9 +66,6 @@ MAX_POOL_LINES = 20_000_000
 MAX_FILES = 500_000
 """Files of one folder or archive. The largest repositories that benchmarks use have some 100,000."""
 
-MAX_CONTENTS_BYTES = 64 * MIB
-"""The table of contents of a ZIP archive, which is read whole: 500,000 paths of 80 characters."""
-
 MAX_DEPTH = 100
 """Folders inside one another. No repository that benchmarks use comes to 30."""
 

@@ -258,14 +258,6 @@ def test_deep_and_long_names_in_a_zip_are_refused_or_read(tmp_path: Path) -> Non
     assert [one.reason for one in tree.refused] == ["more than 100 folders inside one another"]
 
 
-def test_a_zip_with_a_long_table_of_contents_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("ingest.sources.archive.MAX_CONTENTS_BYTES", 100)
-    with zipfile.ZipFile(tmp_path / "a.zip", "w") as packed:
-        packed.writestr("n" * 300, b"")
-    with pytest.raises(Exception, match="a table of contents of 346 bytes; at most 100 are read"):
-        open_archive(tmp_path / "a.zip", "a.zip")
-
-
 def test_no_damage_to_a_parquet_ends_the_process(tmp_path: Path) -> None:
     drawn, whole = random.Random(3), coded("x" * 50, 20, tmp_path).read_bytes()
     n_refused = 0
