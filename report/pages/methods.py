@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lake.catalog import parity
-from lake.catalog.interval_coverage import MEANS, coverage_rows
-from lake.catalog.simulated_coverage import N_SETS
+from lake.catalog.interval_coverage import MEANS, N_SETS, coverage_rows
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
 from report.facts import Facts

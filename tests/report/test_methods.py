@@ -6,8 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from lake.catalog.interval_coverage import MEANS
-from lake.catalog.simulated_coverage import COVERAGE
+from lake.catalog.interval_coverage import MEANS, simulated_coverage
 from lake.store import Lake
 from lake.tables import table as table_of
 from report.facts import Facts
@@ -30,7 +29,7 @@ def test_rules_protocols_and_metrics_have_anchors_that_other_pages_may_link(page
 def test_the_table_of_coverage_is_printed_whole(pages: dict[str, Element]) -> None:
     head, *rows = table(pages["methods.html"], "Per cent of 4,000 simulated data sets")
     assert head[3:] == [f"mean {mean}" for mean in MEANS]
-    kept = [[kind, str(n), str(alike), *map(str, shares)] for (kind, n, alike), shares in COVERAGE.items()]
+    kept = [[kind, str(n), str(alike), *map(str, shares)] for (kind, n, alike), shares in simulated_coverage().items()]
     assert rows == kept
 
 

@@ -12,9 +12,8 @@ from scipy import linalg, stats
 from evaluate.statistics.intervals import korn_graubard, mean_interval
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pooling import slices_of
-from lake.catalog.interval_coverage import KINDS, MEANS
+from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
 from lake.catalog.protocols import protocols
-from lake.catalog.simulated_coverage import COVERAGE, N_SETS
 from lake.tables import table
 from tests.evaluate.statistics.simulated import Floats, coverage
 
@@ -228,7 +227,7 @@ def test_of_rare_hits_they_cover_what_t_intervals_do_not() -> None:
 )
 def test_the_coverage_that_pages_quote_is_what_the_simulation_gives(kind: str, n_repos: int, alike: float) -> None:
     n_sets = 400
-    for mean, kept in zip(MEANS, COVERAGE[kind, n_repos, alike], strict=True):
+    for mean, kept in zip(MEANS, simulated_coverage()[kind, n_repos, alike], strict=True):
         share = min(max(kept / 100, 0.01), 0.99)
         error = 100 * (share * (1 - share) * (1 / n_sets + 1 / N_SETS)) ** 0.5
         assert coverage(kind, mean, n_repos, alike, n_sets, seed=2) == pytest.approx(kept, abs=4 * error), mean
