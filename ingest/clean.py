@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 
-from lake.damage import ASIDE
 from lake.store import Lake, Part
 from lake.tables import TABLES
 from lake.text import counted, listed
+from lake.wholeness import ASIDE
 
 CACHE = "cache"
 """The folder of a lake that holds downloads and clones."""

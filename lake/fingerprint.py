@@ -14,9 +14,6 @@ _BLOCK_BYTES = 1 << 18
 State = tuple[int, ...]
 """Of a file: device, inode, size, and when the bytes and the inode were last changed, in nanoseconds."""
 
-SETTLED_NS = 100_000_000
-"""A file that was changed so shortly ago may change again without its times telling."""
-
 
 def canonical_json(value: object) -> str:
     """JSON with sorted keys and no spaces, so that equal values have equal texts."""

@@ -1,8 +1,7 @@
 """A part of a table: what it is called, where it lies, and whether it is as it was written.
 
-A part lies at `<table>/<folder>=<value>/…/part-<name>.parquet`. Its Parquet footer carries what it is and the digest of
-its own bytes: one file holds both, so a part and its record are in place together or not at all. The digest is that of
-the file with noughts in the digest's own place; the place in the lake tells a part from its copy.
+A part lies at `<table>/<folder>=<value>/…/part-<name>.parquet`. Its Parquet metadata says what it is. Between its rows
+and its Parquet footer, where no reader of Parquet looks, stands the sha256 of all its other bytes: one file holds both.
 """
 
 from __future__ import annotations
@@ -10,21 +9,21 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO
 from urllib.parse import quote, unquote
 
+import polars as pl
+
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import SETTLED_NS, State, canonical_json, fingerprint, state_of
+from lake.fingerprint import State, canonical_json, fingerprint, state_of
 from lake.tables import TABLES, Table
 
-FORMAT_VERSION = 3
+FORMAT_VERSION = 4
 """Raised when the layout of the lake changes; part of every fingerprint."""
 
 MAX_NAME_BYTES = 240
@@ -38,11 +37,10 @@ HINT = (
 # '@' and '+' are in protocol and system names and are safe in a path; '/' and '%' are not.
 _SAFE = "@+,:~ "
 _UNFIT = "the lake holds a part that does not fit: "
-_FIRST_FORMAT = b"goldspan.fingerprint"
-_NO_DIGEST = "0" * 64
-# Polars writes the record into the footer as it is given: the name, two or three bytes of Thrift, and the value.
 _KEY = "goldspan.part"
-_RECORD = re.compile(rb'goldspan\.part[^{]{2,4}(\{[^\0]*"sha256":"([0-9a-f]{64})"\})')
+_FIRST_WITH_DIGEST = 4
+"""The first format whose parts have their digest before the footer."""
+_DIGEST_BYTES = 32
 _END = 8
 _BLOCK = 1 << 20
 _KINDS = {
@@ -171,24 +169,24 @@ def quoted(value: str) -> str:
 
 
 def metadata(place: str, made_of: str, table: str) -> dict[str, str]:
-    """What a part is written with: its record, the digest still noughts."""
+    """What a part's Parquet metadata says of it."""
     record = {"columns": columns_of(table), "fingerprint": made_of, "format": FORMAT_VERSION, "place": place}
-    # Sorted by name, the digest is last.
-    return {_KEY: canonical_json({**record, "sha256": _NO_DIGEST})}
+    return {_KEY: canonical_json(record)}
 
 
-def put_digest(path: Path) -> None:
-    """Put a new part's digest in the place of the noughts, and the file on the disk."""
+def add_digest(path: Path) -> None:
+    """Put the digest of a new Parquet file before its footer, and the file on the disk."""
     with path.open("r+b") as file:
-        seal = _seal(file, path)
-        file.seek(seal.digest_at)
-        file.write(seal.actual.encode())
+        start, footer = _footer(file, path)
+        digest = _digest(file, start, footer)
+        file.seek(start)
+        file.write(digest + footer)
         file.flush()
         os.fsync(file.fileno())
 
 
 def check_part(path: Path, place: str, table: str) -> str:
-    """A part's fingerprint, after its bytes were compared with their digest: once per process, while it is the same.
+    """A part's fingerprint, after its bytes were compared with their digest, once per process.
 
     Raises:
         DamagedPartError: It does not fit its record, or has none.
@@ -196,7 +194,7 @@ def check_part(path: Path, place: str, table: str) -> str:
         GoldspanError: It may not be read.
     """
     try:
-        record = _record(path)
+        record = _record(path, state_of(path.stat()))
     except PermissionError as error:
         message = "a part of the lake may not be read"
         raise GoldspanError(message, where=str(path), hint="Grant its reading, then run the same again.") from error
@@ -220,32 +218,26 @@ def columns_of(table: str) -> str:
     return fingerprint([(name, str(kind)) for name, kind in TABLES[table].columns.items()])[:8]
 
 
-_checked: dict[Path, tuple[State, dict[str, str]]] = {}
-
-
-def _record(path: Path) -> dict[str, str]:
-    status = path.stat()
-    if kind := _KINDS.get(stat.S_IFMT(status.st_mode)):
+@cache
+def _record(path: Path, _: State) -> dict[str, str]:
+    if kind := _KINDS.get(stat.S_IFMT(path.stat().st_mode)):
         raise damaged(path, f"it is a {kind}")
-    state = state_of(status)
-    known = _checked.get(path)
-    if known is not None and known[0] == state:
-        return known[1]
     with path.open("rb") as file:
-        seal = _seal(file, path)
-    if seal.actual != seal.digest:
-        raise damaged(path, "its bytes are not those that were written")
+        start, footer = _footer(file, path)
+        start = max(0, start - _DIGEST_BYTES)
+        file.seek(start)
+        is_whole = file.read(_DIGEST_BYTES) == _digest(file, start, footer)
     try:
-        record = json.loads(seal.record)
-    except (ValueError, RecursionError):
-        record = {}
-    if not record.keys() >= {"columns", "fingerprint", "format", "place"}:
-        raise damaged(path, "its record cannot be read")
-    if record["format"] != FORMAT_VERSION:
-        raise _other_format(path, record["format"])
-    if time.time_ns() - status.st_ctime_ns > SETTLED_NS:
-        _checked[path] = (state, record)
-    return dict(record)
+        record = json.loads(pl.read_parquet_metadata(path)[_KEY])
+        version = int(record["format"])
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, LookupError, ValueError, RecursionError) as error:
+        why = "its record cannot be read" if is_whole else "its bytes are not those that were written"
+        raise damaged(path, why) from error
+    if version != FORMAT_VERSION and (is_whole or 0 < version < _FIRST_WITH_DIGEST):
+        raise _other_format(path, version)
+    if not is_whole:
+        raise damaged(path, "its bytes are not those that were written")
+    return {name: str(record.get(name)) for name in ("columns", "fingerprint", "place")}
 
 
 def _other_format(path: Path, found: int) -> OtherFormatError:
@@ -256,16 +248,8 @@ def _other_format(path: Path, found: int) -> OtherFormatError:
     return OtherFormatError(message, where=str(path), hint=hint, code=Exit.INVALID)
 
 
-class _Seal(NamedTuple):
-    """A part's record, the digest in it, where in the file that stands, and what it should be."""
-
-    record: bytes
-    digest: str
-    digest_at: int
-    actual: str
-
-
-def _seal(file: BinaryIO, path: Path) -> _Seal:
+def _footer(file: BinaryIO, path: Path) -> tuple[int, bytes]:
+    """Where a Parquet file's footer starts, and its bytes to the end of the file."""
     n_bytes = file.seek(0, os.SEEK_END)
     file.seek(max(0, n_bytes - _END))
     end = file.read()
@@ -273,15 +257,14 @@ def _seal(file: BinaryIO, path: Path) -> _Seal:
     if end[4:] != b"PAR1" or start < 0:
         raise damaged(path, "it is no whole Parquet file")
     file.seek(start)
-    footer = file.read()
-    # The metadata is what comes last in a footer; what looks like it before is somebody's text.
-    found = _RECORD.match(footer, max(0, footer.rfind(_KEY.encode())))
-    if found is None:
-        raise _other_format(path, 1) if _FIRST_FORMAT in footer else damaged(path, "it was not written by Goldspan")
-    digest, left = hashlib.sha256(), start
+    return start, file.read()
+
+
+def _digest(file: BinaryIO, n_bytes: int, footer: bytes) -> bytes:
+    """The sha256 of a file's first bytes and its footer."""
+    digest = hashlib.sha256()
     file.seek(0)
-    while left and (block := file.read(min(left, _BLOCK))):
+    while block := file.read(min(_BLOCK, n_bytes - file.tell())):
         digest.update(block)
-        left -= len(block)
-    digest.update(footer[: found.start(2)] + _NO_DIGEST.encode() + footer[found.end(2) :])
-    return _Seal(found[1], found[2].decode(), start + found.start(2), digest.hexdigest())
+    digest.update(footer)
+    return digest.digest()

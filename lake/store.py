@@ -16,13 +16,12 @@ from typing import TYPE_CHECKING
 import polars as pl
 from filelock import FileLock, Timeout
 
-from lake.damage import OF_IMPORTED, TEMPORARY, remove_empty, remove_unfinished, set_aside, survey
 from lake.errors import Exit, GoldspanError, refusal_of
 from lake.fingerprint import fingerprint
 from lake.parts import Part as Part
-from lake.parts import PartCounts, check_part, damaged, metadata, part_at, parts_below, path_of, put_digest
+from lake.parts import PartCounts, add_digest, check_part, damaged, metadata, part_at, parts_below, path_of
 from lake.tables import TABLES, Table, table
-from lake.wholeness import lost_rows
+from lake.wholeness import OF_IMPORTED, TEMPORARY, lost_rows, remove_empty, remove_unfinished, set_aside, survey
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -142,7 +141,7 @@ class Lake:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             rows.write_parquet(beside, compression="zstd", metadata=metadata(written.place, fingerprint, declared.name))
-            put_digest(beside)
+            add_digest(beside)
             beside.replace(path)
         except (OSError, pl.exceptions.PolarsError) as error:
             # polars says of a full disk what Rust said, as an error of its own.
@@ -202,7 +201,7 @@ class Lake:
         wanted = [one for one in TABLES.values() if one.made_by in makes or one.made_by == "ingest"]
         try:
             remove_unfinished(self.root)
-            faults = survey(self.root, wanted).faults
+            _, faults = survey(self.root, wanted)
             for fault in faults:
                 if fault.table.made_by not in makes:
                     raise damaged(fault.path, fault.why)
@@ -220,7 +219,7 @@ class Lake:
             GoldspanError: A part is cut short, damaged, of another shape than its table or contradicted by another.
         """
         with self._naming_damage():
-            for path, why in lost_rows({name: self.parts(name) for name in OF_IMPORTED}).items():
+            for path, why in lost_rows([part for name in OF_IMPORTED for part in self.parts(name)]).items():
                 raise damaged(path, why)
             yield
 
@@ -229,7 +228,7 @@ class Lake:
         try:
             yield
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, FileNotFoundError) as error:
-            for fault in survey(self.root).faults:
+            for fault in survey(self.root)[1]:
                 raise damaged(fault.path, fault.why) from error
             raise
 

@@ -46,7 +46,6 @@ from lake.console import (
     setting,
     split_names,
 )
-from lake.damage import survey
 from lake.engine import parse_engine
 from lake.errors import Exit, GoldspanError, lookup
 from lake.hints import typed
@@ -55,7 +54,7 @@ from lake.parts import HINT
 from lake.rejects import Rejects
 from lake.store import EVERY, LOCK, Lake
 from lake.text import counted
-from lake.wholeness import missing
+from lake.wholeness import missing, survey
 
 app = typer.Typer(cls=default_to("read"), add_completion=False, pretty_exceptions_enable=False, no_args_is_help=False)
 
@@ -157,16 +156,17 @@ def verify(lake: LakeOption = DEFAULT_LAKE, json: JsonOption = False, debug: Deb
         message = "there is no lake to verify"
         hint = "Name it with --lake, or make one: make ingest"
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
-    found = survey(lake)
+    fit, faults = survey(lake)
     wrong: list[dict[str, object]] = [
-        {"path": fault.path.relative_to(lake).as_posix(), "why": fault.why} for fault in found.faults
+        {"path": fault.path.relative_to(lake).as_posix(), "why": fault.why} for fault in faults
     ]
     wrong += [{"path": lacking, "why": "missing, though there are scores"} for lacking in missing(lake)]
     if json:
-        print(jsonlib.dumps({"lake": str(lake), "parts": found.n_parts, "bytes": found.n_bytes, "wrong": wrong}))
+        n_bytes = sum(part.path.stat().st_size for part in fit)
+        print(jsonlib.dumps({"lake": str(lake), "parts": len(fit), "bytes": n_bytes, "wrong": wrong}))
     else:
         print_listing(wrong, "")
-        Console().say(f"verify: as it was written: {counted(found.n_parts, 'part')} of {lake}; not: {len(wrong):,}")
+        Console().say(f"verify: as it was written: {counted(len(fit), 'part')} of {lake}; not: {len(wrong):,}")
         if wrong:
             Console().say(f"  {typed(HINT)}")
     raise typer.Exit(Exit.INVALID if wrong else Exit.DONE)

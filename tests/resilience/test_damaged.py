@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from lake.damage import ASIDE
 from lake.errors import Exit
 from lake.store import Lake
 from lake.tables import TABLES
+from lake.wholeness import ASIDE
 from tests.resilience.flips import drawn, flip, outcome
 from tests.resilience.stages import finish
 from tests.tiny import build, command, stored
