@@ -24,8 +24,8 @@ from lake.fingerprint import fingerprint, sha256_of
 ROOT = Path(__file__).resolve().parents[1]
 """The checkout: modules below it are ours, all others are libraries."""
 
-_REMEMBERED = ROOT / "lake" / "cache" / "sources.json"
-"""sha256 of a source → what is in it. Parsing costs a second per run of a stage, looking up does not."""
+_CACHE = ROOT / "lake" / "cache"
+"""Where what was worked out of sources is looked up: parsing them costs a second per run of a stage."""
 
 
 class Source(NamedTuple):
@@ -73,7 +73,7 @@ def remembered(what: str, of: object, make: Callable[[], str]) -> str:
         of: All that decides it: digests of code, versions of libraries, declarations.
         make: Works it out.
     """
-    key, file = fingerprint(of), _REMEMBERED.with_name(f"{what}.json")
+    key, file = fingerprint(of), _CACHE / f"{what}.json"
     known = _known(file)
     if key not in known:
         known[key] = make()
@@ -83,7 +83,7 @@ def remembered(what: str, of: object, make: Callable[[], str]) -> str:
 
 @functools.cache
 def _known(file: Path) -> dict[str, str]:
-    with suppress(OSError, ValueError):
+    with suppress(OSError, ValueError, RecursionError):
         held = json.loads(file.read_text())
         if isinstance(held, dict):
             return {key: value for key, value in held.items() if isinstance(value, str)}
@@ -125,24 +125,12 @@ def _unbound(values: tuple[object, ...]) -> Iterator[Callable[..., object]]:
 def _source(file: Path) -> Source:
     text = file.read_bytes()
     package = ".".join(file.relative_to(ROOT).parent.parts) if file.is_relative_to(ROOT) else ""
-    key = sha256_of(text + package.encode())
-    sources = _sources()
-    if key not in sources:
-        sources[key] = read_source(text, package)
-        _keep(_REMEMBERED, sources)
-    return sources[key]
+    known = remembered("sources", [sha256_of(text), package], lambda: json.dumps(read_source(text, package)))
+    digest, imports = json.loads(known)
+    return Source(digest, tuple(imports))
 
 
-@functools.cache
-def _sources() -> dict[str, Source]:
-    with suppress(OSError, ValueError, TypeError, AttributeError, RecursionError):
-        return {
-            key: Source(digest, tuple(names)) for key, (digest, names) in json.loads(_REMEMBERED.read_text()).items()
-        }
-    return {}
-
-
-def _keep(file: Path, known: Mapping[str, object]) -> None:
+def _keep(file: Path, known: Mapping[str, str]) -> None:
     """Keep what was worked out for the next run; where the checkout cannot be written to, it is worked out again."""
     beside = file.with_name(f".{file.name}.{os.getpid()}")
     with suppress(OSError):

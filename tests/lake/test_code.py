@@ -30,7 +30,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     for name, text in SOURCES.items():
         put(tmp_path / name, text.encode())
     monkeypatch.setattr(code, "ROOT", tmp_path)
-    monkeypatch.setattr(code, "_REMEMBERED", tmp_path / "cache/code.json")
+    monkeypatch.setattr(code, "_CACHE", tmp_path / "cache")
     monkeypatch.syspath_prepend(tmp_path)
     forget()
     yield tmp_path
@@ -40,7 +40,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def forget() -> None:
-    for function in (code.digest_of, code.closure_of, code._source, code._sources, code._files_of):
+    for function in (code.digest_of, code.closure_of, code._source, code._known, code._files_of):
         function.cache_clear()
 
 
@@ -116,7 +116,7 @@ def test_functions_bound_into_a_partial_count(checkout: Path) -> None:
 
 def test_what_is_remembered_of_the_sources_gives_the_same_digest(checkout: Path) -> None:
     before = code_digest(named("first.step.step"))
-    assert (checkout / "cache/code.json").is_file()
+    assert (checkout / "cache/sources.json").is_file()
     forget()
     assert code_digest(named("first.step.step")) == before
 
@@ -124,6 +124,6 @@ def test_what_is_remembered_of_the_sources_gives_the_same_digest(checkout: Path)
 @pytest.mark.parametrize("content", [b'{"broken": [1', b"[" * 100_000, b"[]"], ids=["cut", "deep", "list"])
 def test_what_is_remembered_wrongly_is_read_again(checkout: Path, content: bytes) -> None:
     before = code_digest(named("first.step.step"))
-    put(checkout / "cache/code.json", content)
+    put(checkout / "cache/sources.json", content)
     forget()
     assert code_digest(named("first.step.step")) == before
