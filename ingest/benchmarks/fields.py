@@ -92,14 +92,13 @@ def read_rows(
     rejects: Rejects,
     read: Callable[[str, JsonObject], T],
     keys: Sequence[str] = (),
-    excerpt: Callable[[JsonObject], str] = excerpt_of,
 ) -> Iterator[tuple[str, T]]:
     """Where each of a data set's rows stands and what `read(position, row)` makes of it, or a reject."""
     for position, row in dataset_rows(entry, rejects, keys):
         try:
             value = read(position, row)
         except FieldError as error:
-            rejects.add(entry.path, position, f"{error}{kind_of(row)}", excerpt(row))
+            rejects.add(entry.path, position, f"{error}{kind_of(row)}", excerpt_of(row))
             continue
         yield position, value
 

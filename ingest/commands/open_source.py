@@ -53,15 +53,11 @@ def configured(
     Raises:
         GoldspanError: It is no declaration, or something else is asked for as well.
     """
-    is_yaml = config.lower().endswith((".yaml", ".yml"))
-    if config_reads and not is_yaml:
+    if config_reads and not config:
         what = f"--config-reads {config_reads} is given without a declaration that could name files in it"
         raise GoldspanError(what, hint="Give the declaration as well: --config FILE.yaml.", code=Exit.USAGE)
     if not config:
         return None
-    if not is_yaml:
-        what = f"--config {config!r} is no .yaml or .yml file"
-        raise GoldspanError(what, hint="Items are selected by `python -m evaluate --items`.", code=Exit.USAGE)
     if names_source:
         what = f"--config {config} names its own data; --source names other data"
         raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)

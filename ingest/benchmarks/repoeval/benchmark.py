@@ -97,14 +97,12 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     if datasets is None:
         raise _missing(source, what="datasets/ or datasets.zip")
     wanted = [f"{level}_level_completion_{context}_context_{tokenizer}.test.jsonl" for tokenizer in TOKENIZERS]
-    # Of two files of one name, the one higher up is meant.
-    deepest_first = sorted(datasets.entries, key=lambda entry: -entry.path.count("/"))
-    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in deepest_first}
+    by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in datasets.entries}
     tasks = [by_name[name] for name in wanted if name in by_name]
     if not tasks:
         raise _missing(source, what=f"{datasets.location}/{wanted[0]}")
     folder = LEVELS[level]
-    pools = source.tree(f"repositories/{folder}", f"repositories/{level}", f"repositories/{level}_level")
+    pools = source.tree(f"repositories/{folder}", f"repositories/{level}")
     if pools is None:
         raise _missing(source, what=f"repositories/{folder}/ or repositories/{folder}.zip")
     for tree in (datasets, pools):

@@ -21,7 +21,6 @@ from ingest.benchmarks.fields import (
 )
 from ingest.sources.jsonl import JsonObject
 from ingest.sources.tree import Entry
-from lake.fingerprint import canonical_json
 from lake.rejects import Rejects
 
 MAX_LINE = 2**31
@@ -74,9 +73,9 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
         seen: dict[tuple[object, ...], str] = {}
         n_refused = len(rejects)
         read = partial(_task, entry.path, fields)
-        for position, (task, row) in read_rows(entry, rejects, read, excerpt=_excerpt):
+        for position, task in read_rows(entry, rejects, read):
             if task.question in seen:
-                rejects.add(entry.path, position, f"the same task as {seen[task.question]}", _excerpt(row))
+                rejects.add(entry.path, position, f"the same task as {seen[task.question]}")
                 count[task.repo] += 1
                 continue
             seen[task.question] = position
@@ -93,7 +92,7 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
     return list(tasks.values())
 
 
-def _task(where: str, fields: Fields, position: str, row: JsonObject) -> tuple[Task, JsonObject]:
+def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Task:
     prompt, ground_truth = text_at(row, fields["prompt"]), text_at(row, fields["ground_truth"])
     check(ground_truth != "", f"`{found(row, fields['ground_truth'])[0]}` is empty")
     repo, *path = _fpath(row, fields["path"])
@@ -102,7 +101,7 @@ def _task(where: str, fields: Fields, position: str, row: JsonObject) -> tuple[T
     _, name = found(row, _FUNCTION_NAME)
     function_name = name if isinstance(name, str) and is_encodable(name) else None
     known = (where, position, 0, _id(row, fields), function_name)
-    return Task(*known, repo, "/".join(path), line, start, prompt, ground_truth), row
+    return Task(*known, repo, "/".join(path), line, start, prompt, ground_truth)
 
 
 def _id(row: JsonObject, fields: Fields) -> str:
@@ -134,8 +133,3 @@ def _fpath(row: JsonObject, paths: Paths) -> list[str]:
     stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
     check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
     return parts
-
-
-def _excerpt(row: JsonObject) -> str:
-    metadata = row.get("metadata")
-    return canonical_json(metadata if isinstance(metadata, dict) else row)

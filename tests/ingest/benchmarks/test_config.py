@@ -220,12 +220,6 @@ def test_config_is_a_variable_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert Lake(tmp_path / "lake").read("benchmarks")["tags"].to_list() == [["ours"]]
 
 
-def test_a_selection_as_a_flag_of_ingest_is_a_usage_error(tmp_path: Path) -> None:
-    said = ingest_own("subset=function-2k", tmp_path / "lake")
-    assert said.code == Exit.USAGE
-    assert "--config 'subset=function-2k' is no .yaml or .yml file" in said.err
-
-
 def test_an_id_that_is_not_declared_may_be_missing(tmp_path: Path) -> None:
     config = lay_out(tmp_path, OURS.replace("  id: meta.no\n", ""))
     assert ingest_own(config, tmp_path / "lake").code == 0

@@ -307,11 +307,6 @@ def test_nested_and_overlapping_holes_are_items_each(tmp_path: Path) -> None:
     assert [_gold(reading, f"function-2k/r/{n}")["target"] for n in range(3)] == [(1, 6), (2, 4), (3, 6)]
 
 
-def test_of_two_task_files_of_one_name_the_one_higher_up_is_read(source: Path) -> None:
-    put(source / "datasets/zzz" / task_file(), jsonl(TASKS[:1]))
-    assert _clean(source).items.height == len(TASKS)
-
-
 def test_a_levels_repositories_may_lie_in_a_folder_of_its_short_name(source: Path) -> None:
     (source / "repositories/function_level").rename(source / "repositories/function")
     assert _clean(source).items.height == len(TASKS)

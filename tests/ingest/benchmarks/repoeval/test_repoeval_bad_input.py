@@ -127,17 +127,15 @@ BAD_ROWS: dict[str, tuple[object, str]] = {
 }
 
 
-@pytest.mark.parametrize(("row", "reason"), BAD_ROWS.values(), ids=BAD_ROWS)
-def test_a_bad_row_costs_that_row_alone(tmp_path: Path, row: object, reason: str) -> None:
-    lines = [*map(json.dumps, TASKS)]
-    lines.insert(2, json.dumps(row))
-    source = build(tmp_path / "source", "\r\n".join(lines).encode())
+def test_each_bad_row_costs_that_row_alone(tmp_path: Path) -> None:
+    rows = [*TASKS[:2], *(row for row, _ in BAD_ROWS.values()), *TASKS[2:]]
+    source = build(tmp_path / "source", "\r\n".join(map(json.dumps, rows)).encode())
     said = _ingest(source, tmp_path / "lake")
     assert said.code == Exit.INCOMPLETE
-    assert "5 of 5 items ready, 1 rejected" in said.err
-    ((file, position, found),) = _rejects(tmp_path / "lake")
-    assert (file, position) == (FILE, "line 3")
-    assert reason in found
+    assert f"5 of 5 items ready, {len(BAD_ROWS)} rejected" in said.err
+    found = {position: reason for _, position, reason in _rejects(tmp_path / "lake")}
+    for number, (name, (_, reason)) in enumerate(BAD_ROWS.items(), start=3):
+        assert reason in found[f"line {number}"], name
     assert Lake(tmp_path / "lake").read("items").height == len(TASKS)
 
 
@@ -152,21 +150,19 @@ BAD_LINES: dict[str, tuple[bytes, str]] = {
 }
 
 
-@pytest.mark.parametrize(("line", "reason"), BAD_LINES.values(), ids=BAD_LINES)
-def test_a_line_that_is_no_json_costs_that_line_alone(tmp_path: Path, line: bytes, reason: str) -> None:
-    source = build(tmp_path / "source", jsonl(TASKS) + line)
-    said = _ingest(source, tmp_path / "lake")
-    assert said.code == Exit.INCOMPLETE
-    ((file, position, found),) = _rejects(tmp_path / "lake")
-    assert (file, position) == (FILE, "line 6")
-    assert found.startswith(reason)
+def test_each_line_that_is_no_json_costs_that_line_alone(tmp_path: Path) -> None:
+    source = build(tmp_path / "source", jsonl(TASKS) + b"\r\n".join(line for line, _ in BAD_LINES.values()))
+    assert _ingest(source, tmp_path / "lake").code == Exit.INCOMPLETE
+    found = {position: reason for _, position, reason in _rejects(tmp_path / "lake")}
+    for number, (name, (_, reason)) in enumerate(BAD_LINES.items(), start=len(TASKS) + 1):
+        assert found[f"line {number}"].startswith(reason), name
     assert Lake(tmp_path / "lake").read("items").height == len(TASKS)
 
 
 def test_a_reject_shows_the_beginning_of_what_was_refused(tmp_path: Path) -> None:
     _ingest(build(tmp_path / "source", jsonl([*TASKS, _row(lineno=-1)])), tmp_path / "lake")
     (excerpt,) = Lake(tmp_path / "lake").read("rejects")["excerpt"]
-    assert excerpt.startswith('{"context_start_lineno":0,"fpath_tuple":["zoo_animals","cats.py"]')
+    assert "zoo_animals" in excerpt
     assert len(excerpt) <= 200
 
 
