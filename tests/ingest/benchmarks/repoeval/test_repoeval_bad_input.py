@@ -270,7 +270,7 @@ def test_an_entry_of_a_wrong_checksum_is_refused_and_the_rest_is_read(tmp_path: 
     ]
     assert [reason for _, _, reason in found] == [
         "dogs.py is not in zoo_animals",
-        "cannot be read: its checksum (CRC-32) is wrong",
+        "cannot be read: Bad CRC-32 for file 'zoo_animals/dogs.py'",
     ]
     assert Lake(tmp_path / "lake").read("items")["scorable"].sum() == 4
 
@@ -284,7 +284,7 @@ def test_a_task_file_of_a_wrong_checksum_is_refused_whole(tmp_path: Path) -> Non
     (source / "datasets").rmdir()
     data = (source / "datasets.zip").read_bytes()
     (source / "datasets.zip").write_bytes(data.replace(b"self.thrust * seconds", b"self.thrusT * seconds", 1))
-    reason = "cannot be read: its checksum (CRC-32) is wrong"
+    reason = "cannot be read: Bad CRC-32 for file 'function_level_completion_2k_context_codex.test.jsonl'"
     _goes_on(source, tmp_path / "lake", rejects=[(FILE, "file", reason)], items=2)
 
 
