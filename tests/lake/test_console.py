@@ -321,6 +321,6 @@ def test_without_docstrings_the_stages_refuse_to_run() -> None:
 
 @pytest.mark.parametrize("stage", ["ingest", "evaluate", "report"])
 def test_a_stage_shows_its_version_and_the_flags_of_what_it_does_without_a_verb(stage: str) -> None:
-    assert command(stage, "--version").out == "goldspan 0.1.0\n"
+    assert command(stage, "--version").out == "goldspan 0.2.0\n"
     said = command(stage, "--help")
     assert (said.code, "--lake" in said.out, " list " in said.out) == (0, True, True)
