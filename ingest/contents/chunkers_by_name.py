@@ -14,6 +14,7 @@ from importlib.metadata import PackageNotFoundError, version
 import ingest.contents.chunkers
 from ingest.contents.chunkers import Chunker, Cut, Document
 from ingest.json_command import PATIENCE, JsonCommand
+from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.located import located
@@ -131,12 +132,17 @@ def _given_now(given: str, seconds: float) -> Resolved[Chunker]:
 def _function(what: str) -> Callable[..., Cut]:
     """A function of a module that lies where Python looks for it, the working directory first."""
     module, _, name = what.partition(":")
+    hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
     try:
         function: Callable[..., Cut] = getattr(importlib.import_module(module), name)
     except Exception as error:
-        hint = "It takes a Document and answers a Cut, as those in ingest/contents/chunkers do."
         message = f"--chunker: {what} cannot be imported: {located(error, None)}"
         raise GoldspanError(message, hint=hint, code=Exit.USAGE) from error
+    try:
+        code_digest(function)
+    except (TypeError, OSError) as error:
+        # Without its source nobody could tell whether it is still the same.
+        raise GoldspanError(f"--chunker: {what} is not written in Python", hint=hint, code=Exit.USAGE) from error
     return function
 
 

@@ -168,6 +168,7 @@ def test_a_function_whose_file_is_broken_is_its_owners_fault(
         ("sizes=node x.js", 2, "'sizes' is a chunker of Goldspan's own"),
         ("a b=node x.js", 2, "is to be letters, digits"),
         ("mine=no-such-program", 4, "there is no program 'no-such-program' on this machine"),
+        ("mine=builtins:print", 2, "builtins:print is not written in Python"),
         ("mine=no_module:f", 2, "no_module:f cannot be imported: ModuleNotFoundError"),
     ],
 )
