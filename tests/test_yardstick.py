@@ -10,7 +10,7 @@ from tests.yardstick import differences
 def found(before: pl.DataFrame, after: pl.DataFrame) -> dict[str, list[str]]:
     """What differs → the keys of its rows."""
     return {
-        what: rows["key"].to_list() for what, rows in differences(before.lazy(), after.lazy(), ["key"]) if rows.height
+        what: sorted(rows["key"]) for what, rows in differences(before.lazy(), after.lazy(), ["key"]) if rows.height
     }
 
 
