@@ -13,8 +13,8 @@ from evaluate.partition import Partition
 from evaluate.prune import remove_other_parts, remove_stale
 from evaluate.retrievers import Retriever
 from evaluate.runs.comparing import compare_task, systems_of
-from evaluate.runs.task_runs import Work
-from evaluate.selection import ItemPart, Selection, asked_of, edition, part_groups
+from evaluate.runs.task_runs import TaskRuns
+from evaluate.selection import ItemPart, Selection, edition, part_groups, selected_parts
 from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers, retriever_named
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
@@ -75,7 +75,7 @@ class Runner:
         """Rank and score the job's systems, as far as they are not done."""
         lake = Lake(self.lake)
         for task in [task for task, chunkers in self.chunkers.items() if job.chunker in chunkers]:
-            for asked in asked_of(lake, task, self.selection, [job.stored]):
+            for asked in selected_parts(lake, task, self.selection, [job.stored]):
                 plan = self._work(lake, task, [asked], [asked]).plan
                 Partition(asked).run([run for run in plan if run.chunker == job.chunker])
         return Done(lake.tally, Outcome())
@@ -84,19 +84,19 @@ class Runner:
         """Pool and compare a task's scores."""
         lake = Lake(self.lake)
         (task,) = (task for task in self.chunkers if task.name == job.task)
-        whole = list(asked_of(lake, task, Selection((), edition(lake, task.benchmark).limit), self.groups))
-        asked = whole if self.selection.is_whole else list(asked_of(lake, task, self.selection, self.groups))
+        whole = list(selected_parts(lake, task, Selection((), edition(lake, task.benchmark).limit), self.groups))
+        asked = whole if self.selection.is_whole else list(selected_parts(lake, task, self.selection, self.groups))
         work = self._work(lake, task, asked, whole)
         pool(work)
         return Done(lake.tally, work.result)
 
-    def _work(self, lake: Lake, task: Task, asked: Sequence[ItemPart], whole: Sequence[ItemPart]) -> Work:
+    def _work(self, lake: Lake, task: Task, asked: Sequence[ItemPart], whole: Sequence[ItemPart]) -> TaskRuns:
         known = {name: retriever_named(name) for name in self.retrievers}
         of_task = (self.selection, self.patterns, self.label, Outcome(), known, self.chunkers[task])
-        return Work(lake, task, asked, whole, *of_task)
+        return TaskRuns(lake, task, asked, whole, *of_task)
 
 
-def pool(work: Work) -> None:
+def pool(work: TaskRuns) -> None:
     """Score what was made elsewhere, pool the scores of all runs, and compare these."""
     work.score()
     if work.whole:
@@ -108,7 +108,7 @@ class Benchmark:
     """What is to be done of a benchmark: its tasks' runs over the asked items."""
 
     name: str
-    works: Sequence[Work]
+    works: Sequence[TaskRuns]
     runner: Runner
     result: Outcome
     parameters: Mapping[str, Mapping[str, str]]
@@ -199,9 +199,9 @@ def _prepared(
         selection = Selection(selection.where, held.limit)
     works, groups = [], part_groups(lake, benchmark)
     for task in [task for task in tasks_of(lake, benchmark) if _is_run(lake, task, tasks)]:
-        whole = list(asked_of(lake, task, everything, groups))
-        asked = whole if selection == everything else list(asked_of(lake, task, selection, groups))
-        works.append(Work(lake, task, asked, whole, selection, patterns, held.label, result, known))
+        whole = list(selected_parts(lake, task, everything, groups))
+        asked = whole if selection == everything else list(selected_parts(lake, task, selection, groups))
+        works.append(TaskRuns(lake, task, asked, whole, selection, patterns, held.label, result, known))
     result.missing = sum(asked.n_unscorable for asked in works[0].asked)
     for work in works:
         if n_blank := sum(asked.n_blank for asked in work.asked):

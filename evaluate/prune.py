@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from evaluate.runs.task_runs import Work
-from evaluate.selection import Selection, asked_of, part_groups, part_name
+from evaluate.runs.task_runs import TaskRuns
+from evaluate.selection import Selection, part_groups, part_name, selected_parts
 from lake.catalog.task import Task
 from lake.outcome import Outcome
 from lake.store import Lake, Part
@@ -17,7 +17,7 @@ OF_A_RUN = ("hits", "run_items", "costs", "scores", "step_scores", "aggregates",
 """The tables that have parts of a run's own. Its row is taken away last, so that a kill leaves nothing unnamed."""
 
 
-def remove_other_parts(work: Work) -> None:
+def remove_other_parts(work: TaskRuns) -> None:
     """Remove what was made of items that the lake no longer holds, or that share a part with others now."""
     for asked, runs, is_ours in ((work.asked, work.plan, True), (work.whole, work.imported, False)):
         names = {part.part for part in asked} | {"all"}
@@ -31,7 +31,7 @@ def remove_other_parts(work: Work) -> None:
             work.lake.remove(part)
 
 
-def remove_stale(work: Work) -> list[str]:
+def remove_stale(work: TaskRuns) -> list[str]:
     """Remove a task's stale and unfinished runs; sentences that say how many.
 
     A run is held against what would be made now of the items that it was asked. Trials on a sample or a selection are
@@ -57,10 +57,10 @@ def remove_stale(work: Work) -> list[str]:
     return [f"taken away: {counted(len(stale), 'run')} of an earlier state of the data or code"] if stale else []
 
 
-def _current(work: Work, selection: Selection) -> set[str]:
+def _current(work: TaskRuns, selection: Selection) -> set[str]:
     """The task's runs over a selection of the items that would be made just so again."""
     if selection != work.selection:
-        asked = list(asked_of(work.lake, work.task, selection))
+        asked = list(selected_parts(work.lake, work.task, selection))
         work = replace(work, asked=asked, selection=selection, result=Outcome())
     # Named one by one, so that systems that run only when asked for are among them.
     every = work.planned([f"*+{name}" for name in work.retrievers])

@@ -161,7 +161,7 @@ def part_name(stored: Sequence[str]) -> str:
     return stored[0] if len(stored) == 1 else f"{stored[0]}+{len(stored) - 1}"
 
 
-def asked_of(
+def selected_parts(
     lake: Lake, task: Task, selection: Selection, groups: Sequence[Sequence[str]] | None = None
 ) -> Iterator[ItemPart]:
     """A benchmark's items as a task asks them, those parts together that a group names, without groups all of them.

@@ -93,7 +93,7 @@ def run_id_of(task: Task, system: System, stamp: str) -> str:
     return f"{task.name}--{system.name}--{stamp[:8]}".replace("/", ".")
 
 
-def chosen(
+def resolve_systems(
     task: Task,
     patterns: Sequence[str],
     chunkers: Mapping[str, str],

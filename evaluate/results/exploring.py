@@ -12,7 +12,7 @@ from evaluate.partition import Partition
 from evaluate.runs.comparing import systems_of
 from evaluate.score.contexts.ground import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
-from evaluate.selection import ItemPart, Selection, asked_of, edition
+from evaluate.selection import ItemPart, Selection, edition, selected_parts
 from evaluate.statistics.pooling import pooled
 from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol
@@ -69,7 +69,7 @@ def explored(
     scored = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     frames = [pl.DataFrame(schema=_COLUMNS)]
     for selection, runs in _runs(lake, task, {one.folders["run_id"] for one in stored}):
-        for asked in asked_of(lake, task, selection):
+        for asked in selected_parts(lake, task, selection):
             frames += _scores(asked, rules, runs)
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
     found = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")

@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.rank.pools import load_pools
 from evaluate.retrievers.cosine import chunk_texts, key_of
-from evaluate.selection import Selection, asked_of, edition
+from evaluate.selection import Selection, edition, selected_parts
 from evaluate.systems import retriever_named
 from evaluate.texts.query_forms import rewritten
 from lake.benchmarks import tasks_of
@@ -51,7 +51,7 @@ def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterat
     for task in tasks_of(lake, benchmark):
         if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
             continue
-        for asked in asked_of(lake, task, selection):
+        for asked in selected_parts(lake, task, selection):
             pools = load_pools(lake, chunker, asked.pool_ids, asked.files, with_blank=task.ranks_blank)
             for pool in pools.side_by_side():
                 yield _rows("chunk", chunk_texts(pool))

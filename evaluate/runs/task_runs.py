@@ -20,7 +20,7 @@ from evaluate.rank.pools import cut_files, load_pools
 from evaluate.retrievers import BASELINE, Material, Retriever, Track
 from evaluate.runs.aggregates import aggregate_runs
 from evaluate.selection import ItemPart, Selection
-from evaluate.systems import PlannedRun, Run, System, chosen, picks_imported, run_id_of
+from evaluate.systems import PlannedRun, Run, System, picks_imported, resolve_systems, run_id_of
 from evaluate.texts.query_forms import rewritten
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -40,7 +40,7 @@ LIBRARIES = ("numpy", "polars", "scipy")
 
 
 @dataclass
-class Work:
+class TaskRuns:
     """One task's runs over the asked items, systems that some patterns pick, imported ones too.
 
     What was imported is scored over every item that it was asked, so `whole` are the parts of all items. `result` is
@@ -108,7 +108,7 @@ class Work:
         if self.task.imported_only or not self.has_items or (self.takes_contexts and not self.chunkers):
             return []
         before = () if patterns else self._made_before()
-        systems = chosen(self.task, patterns, self.chunkers, self.retrievers, self.protocols, before)
+        systems = resolve_systems(self.task, patterns, self.chunkers, self.retrievers, self.protocols, before)
         return [self._run(system) for system in systems]
 
     def _made_before(self) -> set[str]:

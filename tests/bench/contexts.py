@@ -10,7 +10,7 @@ import polars as pl
 
 from evaluate.partition import Partition
 from evaluate.score.conformance import protocol_hash
-from evaluate.selection import Selection, asked_of
+from evaluate.selection import Selection, selected_parts
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
@@ -103,7 +103,7 @@ def score(folder: str, protocol: str) -> dict[str, object]:
     """Score and aggregate every imported run of a lake under a protocol."""
     lake = Lake(Path(folder))
     runs = lake.scan("runs", benchmark="contextbench").filter(pl.col("origin") == "imported").collect()["run_id"]
-    asked = list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
+    asked = list(selected_parts(lake, CONTEXTBENCH_ISSUE, Selection()))
     rules = next(one for one in (CONTEXTS, PUBLISHED) if one.name == protocol)
     for part in asked:
         Partition(part).score([Run(run_id) for run_id in runs.sort()], [rules])

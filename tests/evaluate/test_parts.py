@@ -16,7 +16,7 @@ import pytest
 
 import evaluate.rank.pools
 import evaluate.selection
-from evaluate.selection import Selection, asked_of
+from evaluate.selection import Selection, selected_parts
 from ingest.benchmarks.repobench_r import benchmark as repobench_r
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.costs import run_costs
@@ -110,10 +110,10 @@ def test_one_more_subset_leaves_every_part_of_the_other_alone(source: Path, tmp_
 
 
 def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
-    asked = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
+    asked = list(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
     assert len(asked) == 8
     assert all([part.name for part in one.files or []] == [one.part] for one in asked)
-    only = list(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection(), [["java_cff-test-0003"]]))
+    only = list(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection(), [["java_cff-test-0003"]]))
     assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-0003", 5, 5)]
     assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
 
@@ -136,14 +136,14 @@ def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
     for part in parts:
         store.remove(part)
     store.write("files", frame, part="all", fingerprint="of all", benchmark="repobench-r", kind="candidates")
-    assert {one.files for one in asked_of(store, REPOBENCH_OFFICIAL, Selection())} == {None}
+    assert {one.files for one in selected_parts(store, REPOBENCH_OFFICIAL, Selection())} == {None}
     _evaluated(lake)
     key = ["run_id", "item_id", "part", "rank"]
     assert store.read("hits").sort(key).equals(hits.sort(key))
 
 
 def test_the_long_texts_are_read_with_their_part(lake: Path) -> None:
-    asked = next(asked_of(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
+    asked = next(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
     assert not {"patch", "target_text", "text"} & {*asked.described.columns}
     assert asked.items["item_id"].equals(asked.described["item_id"])
     assert asked.queries["item_id"].equals(asked.described["item_id"])

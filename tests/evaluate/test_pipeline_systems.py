@@ -8,7 +8,7 @@ import re
 import pytest
 
 from evaluate.retrievers import retrievers
-from evaluate.systems import System, check_patterns, chosen, run_id_of
+from evaluate.systems import System, check_patterns, resolve_systems, run_id_of
 from lake.catalog.benchmarks.repoeval import REPOEVAL_CODE_CHUNK, REPOEVAL_PROMPT
 from lake.catalog.protocols import protocols_of
 from lake.catalog.task import Task
@@ -21,7 +21,7 @@ SOME = {name: retrievers()[name] for name in ("bm25-okapi", "jaccard-regex", "re
 
 
 def _chosen(*patterns: str, task: Task = REPOEVAL_PROMPT) -> list[System]:
-    return chosen(task, patterns, CHUNKERS, SOME, protocols_of(task))
+    return resolve_systems(task, patterns, CHUNKERS, SOME, protocols_of(task))
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_systems_are_picked_by_name_glob_and_alias_with_the_baselines_of_their_c
 
 def test_a_word_for_several_chunkers_picks_those_that_the_lake_holds() -> None:
     cut = {"fixed-nws-600": "1", "fixed-nws-700": "2", "syntax-2400": "3"}
-    found = chosen(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of(REPOEVAL_PROMPT))
+    found = resolve_systems(REPOEVAL_PROMPT, ["sizes+bm25-okapi"], cut, SOME, protocols_of(REPOEVAL_PROMPT))
     assert {system.chunker for system in found} == {"fixed-nws-600", "syntax-2400"}
 
 

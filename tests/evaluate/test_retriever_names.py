@@ -12,7 +12,7 @@ import pytest
 import evaluate.commands
 from evaluate.retrievers import Retriever, retrievers
 from evaluate.retrievers._arguments import numbers_in
-from evaluate.systems import chosen, known_retrievers, ranking_code, retriever_named
+from evaluate.systems import known_retrievers, ranking_code, resolve_systems, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.errors import Exit, GoldspanError
@@ -84,13 +84,13 @@ def test_what_must_be_asked_for_runs_by_a_glob_and_what_must_be_named_by_its_nam
     patterns: list[str], names: set[str]
 ) -> None:
     known = _known(a="always", b="asked", c="named")
-    assert {one.retriever.name for one in chosen(REPOEVAL_PROMPT, patterns, {"w": ""}, known, [])} == names
+    assert {one.retriever.name for one in resolve_systems(REPOEVAL_PROMPT, patterns, {"w": ""}, known, [])} == names
 
 
 def test_what_was_run_before_is_run_on_as_far_as_it_can_be() -> None:
     known = _known(a="always", b="asked", c="named")
     known["d"] = replace(known["c"], name="d", missing=lambda: "install it")
-    systems = chosen(REPOEVAL_PROMPT, [], {"w": "", "v": ""}, known, [], {"w+b", "v+c", "w+d", "w+gone"})
+    systems = resolve_systems(REPOEVAL_PROMPT, [], {"w": "", "v": ""}, known, [], {"w+b", "v+c", "w+d", "w+gone"})
     assert {one.name for one in systems} == {"w+a", "v+a", "w+b", "v+c"}
 
 

@@ -12,7 +12,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, trainers
 
 from evaluate.retrievers import Pool, Queries, _codegen, retrievers
 from evaluate.retrievers._codegen import codegen_tokens
-from evaluate.systems import chosen
+from evaluate.systems import resolve_systems
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_OFFICIAL
 from lake.errors import GoldspanError
 from tests.tiny import command
@@ -38,7 +38,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 def offered() -> set[str]:
-    return {system.retriever.name for system in chosen(REPOBENCH_OFFICIAL, [], {"whole-file": ""}, retrievers(), [])}
+    return {
+        system.retriever.name
+        for system in resolve_systems(REPOBENCH_OFFICIAL, [], {"whole-file": ""}, retrievers(), [])
+    }
 
 
 def test_every_token_of_a_text_is_there_and_no_other(folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Edit similarity: difflib's own ratio, in whatever company and in however many processes."""
+"""Edit similarity: difflib's own ratio, in whatever company."""
 
 from __future__ import annotations
 
@@ -6,13 +6,12 @@ from dataclasses import replace
 from difflib import SequenceMatcher
 
 import numpy as np
-import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from evaluate.retrievers import Floats, Pool, Queries, retrievers
-from evaluate.retrievers.edit import EDIT_REGEX, ratios
-from evaluate.systems import chosen
+from evaluate.retrievers import Pool, Queries, retrievers
+from evaluate.retrievers.edit import EDIT_REGEX
+from evaluate.systems import resolve_systems
 from lake.catalog.benchmarks.repobench_r import REPOBENCH_CHUNKS, REPOBENCH_OFFICIAL
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
 from lake.text import regex_tokens
@@ -79,22 +78,12 @@ def test_every_pair_has_difflibs_ratio(texts: list[str], queries: list[str], dat
         assert scores[: len(one)].tolist() == [difflibs(query, texts[row]) for row in one]
 
 
-@pytest.mark.parametrize("n_texts", [0, 1, 30])
-def test_processes_give_the_same(n_texts: int) -> None:
-    queries = [f"a b c{n % 3} d(e{n})" for n in range(7)]
-    texts = [f"x{n % 4} a d(c{n % 5}) b" for n in range(n_texts)]
-    query, text = (side.ravel() for side in np.indices((len(queries), len(texts))))
-    alone: Floats = ratios(queries, texts, query, text, regex_tokens, n_processes=1)
-    assert alone.tolist() == [difflibs(queries[q], texts[t]) for q, t in zip(query, text, strict=True)]
-    assert ratios(queries, texts, query, text, regex_tokens, n_processes=2).tolist() == alone.tolist()
-
-
 def test_it_runs_unasked_on_the_published_task_alone() -> None:
     names = {
-        task.name: {system.retriever.name for system in chosen(task, [], {"whole-file": ""}, retrievers(), [])}
+        task.name: {system.retriever.name for system in resolve_systems(task, [], {"whole-file": ""}, retrievers(), [])}
         for task in (REPOBENCH_OFFICIAL, REPOBENCH_CHUNKS, REPOEVAL_PROMPT)
     }
     assert [task for task, found in names.items() if "edit-regex" in found] == ["repobench-r/official"]
     # A whole text takes too long against a query of four thousand characters, unless somebody asks for just that.
-    asked = chosen(REPOBENCH_CHUNKS, ["*+edit-regex"], {"whole-file": ""}, retrievers(), [])
+    asked = resolve_systems(REPOBENCH_CHUNKS, ["*+edit-regex"], {"whole-file": ""}, retrievers(), [])
     assert "edit-regex" in {system.retriever.name for system in asked}

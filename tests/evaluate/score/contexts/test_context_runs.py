@@ -14,7 +14,7 @@ from evaluate.metrics import metrics_of
 from evaluate.partition import Partition
 from evaluate.runs.aggregates import aggregate_runs
 from evaluate.score.contexts import scoring as stage
-from evaluate.selection import ItemPart, Selection, asked_of
+from evaluate.selection import ItemPart, Selection, selected_parts
 from evaluate.systems import Run
 from lake.catalog.benchmarks.contextbench import CONTEXTBENCH_ISSUE, CONTEXTS, PUBLISHED
 from lake.store import Lake
@@ -36,7 +36,7 @@ def lake(tmp_path: Path) -> Lake:
 
 
 def asked(lake: Lake) -> list[ItemPart]:
-    return list(asked_of(lake, CONTEXTBENCH_ISSUE, Selection()))
+    return list(selected_parts(lake, CONTEXTBENCH_ISSUE, Selection()))
 
 
 def score(lake: Lake, runs: list[Run] = RUNS, code: str = "as it is") -> None:
