@@ -1,17 +1,16 @@
-"""A model in memory: texts too long are cut where it matters less, the rest is `encode` and `predict` of its library.
+"""A model in memory: `encode` and `predict` of its library, and how many tokens of each text it does not take.
 
-The library could cut a query's beginning, but its prefix with it, and no pair so that its query keeps half of the room.
-So a text is cut into tokens here, and the library is given tokens.
+The library would cut a query's beginning with its prefix, and a pair with no regard for its query; so queries that are
+too long are cut before, at the beginning of a word.
 
 What a model gives for a text differs in the last bits between machines, between versions of torch, and with the texts
-that are in the same batch; so batches are made by a rule, of the same texts always the same ones.
+that are in the same batch.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -24,83 +23,13 @@ from lake.errors import Exit, GoldspanError
 
 if TYPE_CHECKING:
     from sentence_transformers import CrossEncoder, SentenceTransformer
-    from tokenizers import Encoding, Tokenizer
-    from transformers import BatchEncoding
+    from tokenizers import Encoding
 
 BATCH = 32
 """How many texts a model is given at once."""
 
-AT_ONCE = 256
-"""How many texts are cut into tokens at once."""
-
-Vectors = npt.NDArray[np.float32]
-Ids = npt.NDArray[np.int32]
-
-
-@dataclass(frozen=True)
-class Tokens:
-    """The tokens of a text, as the model takes them.
-
-    Attributes:
-        ids: The tokens' numbers.
-        types: 0, or 1 for tokens of a pair's second text.
-        n_cut: How many of its tokens are left out.
-    """
-
-    ids: Ids
-    types: Ids
-    n_cut: int
-
-
-@dataclass(frozen=True)
-class Cutter:
-    """A tokenizer, and how much a model takes of it.
-
-    Attributes:
-        tokenizer: Set neither to cut nor to pad.
-        room: How many tokens, with those that a model has around every text.
-    """
-
-    tokenizer: Tokenizer
-    room: int
-
-    def texts(self, texts: Sequence[str], *, prefix: str, cut: Literal["left", "right"]) -> Iterator[Tokens]:
-        """Texts with a prefix, which is never cut: of a text too long, what is left is its end or its beginning."""
-        n = self.room - self.tokenizer.num_special_tokens_to_add(is_pair=False)
-        before = self._plain([prefix])[0] if prefix else None
-        for first in range(0, len(texts), AT_ONCE):
-            piece = texts[first : first + AT_ONCE]
-            whole = self._plain([prefix + text for text in piece])
-            for text, found in zip(piece, whole, strict=True):
-                n_cut = max(0, len(found) - n)
-                if n_cut and before is not None and cut == "left":
-                    (rest,) = self._plain([text])
-                    rest.truncate(max(0, n - len(before)), direction="left")
-                    kept = before.merge([before, rest], growing_offsets=True)
-                    kept.truncate(n)
-                else:
-                    kept = found
-                    kept.truncate(n, direction=cut)
-                yield _tokens(self.tokenizer.post_process(kept), n_cut)
-
-    def pairs(self, pairs: Sequence[tuple[str, str]]) -> Iterator[Tokens]:
-        """Queries, each with a document: a query has at most half of the room, of its end; the document the rest."""
-        n = self.room - self.tokenizer.num_special_tokens_to_add(is_pair=True)
-        for first in range(0, len(pairs), AT_ONCE):
-            piece = pairs[first : first + AT_ONCE]
-            sides = (self._plain([pair[side] for pair in piece]) for side in (0, 1))
-            for query, document in zip(*sides, strict=True):
-                n_cut = max(0, len(query) + len(document) - n)
-                query.truncate(max(n // 2, n - len(document)), direction="left")
-                document.truncate(n - len(query))
-                yield _tokens(self.tokenizer.post_process(query, document), n_cut)
-
-    def _plain(self, texts: Sequence[str]) -> list[Encoding]:
-        return self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
-
-
-def _tokens(encoding: Encoding, n_cut: int) -> Tokens:
-    return Tokens(np.array(encoding.ids, np.int32), np.array(encoding.type_ids, np.int32), n_cut)
+Made = tuple[npt.NDArray[np.float32], list[int]]
+"""A row for each text, and how many of its tokens the row does not stand for."""
 
 
 class Encoder:
@@ -110,56 +39,60 @@ class Encoder:
         model: Which; it is at hand.
         is_cross: It scores pairs of texts; otherwise it gives texts vectors.
         max_length: How many tokens it is given of a text at most; None for as many as it says itself.
-
-    Attributes:
-        network: The library's own model.
-        cutter: Cuts texts into its tokens.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
         self.network = _loaded(model, is_cross)
-        self._is_cross = is_cross
         tokenizer = self.network.tokenizer
-        if tokenizer is None or not hasattr(tokenizer, "backend_tokenizer"):
+        if not getattr(tokenizer, "is_fast", False):
             raise _unfit(model, "it has no tokenizer that gives a transformer its tokens")
         takes = getattr(self.network.transformers_model.config, "max_position_embeddings", None) or 1 << 20
-        own = tokenizer.model_max_length
         if max_length is not None and max_length > takes:
             raise _unfit(model, f"it takes {takes:,} tokens, and max_length={max_length} asks for more")
-        backend = tokenizer.backend_tokenizer
-        backend.no_truncation()
-        backend.no_padding()
-        self.cutter = Cutter(backend, max_length or min(own, takes))
-        # The library's step from inputs to the tensors of a batch: tokens have only to be padded.
-        self.network.preprocess = self._padded
+        tokenizer.model_max_length = max_length or min(tokenizer.model_max_length, takes)
+        self._room = tokenizer.model_max_length - tokenizer.num_special_tokens_to_add(pair=is_cross)
 
-    def batches(self, tokens: Sequence[Tokens], tie: Sequence[str]) -> Iterator[tuple[list[int], Vectors]]:
-        """What the model makes of texts, batch by batch, the longest first: their places, and a row for each.
+    def vectors(self, texts: Sequence[str], prefix: str, cut: Literal["left", "right"]) -> Made:
+        """The vectors of texts with a prefix, which is never cut: of a text too long, the end or the beginning is left.
 
-        Args:
-            tokens: The texts.
-            tie: What orders texts of one length.
+        `cut` is the side from which it is cut.
         """
-        order = sorted(range(len(tokens)), key=lambda place: (-len(tokens[place].ids), tie[place]))
-        for first in range(0, len(order), BATCH):
-            places = order[first : first + BATCH]
-            yield places, self.forward([tokens[place] for place in places])
+        n_prefix = len(self._tokens([prefix])[0])
+        tokens = self._tokens([prefix + text for text in texts])
+        n_cut = [max(0, len(of_text) - self._room) for of_text in tokens]
+        if cut == "left" and prefix:
+            texts = [
+                _ending(text, self._tokens([text])[0], self._room - n_prefix) if n else text
+                for text, n in zip(texts, n_cut, strict=True)
+            ]
+        self.network.tokenizer.truncation_side = cut
+        made = self.network.encode(list(texts), prompt=prefix, batch_size=BATCH, show_progress_bar=False)
+        return np.asarray(made, np.float32), n_cut
 
-    def forward(self, tokens: Sequence[Tokens]) -> Vectors:
-        """What the model makes of one batch."""
-        # As tuples: the library takes a list of such for a list of inputs, whether of texts or of pairs.
-        batch = [(one,) for one in tokens]
-        if self._is_cross:
-            made = self.network.predict(batch, batch_size=BATCH, show_progress_bar=False, activation_fn=_unchanged)
-        else:
-            made = self.network.encode(batch, batch_size=BATCH, show_progress_bar=False)
-        return np.asarray(made, np.float32).reshape(len(tokens), -1)
+    def scores(self, pairs: Sequence[tuple[str, str]]) -> Made:
+        """The scores of queries, each with a document: of the room a query has half at most; the document the rest."""
+        queries, documents = (self._tokens([pair[side] for pair in pairs]) for side in (0, 1))
+        n_cut, short = list[int](), list[tuple[str, str]]()
+        for (query, text), asked, document in zip(pairs, queries, documents, strict=True):
+            n_cut.append(max(0, len(asked) + len(document) - self._room))
+            short.append((_ending(query, asked, max(self._room // 2, self._room - len(document))), text))
+        self.network.tokenizer.truncation_side = "right"
+        made = self.network.predict(short, batch_size=BATCH, show_progress_bar=False, activation_fn=_unchanged)
+        return np.asarray(made, np.float32).reshape(len(pairs), -1), n_cut
 
-    def _padded(self, batch: Sequence[tuple[Tokens]], **_: object) -> BatchEncoding:
-        tokenizer = self.network.tokenizer
-        features = [{"input_ids": one.ids.tolist(), "token_type_ids": one.types.tolist()} for (one,) in batch]
-        wanted = [{name: ids for name, ids in row.items() if name in tokenizer.model_input_names} for row in features]
-        return tokenizer.pad(wanted, return_tensors="pt")
+    def _tokens(self, texts: Sequence[str]) -> Sequence[Encoding]:
+        tokens = self.network.tokenizer(list(texts), add_special_tokens=False, verbose=False)
+        encodings: Sequence[Encoding] = tokens.encodings
+        return encodings
+
+
+def _ending(text: str, tokens: Encoding, n: int) -> str:
+    """The end of a text: so many of its tokens at most, from the beginning of a word on."""
+    if len(tokens) <= n:
+        return text
+    word = tokens.word_ids
+    begins = next((place for place in range(len(tokens) - n, len(tokens)) if word[place] != word[place - 1]), None)
+    return "" if begins is None else text[tokens.offsets[begins - 1][1] :]
 
 
 def _unchanged(scores: object) -> object:

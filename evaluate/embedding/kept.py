@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from itertools import islice
+from typing import Literal, TypeVar
 
-import numpy as np
-
-from evaluate.embedding.encoder import BATCH, Encoder, Tokens, encoder_of
-from evaluate.embedding.encoder import Vectors as Made
+from evaluate.embedding.encoder import BATCH, Made, encoder_of
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import Vectors, VectorStore
 from lake.fingerprint import sha256_of
 
-PART = 32 * BATCH
-"""How many vectors are stored at once; when work is broken off, what is done is stored."""
+PART = 16 * BATCH
+"""How many vectors are made and stored at once; when work is broken off, what is stored stays."""
+
+Text = TypeVar("Text", str, tuple[str, str])
 
 
 def key_of(text: str) -> str:
@@ -28,7 +28,6 @@ class Side:
     """How queries, or how documents, become vectors.
 
     Attributes:
-        model: By which model.
         prefix: What is written in front of each.
         cut: The side from which what is too long is cut.
         max_length: How many tokens the model is given at most; None for as many as it says itself.
@@ -44,50 +43,35 @@ class Side:
         """What tells these vectors from all others of the same texts."""
         return self.model.identity(prefix=self.prefix, cut=self.cut, max_length=self.max_length)
 
-    def embed(self, store: VectorStore, texts: Mapping[str, str]) -> Generator[None, None, None]:
-        """Make the vectors of texts, by their keys, and store them; batch by batch."""
-        encoder = encoder_of(self.model, max_length=self.max_length)
-        tokens = list(encoder.cutter.texts(list(texts.values()), prefix=self.prefix, cut=self.cut))
-        yield from keep(store, self.maker, encoder, list(texts), tokens)
+    def embed(self, store: VectorStore, texts: Mapping[str, str]) -> Iterator[None]:
+        """Make the vectors of texts, by their keys, and store them; part by part."""
+        return keep(store, self.maker, texts, self._made)
 
     def vectors(self, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], Vectors]:
         """The keys of texts, and the vectors of all: those that there are not yet are made."""
         keys = [key_of(text) for text in texts]
-        found = store.read(self.maker, keys)
-        missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found.row}
-        if missing:
-            for _ in self.embed(store, missing):
-                pass
-            found = store.read(self.maker, keys)
-        return keys, found
+        return keys, kept(store, self.maker, dict(zip(keys, texts, strict=True)), self._made)
+
+    def _made(self, texts: Sequence[str]) -> Made:
+        return encoder_of(self.model, max_length=self.max_length).vectors(texts, self.prefix, self.cut)
 
 
 def keep(
-    store: VectorStore, maker: str, encoder: Encoder, keys: Sequence[str], tokens: Sequence[Tokens]
-) -> Generator[None, None, None]:
-    """Store what a model makes of texts, part by part, yielding after every batch.
+    store: VectorStore, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]
+) -> Iterator[None]:
+    """Store what a model makes of texts, by their keys, the longest first; yields after every part."""
+    by_length = iter(sorted(texts, key=lambda key: (-len("".join(texts[key])), key)))
+    for keys in iter(lambda: list(islice(by_length, PART)), []):
+        store.add(maker, keys, *make([texts[key] for key in keys]))
+        yield
 
-    Args:
-        store: Where.
-        maker: What tells it from what other models make.
-        encoder: The model in memory.
-        keys: What each text is found by.
-        tokens: The texts.
-    """
-    done: list[tuple[list[int], Made]] = []
 
-    def store_them() -> None:
-        places = [place for batch, _ in done for place in batch]
-        if places:
-            made = np.concatenate([made for _, made in done])
-            store.add(maker, [keys[place] for place in places], made, [tokens[place].n_cut for place in places])
-        done.clear()
-
-    try:
-        for batch in encoder.batches(tokens, keys):
-            done.append(batch)
-            if len(done) * BATCH >= PART:
-                store_them()
-            yield
-    finally:
-        store_them()
+def kept(store: VectorStore, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]) -> Vectors:
+    """What the lake keeps of texts, by their keys; what is not there yet is made."""
+    vectors = store.read(maker, texts)
+    missing = {key: text for key, text in texts.items() if key not in vectors.row}
+    if not missing:
+        return vectors
+    for _ in keep(store, maker, missing, make):
+        pass
+    return store.read(maker, texts)

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
-from evaluate.embedding.encoder import BATCH
-from evaluate.embedding.kept import Side, key_of
+from evaluate.embedding.kept import PART, Side, key_of
 from evaluate.embedding.models import Model
 from evaluate.retrievers import Index, Material, Pool, Retriever
 from evaluate.retrievers._arguments import settings_in
@@ -88,7 +87,7 @@ def _prepared(side: Side, material: Material, place: int) -> str:
         texts = _once((texts[place] for texts in material.texts()), set(missing))
         slabs = iter(lambda: dict(islice(texts, SLAB)), {})
         embedded = chain.from_iterable(side.embed(store, slab) for slab in slabs)
-        for _ in material.track(embedded, title, total=-(-len(missing) // BATCH)):
+        for _ in material.track(embedded, title, total=-(-len(missing) // PART)):
             pass
     n_cut = store.n_cut(side.maker).filter(pl.col("key").is_in(list(asked)), pl.col("n_cut") > 0).height
     return f"{n_cut:,} of {len(asked):,}"

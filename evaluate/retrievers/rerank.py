@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.kept import keep, key_of
+from evaluate.embedding.kept import kept, key_of
 from evaluate.embedding.models import Model
 from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
 from evaluate.retrievers._arguments import component, settings_in
@@ -51,18 +51,14 @@ def index(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
 
 def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The score of each pair, as it is in the lake; what is not there yet is worked out."""
-    store = pool.vectors_of_lake()
-    maker = model.identity(kind="pairs")
     keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
-    found = store.read(maker, keys)
-    missing = {key: pair for key, pair in zip(keys, pairs, strict=True) if key not in found.row}
-    if missing:
-        encoder = encoder_of(model, is_cross=True)
-        tokens = list(encoder.cutter.pairs(list(missing.values())))
-        for _ in keep(store, maker, encoder, list(missing), tokens):
-            pass
-        found = store.read(maker, keys)
-    return [float(found.matrix[found.row[key], 0]) for key in keys]
+    scores = kept(
+        pool.vectors_of_lake(),
+        model.identity(kind="pairs"),
+        dict(zip(keys, pairs, strict=True)),
+        lambda missing: encoder_of(model, is_cross=True).scores(missing),
+    )
+    return [float(scores.matrix[scores.row[key], 0]) for key in keys]
 
 
 def _best(scores: Floats, n: int) -> Integers:

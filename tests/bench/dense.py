@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from unittest.mock import patch
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 
-from evaluate.embedding.encoder import BATCH, Cutter, encoder_of
-from evaluate.embedding.encoder import Vectors as Floats
+from evaluate.embedding.encoder import BATCH, Encoder, encoder_of
 from evaluate.embedding.kept import Side
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import VectorStore
@@ -127,7 +127,7 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
     seconds = defaultdict[str, float](float)
     given = _watched(encoder_of(dense.model, max_length=dense.max_length).network, seconds)
     with (
-        patch.object(Cutter, "texts", _timed(Cutter.texts, seconds, "tokenise")),
+        patch.object(Encoder, "_tokens", _timed(Encoder._tokens, seconds, "tokenise")),
         patch.object(VectorStore, "add", _timed(VectorStore.add, seconds, "write")),
     ):
         watch = Stopwatch()
@@ -166,6 +166,7 @@ def plain_loop(lake: str, model: str, output: str) -> dict[str, object]:
 
 
 Asked = Sequence[tuple[Pool, Queries]]
+Floats = npt.NDArray[np.float32]
 
 
 def _asked(lake: str, chunker: str) -> Asked:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +11,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.embedding.encoder import Encoder, Tokens, Vectors
+from evaluate.embedding.encoder import Encoder, Made
 from lake.store import Lake
 from tests.evaluate.score.repobench_plain import Chunk, Number, Row, rows_of
 from tests.tiny import command
@@ -83,13 +83,14 @@ def mined(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Mined:
 
 @pytest.fixture
 def given(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many texts every batch had that a model was given."""
+    """How many texts a model was given at a time."""
     sizes: list[int] = []
-    forward = Encoder.forward
+    for name in ("vectors", "scores"):
+        make = getattr(Encoder, name)
 
-    def counting(self: Encoder, tokens: Sequence[Tokens]) -> Vectors:
-        sizes.append(len(tokens))
-        return forward(self, tokens)
+        def counting(self: Encoder, texts: Sequence[object], *others: str, make: Callable[..., Made] = make) -> Made:
+            sizes.append(len(texts))
+            return make(self, texts, *others)
 
-    monkeypatch.setattr(Encoder, "forward", counting)
+        monkeypatch.setattr(Encoder, name, counting)
     return sizes

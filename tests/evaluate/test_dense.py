@@ -8,12 +8,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 import pytest
 
-from evaluate.embedding.encoder import Vectors as Made
+from evaluate.embedding import kept
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.kept import Side, key_of
 from evaluate.embedding.models import Model
@@ -45,7 +47,7 @@ def store(tmp_path: Path) -> VectorStore:
     return VectorStore(Lake(tmp_path / "lake"))
 
 
-def _rows(side: Side, store: VectorStore, texts: Sequence[str]) -> Made:
+def _rows(side: Side, store: VectorStore, texts: Sequence[str]) -> npt.NDArray[np.float32]:
     keys, vectors = side.vectors(store, texts)
     return vectors.matrix[[vectors.row[key] for key in keys]]
 
@@ -66,18 +68,21 @@ def test_vectors_are_those_of_the_plain_library_whatever_is_beside_a_text(
 
 
 def test_a_query_loses_its_beginning_and_keeps_its_prefix_and_a_document_loses_its_end(model_folder: Path) -> None:
-    cutter = encoder_of(Model(str(model_folder), marks=("<encoder-only>",))).cutter
-    text = " ".join("abcdefghijklmnopqrstuvwxyz")
+    encoder = encoder_of(Model(str(model_folder), marks=("<encoder-only>",)))
+    text, tokens = " ".join("abcdefghijklmnopqrstuvwxyz"), pieces(encoder.network)
 
-    def cut(prefix: str, side: str) -> tuple[list[str], int]:
-        (tokens,) = cutter.texts([text], prefix=prefix, cut="left" if side == "left" else "right")
-        return pieces(cutter, tokens), tokens.n_cut
+    def cut(prefix: str, side: Literal["left", "right"], text: str = text) -> tuple[list[str], int]:
+        _, (n_cut,) = encoder.vectors([text], prefix, side)
+        return [*tokens], n_cut
 
     n = MAX_LENGTH - 2
     assert cut("", "right") == (["[CLS]", *text.split()[:n], "[SEP]"], 26 - n)
     assert cut("", "left") == (["[CLS]", *text.split()[-n:], "[SEP]"], 26 - n)
     assert cut("query: ", "left") == (["[CLS]", "query", ":", *text.split()[-n + 2 :], "[SEP]"], 28 - n)
     assert cut("query: ", "right")[0][:4] == ["[CLS]", "query", ":", "a"]
+    # A word is left out whole.
+    words = " ".join(f"{letter}xy" for letter in "abcdefghij")
+    assert cut("query: ", "left", words)[0][:4] == ["[CLS]", "query", ":", "e"]
     # A word of the vocabulary that is declared a mark is one token, as the model was taught it.
     assert cut("<encoder-only>[SEP]", "left")[0][:4] == ["[CLS]", "<encoder-only>", "[SEP]", text.split()[-n + 2]]
 
@@ -220,11 +225,11 @@ def test_a_model_is_called_by_its_own_name(name: str, shown: str) -> None:
 def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(kept, "PART", 32)
     side = Dense(Model(str(model_folder))).documents
     texts = {key_of(text): text for text in (f"def a{n}" for n in range(100))}
     work = side.embed(store, texts)
     next(work), next(work)
-    work.close()
     assert store.n_cut(side.maker).height == 64
     assert store.read(side.maker, texts).matrix.shape == (64, 32)
     keys, vectors = side.vectors(store, list(texts.values()))

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from evaluate.embedding.encoder import Cutter, Tokens
+if TYPE_CHECKING:
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+    from torch import Tensor
 
 SPECIAL = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "<encoder-only>")
 PIECES = ("def", "return", "self", "query", "import", "math", *"abcdefghijklmnopqrstuvwxyz0123456789_()=:+*/.,'\"#")
@@ -46,6 +50,12 @@ def tiny_model(folder: Path, *, seed: int = 0, is_cross: bool = False) -> Path:
     return folder / "model"
 
 
-def pieces(cutter: Cutter, tokens: Tokens) -> list[str]:
-    """Tokens as they are spelt."""
-    return [str(cutter.tokenizer.id_to_token(int(number))) for number in tokens.ids]
+def pieces(network: SentenceTransformer | CrossEncoder) -> list[str]:
+    """Tokens of the texts that a model is given from now on, as they are spelt."""
+    given: list[str] = []
+
+    def before(_: object, arguments: tuple[Mapping[str, Tensor], ...]) -> None:
+        given[:] = network.tokenizer.convert_ids_to_tokens(arguments[0]["input_ids"][0])
+
+    network.register_forward_pre_hook(before)
+    return given
