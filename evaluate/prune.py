@@ -42,7 +42,7 @@ def remove_stale(work: TaskRuns) -> list[str]:
     current: dict[Selection, set[str]] = {}
     known, stale = work.retrievers, []
     for run_id, retriever, limit, where in rows.iter_rows():
-        if retriever in known and not known[retriever].is_at_hand:
+        if retriever in known and known[retriever].why_missing:
             # Whether it would be made so again can be told only where its model is.
             continue
         selection = Selection.of_run(where, limit)

@@ -9,8 +9,8 @@ from fnmatch import fnmatchcase
 
 import polars as pl
 
+from evaluate.rank.definitions import Definitions
 from evaluate.rank.hit_rows import hit_rows
-from evaluate.rank.pool_contents import LakePools
 from evaluate.rank.ranking import rank
 from evaluate.retrievers import BASELINE, Retriever, retrievers
 from evaluate.retrievers._arguments import called
@@ -122,7 +122,7 @@ def resolve_systems(
             for name in names
             if _named(patterns, name)
             or meant[name].runs_unnamed(task.rules, is_picked=bool(patterns))
-            or (f"{chunker}+{name}" in made_before and meant[name].is_at_hand)
+            or (f"{chunker}+{name}" in made_before and not meant[name].why_missing)
         }
         beside = {name for name, one in meant.items() if BASELINE in one.tags} if asked else set()
         picked = [one for name, one in meant.items() if name in asked | beside]
@@ -175,7 +175,7 @@ def picks_imported(patterns: Sequence[str], name: str) -> bool:
 def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) -> None:
     """See that every retriever that is asked for by name can run, or say what is to be installed or given first."""
     for name, one in retrievers.items():
-        if _named(patterns, name) and not one.is_at_hand:
+        if _named(patterns, name) and one.why_missing:
             raise GoldspanError(f"{name} cannot run here", hint=one.why_missing, code=Exit.MISSING)
 
 
@@ -206,8 +206,8 @@ def ranking_code(retriever: Retriever) -> str:
         functions += filter(None, (one.index, one.with_arguments))
         if one.query_form:
             functions.append(QUERY_FORMS[one.query_form].rewrite)
-        if one.needs in ("files", "definitions"):
-            functions.append(LakePools)
+        if one.needs == "definitions":
+            functions.append(Definitions)
     return code_digest(*functions)
 
 

@@ -10,9 +10,9 @@ that are in the same batch.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Literal
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache, partial
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 BATCH = 32
 """How many texts a model is given at once."""
+
+Text = TypeVar("Text", str, tuple[str, str])
 
 Made = tuple[npt.NDArray[np.float32], list[int]]
 """A row for each text, and how many of its tokens the row does not stand for."""
@@ -66,24 +68,35 @@ class Encoder:
                 for text, n in zip(texts, n_cut, strict=True)
             ]
         self.network.tokenizer.truncation_side = cut
-        made = self.network.encode(list(texts), prompt=prefix, batch_size=BATCH, show_progress_bar=False)
-        return np.asarray(made, np.float32), n_cut
+        encode = partial(self.network.encode, prompt=prefix, show_progress_bar=False)
+        return _in_batches(encode, texts, [len(of_text) for of_text in tokens]), n_cut
 
     def scores(self, pairs: Sequence[tuple[str, str]]) -> Made:
         """The scores of queries, each with a document: of the room a query has half at most; the document the rest."""
         queries, documents = (self._tokens([pair[side] for pair in pairs]) for side in (0, 1))
-        n_cut, short = list[int](), list[tuple[str, str]]()
-        for (query, text), asked, document in zip(pairs, queries, documents, strict=True):
-            n_cut.append(max(0, len(asked) + len(document) - self._room))
-            short.append((_ending(query, asked, max(self._room // 2, self._room - len(document))), text))
+        length = [len(query) + len(document) for query, document in zip(queries, documents, strict=True)]
+        short = [
+            (_ending(query, tokens, max(self._room // 2, self._room - len(document))), text)
+            for (query, text), tokens, document in zip(pairs, queries, documents, strict=True)
+        ]
         self.network.tokenizer.truncation_side = "right"
-        made = self.network.predict(short, batch_size=BATCH, show_progress_bar=False, activation_fn=_unchanged)
-        return np.asarray(made, np.float32).reshape(len(pairs), -1), n_cut
+        predict = partial(self.network.predict, show_progress_bar=False, activation_fn=_unchanged)
+        return _in_batches(predict, short, length), [max(0, n - self._room) for n in length]
 
     def _tokens(self, texts: Sequence[str]) -> Sequence[Encoding]:
         tokens = self.network.tokenizer(list(texts), add_special_tokens=False, verbose=False)
         encodings: Sequence[Encoding] = tokens.encodings
         return encodings
+
+
+def _in_batches(
+    make: Callable[[list[Text]], npt.ArrayLike], texts: Sequence[Text], length: Sequence[int]
+) -> npt.NDArray[np.float32]:
+    """What the library makes of texts, those of about as many tokens together: it would go by their characters."""
+    order = sorted(range(len(texts)), key=lambda place: -length[place])
+    batches = [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
+    rows = [np.reshape(make([texts[place] for place in batch]), (len(batch), -1)) for batch in batches]
+    return np.concatenate(rows)[np.argsort(order)].astype(np.float32)
 
 
 def _ending(text: str, tokens: Encoding, n: int) -> str:

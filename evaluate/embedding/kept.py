@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Literal, TypeVar
+from typing import Literal
 
-from evaluate.embedding.encoder import BATCH, Made, encoder_of
+from evaluate.embedding.encoder import BATCH, Made, Text, encoder_of
 from evaluate.embedding.models import Model
 from evaluate.embedding.vectors import Vectors, VectorStore
 from lake.fingerprint import sha256_of
 
 PART = 16 * BATCH
 """How many vectors are made and stored at once; when work is broken off, what is stored stays."""
-
-Text = TypeVar("Text", str, tuple[str, str])
 
 
 def key_of(text: str) -> str:
@@ -59,9 +57,9 @@ class Side:
 def keep(
     store: VectorStore, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]
 ) -> Iterator[None]:
-    """Store what a model makes of texts, by their keys, the longest first; yields after every part."""
-    by_length = iter(sorted(texts, key=lambda key: (-len("".join(texts[key])), key)))
-    for keys in iter(lambda: list(islice(by_length, PART)), []):
+    """Store what a model makes of texts, by their keys; yields after every part."""
+    every = iter(texts)
+    while keys := list(islice(every, PART)):
         store.add(maker, keys, *make([texts[key] for key in keys]))
         yield
 

@@ -14,7 +14,7 @@ import polars as pl
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.blobs import contents_of
 from evaluate.rank.chunk_texts import ChunkTexts
-from evaluate.rank.pool_contents import LakePools
+from evaluate.rank.definitions import Definitions
 from evaluate.rank.similarity import similarities
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.texts.tokens import Texts
@@ -37,14 +37,14 @@ class ChunkedPools:
         chunks: pool_id, path, chunk_no, lines, bytes and n_nws of every chunk, pool by pool in the pools' own order;
             `chunk` counts them within their pool from 0, `text` is a row of the texts. What is white space alone is
             among them only where a task ranks it.
-        contents: The lake's own pools, for retrievers that need more of them.
         texts: The chunks' texts; a content that stands in several pools has its own once.
     """
 
     chunker: str
     chunks: pl.DataFrame
     texts: Texts
-    contents: LakePools | None = None
+    definitions_of: Definitions | None = None
+    vectors: VectorStore | None = None
 
     def side_by_side(self, n: int = 1) -> list[Pool]:
         """The same as columns per pool, or per so many pools side by side, in the order of the chunks."""
@@ -81,10 +81,6 @@ class ChunkedPools:
         n_pools = items["pool_id"].n_unique()
         return n_pools == items.height and self.chunks.height <= SMALL_POOL * n_pools
 
-    @cached_property
-    def _vectors(self) -> VectorStore | None:
-        return VectorStore(self.contents.lake) if self.contents else None
-
     def _pool(self, chunks: pl.DataFrame, n: int) -> Pool:
         sizes = dict(chunks.group_by("pool_id", maintain_order=True).len().iter_rows()) if n > 1 else {}
         owner = np.repeat(np.arange(len(sizes)), list(sizes.values())) if sizes else None
@@ -96,8 +92,8 @@ class ChunkedPools:
             line_end=chunks["line_end"].to_numpy(),
             n_file_lines=chunks["n_file_lines"].to_numpy(),
             text=self.texts.rows(chunks["text"].to_numpy(), owner),
-            vectors=self._vectors,
-            contents=self.contents,
+            vectors=self.vectors,
+            definitions_of=self.definitions_of,
             side_by_side=sizes,
         )
 
@@ -125,7 +121,7 @@ def load_pools(
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
-    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), LakePools(lake, pool_ids, files))
+    return ChunkedPools(chunker, chunks, ChunkTexts(lake, spans), Definitions(lake, pool_ids, files), VectorStore(lake))
 
 
 def relevance_rows(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Literal, NamedTuple, Protocol
+from typing import Literal, NamedTuple
 
 from evaluate.embedding.vectors import VectorStore
 from evaluate.retrievers._given import Floats as Floats
@@ -24,25 +24,18 @@ POOLS_AT_ONCE = 64
 """How many small pools are best taken side by side: few enough for all their tokens to stay near the processor."""
 
 
-class Track(Protocol):
-    """Goes through things and tells of progress."""
-
-    def __call__(self, things: Iterable[None], title: str, *, total: int) -> Iterator[None]: ...  # noqa: D102
-
-
 @dataclass(frozen=True)
 class Material:
     """All that a retriever will be asked in a run.
 
     Attributes:
-        vectors: The lake's vectors.
         texts: Goes through the parts of the run: the texts of a part's chunks, and those of its queries.
-        track: Tells of progress.
+        track: `track(steps, title, total=…)` goes through steps and tells of progress.
     """
 
     vectors: VectorStore
     texts: Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
-    track: Track
+    track: Callable[..., Iterator[None]]
 
 
 class Answer(NamedTuple):
@@ -51,8 +44,8 @@ class Answer(NamedTuple):
     Attributes:
         scores: (queries, chunks); a failed query's row is not read.
         failed: Row of a query → why it could not be answered.
-        lines: Scores of another order, for metrics of sets of lines; None where one order serves both. Only the oracle
-            has two: what it would return to cover lines is not what it would return to rank chunks.
+        lines: Scores of another order, for metrics of sets of lines, which only the oracle has; None where one order
+            serves both.
     """
 
     scores: Floats
@@ -91,31 +84,27 @@ class Retriever:
     """A way to rank chunks.
 
     Attributes:
-        name: What it is called, also in `chunker+retriever`.
-        title: A few words for tables.
         meaning: What it does, in a sentence that reads well on a page.
-        index: `index(pool)` → something with `search(queries)`. A pure function of its arguments.
+        index: A pure function of the pool.
         version: Raised whenever its scores may change; its runs are then made anew.
         source: Where the rule comes from.
-        tags: `baseline` for what stands beside the systems to be measured.
         parameters: Its settings, as the pages say them.
-        needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it runs
-            only when asked for by name, on vectors that the lake was given; `files`, `definitions`: it asks the
-            pool for them.
+        needs: `gold`: it ranks by the gold of one protocol, so each protocol has a run of its own; `vectors`: it ranks
+            by vectors that the lake was given; `definitions`: it asks the pool for them.
         is_chance: Its scores are the expectation over every order of the pool, not those of the one it returned.
-        runs: When it runs: `always`, also where no system is asked for; `asked`, where `--systems` picks it, by a glob
-            too; `named`, where `--systems` has its exact name.
+        runs: `always`, also where no system is asked for; `asked`, where `--systems` picks it, by a glob too; `named`,
+            where `--systems` has its exact name.
         tasks: The tasks it runs on unless it is named, none for all.
         missing: What has to be installed or given before it can run, or an empty string; until then it runs nowhere
             unasked, and asked for by name it says so.
         n_side_by_side: How many small pools, each with its one query, it takes at once: faster than one by one, and
             with the very scores that each alone has.
-        arguments: What may be written behind its name, as a listing shows it: `:k1=NUMBER`. Empty where nothing may.
+        arguments: What may be written behind its name, as a listing shows it: `:k1=NUMBER`.
         with_arguments: `with_arguments(text)` → the retriever that `name:text` means, called so; it raises a
             GoldspanError with code USAGE where the text means none.
         components: Other retrievers that it calls; their code is part of what its runs are made from.
         query_form: What of a query it is asked, a name of `evaluate.texts.query_forms`; empty for all of it.
-        revision: What decides its scores beside its settings and its code: which state of a model it ranks by.
+        revision: Which state of a model it ranks by.
         prepare: What is better done for a whole run at once than pool by pool; what is to be said of it with the run's
             parameters.
     """
@@ -128,7 +117,7 @@ class Retriever:
     source: str = ""
     tags: tuple[str, ...] = ()
     parameters: Mapping[str, object] = field(default_factory=dict)
-    needs: Literal["", "gold", "vectors", "files", "definitions"] = ""
+    needs: Literal["", "gold", "vectors", "definitions"] = ""
     is_chance: bool = False
     runs: Literal["always", "asked", "named"] = "always"
     tasks: tuple[str, ...] = ()
@@ -144,7 +133,7 @@ class Retriever:
     @property
     def revisions(self) -> dict[str, str]:
         """Its revision and those of the retrievers that it calls, by their names."""
-        return {one.name: one.revision() for one in self.parts() if one.revision}
+        return {part.name: part.revision() for part in self.parts() if part.revision}
 
     def parts(self) -> Iterator[Retriever]:
         """It and those that it calls."""
@@ -153,31 +142,17 @@ class Retriever:
             yield from component.parts()
 
     @property
-    def is_at_hand(self) -> bool:
-        """Whether nothing that it, or one that it calls, needs is to be installed or given first."""
-        return not self.why_missing
-
-    @property
     def why_missing(self) -> str:
         """What is to be installed or given first, or an empty string."""
-        return next((why for one in self.parts() if one.missing and (why := one.missing())), "")
+        return next((why for part in self.parts() if part.missing and (why := part.missing())), "")
 
     def runs_unnamed(self, task: str, *, is_picked: bool = False) -> bool:
-        """Whether it runs on a task without being named.
-
-        Args:
-            task: The declared task whose rules it has.
-            is_picked: Some pattern of `--systems` picks it; otherwise no system is asked for.
-        """
+        """Whether it runs on a declared task without being named; `is_picked`: some pattern of `--systems` picks it."""
         is_meant = self.runs == "always" or (is_picked and self.runs == "asked")
-        return is_meant and (not self.tasks or task in self.tasks) and self.is_at_hand
+        return is_meant and (not self.tasks or task in self.tasks) and not self.why_missing
 
 
 @functools.cache
 def retrievers() -> Mapping[str, Retriever]:
-    """Every declared retriever by name.
-
-    Raises:
-        GoldspanError: Two declarations have one name.
-    """
+    """Every declared retriever by name."""
     return discover(sys.modules[__name__], Retriever, in_every=True)

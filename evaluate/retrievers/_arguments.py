@@ -30,15 +30,15 @@ def called(name: str) -> Retriever:
         GoldspanError: No retriever is called so, or it takes no such arguments.
     """
     head, colon, arguments = name.partition(":")
-    found = retrievers().get(head)
-    if found is None:
+    retriever = retrievers().get(head)
+    if retriever is None:
         raise unknown_name(head, "retriever", retrievers())
     if not colon:
-        return found
-    if found.with_arguments is None:
+        return retriever
+    if retriever.with_arguments is None:
         message = f"retriever {head!r} takes no arguments, and {arguments!r} is behind it"
         raise GoldspanError(message, hint=f"Write {head}.", code=Exit.USAGE)
-    return found.with_arguments(arguments)
+    return retriever.with_arguments(arguments)
 
 
 def component(caller: str, name: str) -> Retriever:
@@ -47,42 +47,19 @@ def component(caller: str, name: str) -> Retriever:
     Raises:
         GoldspanError: There is none, or it ranks by the gold or stands for every order: no ranking to build on.
     """
-    found = called(name)
-    if found.needs == "gold" or found.is_chance:
+    retriever = called(name)
+    if retriever.needs == "gold" or retriever.is_chance:
         message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
         raise GoldspanError(message, hint=f"Write {caller}:bm25-okapi, for example.", code=Exit.USAGE)
-    return found
+    return retriever
 
 
-def numbers_in(retriever: str, text: str, **defaults: float) -> dict[str, float]:
-    """Numbers written as `k1=1.2:b=0.75`; what is not written has its default.
-
-    Raises:
-        GoldspanError: A part is no `name=number` of these, is there twice, or is negative or not finite.
-    """
-    usage = "".join(f":{name}={value:g}" for name, value in defaults.items())
-    found = values_in(
-        retriever, text, dict.fromkeys(defaults, _number), f"Write {retriever}{usage}, or leave some out."
-    )
-    return {**defaults, **found}
-
-
-def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
-    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text.
-
-    Raises:
-        GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
-    """
-    known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
-    hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
-    return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}
-
-
-def _number(text: str) -> float:
-    number = float(text)
-    if not 0 <= number < math.inf:
+def number(text: str, most: float = math.inf) -> float:
+    """A finite number that is not negative, and not above `most`; a ValueError where it is none."""
+    value = float(text)
+    if not 0 <= value <= most or math.isinf(value):
         raise ValueError
-    return number
+    return value
 
 
 def _count(text: str) -> str:
@@ -94,11 +71,7 @@ def _count(text: str) -> str:
 def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
     """Values written as `name=value`, with colons between; of a value, what a name cannot hold is written `%20`.
 
-    Args:
-        retriever: Whose arguments, for the message.
-        text: What is behind the name and its colon.
-        readers: Every name that may be written, and what reads its value: a ValueError says that it is none.
-        hint: How they are written.
+    `readers` reads the value of every name that may be written; a ValueError or KeyError says that it is none.
 
     Raises:
         GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
@@ -126,3 +99,10 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
     "top": ("100", _count),
 }
 """What a model may be told: an example, and what reads it."""
+
+
+def settings_in(retriever: str, text: str, names: Sequence[str]) -> dict[str, str]:
+    """What a model is told, written as `dtype=bf16:max_length=512`; nothing where there is no text."""
+    known = ", ".join(f"{name}={_SETTINGS[name][0]}" for name in names)
+    hint = f"Arguments are {known}, with colons between; of a value, a space is %20, a colon %3A."
+    return values_in(retriever, text, {name: _SETTINGS[name][1] for name in names}, hint) if text else {}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,15 +17,9 @@ from lake.sampling import seeded_hash
 from lake.text import is_blank
 
 Number = TypeVar("Number", bound=np.generic)
-Held = TypeVar("Held")
+Part = TypeVar("Part")
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-
-
-class PoolContents(Protocol):
-    """What the lake holds of pools beside their chunks, read when it is asked for, as :class:`Pool` tells it."""
-
-    def definitions(self, pool: Pool) -> Counted: ...
 
 
 @dataclass(frozen=True)
@@ -35,8 +29,8 @@ class Pool:
     Retrievers that go by tokens take them from :meth:`counted`, which cuts each content of the pool once for all
     retrievers and chunkers, and count their queries over the same columns:
 
-        found = pool.counted(words)
-        queries = found.asked(queries.text, words)  # columns behind the first found.counts.shape[1] are in no chunk
+        chunks = pool.counted(words)
+        queries = chunks.asked(queries.text, words)  # columns behind the first chunks.counts.shape[1] are in no chunk
 
     A tokenizer that makes its tokens of another's one by one (parts of identifiers, say) is `Refined(words, rule)` of
     `evaluate.texts.tokens`: it too reads no text.
@@ -45,15 +39,11 @@ class Pool:
     for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.
 
     Attributes:
-        pool_id: The pool.
-        path: Path of each chunk.
         chunk_no: Number of each chunk within its content.
-        line_start: First line of each chunk.
         line_end: Line after the last of each chunk.
         n_file_lines: How many lines the chunk's file has.
-        text: Text of each chunk.
         vectors: The lake's vectors, for retrievers that look some up.
-        contents: The pools' files and definitions, for retrievers that need them.
+        definitions_of: How often each chunk of a pool holds the first line of a definition of each name.
         side_by_side: Where several pools are, the id and the number of chunks of each.
     """
 
@@ -65,12 +55,8 @@ class Pool:
     n_file_lines: Integers
     text: Sequence[str]
     vectors: VectorStore | None = None
-    contents: PoolContents | None = None
+    definitions_of: Callable[[Pool], Counted] | None = None
     side_by_side: Mapping[str, int] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.text, Texts):
-            object.__setattr__(self, "text", Texts(self.text))
 
     def __len__(self) -> int:
         return len(self.path)
@@ -99,12 +85,16 @@ class Pool:
         return rows
 
     @functools.cached_property
+    def _texts(self) -> Texts:
+        return self.text if isinstance(self.text, Texts) else Texts(self.text)
+
+    @functools.cached_property
     def hashes(self) -> npt.NDArray[np.uint64]:
         """A seeded hash of each chunk, by which equal scores are ordered."""
-        named = list(zip(self.path, self.chunk_no.tolist(), strict=True))
-        # A few names stand in every pool (`cand:0`), so each is hashed once.
-        hashed = {name: seeded_hash(name[0], str(name[1])) for name in set(named)}
-        return np.array([hashed[name] for name in named], np.uint64)
+        chunks = list(zip(self.path, self.chunk_no.tolist(), strict=True))
+        # A few are in every pool (`cand:0`), so each is hashed once.
+        hashes = {chunk: seeded_hash(chunk[0], str(chunk[1])) for chunk in set(chunks)}
+        return np.array([hashes[chunk] for chunk in chunks], np.uint64)
 
     @functools.cached_property
     def is_blank(self) -> npt.NDArray[np.bool_]:
@@ -113,8 +103,7 @@ class Pool:
 
     def counted(self, tokens: Tokenizer) -> Counted:
         """How often each chunk says each token, columns in the order of spelling; shared, so not to be changed."""
-        texts = self.text
-        return (texts if isinstance(texts, Texts) else Texts(texts)).counted(tokens)
+        return self._texts.counted(tokens)
 
     def vectors_of_lake(self) -> VectorStore:
         """Where vectors are kept."""
@@ -126,14 +115,14 @@ class Pool:
         Raises:
             GoldspanError: Some files of the pool were not looked through.
         """
-        return _of_lake(self.contents).definitions(self)
+        return _of_lake(self.definitions_of)(self)
 
 
-def _of_lake(held: Held | None) -> Held:
-    if held is None:
-        message = "a pool without a lake has no vectors, files or definitions"
+def _of_lake(part: Part | None) -> Part:
+    if part is None:
+        message = "a pool without a lake has no vectors and no definitions"
         raise GoldspanError(message, hint="Rank through python -m evaluate.")
-    return held
+    return part
 
 
 @dataclass(frozen=True)
@@ -151,8 +140,6 @@ class Queries:
     """What is asked of one pool; row i of every column is query i.
 
     Attributes:
-        item_id: The item of each query.
-        text: What is searched for.
         target_path: The file the query comes from; None where the benchmark has none.
         target_line: The line of the hole in it; -1 where there is none.
         gold: The gold spans of each item under one protocol; empty for every retriever but the oracle.

@@ -26,9 +26,9 @@ def lucene_idf(n_documents: int, *_: Integers) -> Floats:
     return idf
 
 
-def n_holding(found: Counted) -> Integers:
+def n_holding(chunks: Counted) -> Integers:
     """How many chunks hold each token."""
-    return np.bincount(found.counts.indices, minlength=found.counts.shape[1])
+    return np.bincount(chunks.counts.indices, minlength=chunks.counts.shape[1])
 
 
 def as_said(counts: csr_array) -> csr_array:
@@ -41,18 +41,14 @@ def once(counts: csr_array) -> csr_array:
     return csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
 
 
-Shared = Callable[[Floats, Counted], Floats]
-"""From the sums over shared tokens, and the queries' counts, to scores."""
-
-
 def token_index(
     pool: Pool,
     tokens: Tokenizer,
     weights: Floats,
     asking: Callable[[csr_array], csr_array] = as_said,
     *,
-    found: Counted | None = None,
-    score: Shared = lambda shared, _: shared,
+    chunks: Counted | None = None,
+    score: Callable[[Floats, Counted], Floats] = lambda shared, _: shared,
 ) -> Index:
     """A score is the sum over the tokens of query and chunk of the weight of each in both, one times the other.
 
@@ -61,21 +57,21 @@ def token_index(
         tokens: What cuts a query into tokens.
         weights: One for every stored count, in the counts' own order.
         asking: What a query's counts of the pool's tokens, of shape (queries, tokens), weigh.
-        found: The counts; those of the pool's tokens without it.
-        score: What becomes of the sums.
+        chunks: The counts; those of the pool's tokens without it.
+        score: What becomes of the sums, given the queries' counts.
     """
-    counted = pool.counted(tokens) if found is None else found
-    counts = counted.counts
+    chunks = pool.counted(tokens) if chunks is None else chunks
+    counts = chunks.counts
     by_token = csr_array(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape).T.tocsr())
 
     def search(queries: Queries) -> Floats:
-        asked = counted.asked(queries.text, tokens)
-        of_pool = csr_array(asked.counts[:, : by_token.shape[0]])
+        words = chunks.asked(queries.text, tokens)
+        of_pool = csr_array(words.counts[:, : by_token.shape[0]])
         # Every score is added up in the order of the tokens' spelling, in whatever company: equal to the last bit.
         of_pool.sort_indices()
         shared = np.asarray((asking(of_pool) @ by_token).toarray(), dtype=np.float64)
         # Of pools side by side each chunk is met by the query of its own alone.
-        return score(pool.spread(shared.sum(axis=0) if pool.side_by_side else shared), asked)
+        return score(pool.spread(shared.sum(axis=0) if pool.side_by_side else shared), words)
 
     # Of the sparse matrix's three arrays.
     return Index(search, int(by_token.data.nbytes + by_token.indices.nbytes + by_token.indptr.nbytes))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Literal
@@ -11,10 +11,9 @@ from typing import Literal
 import numpy as np
 
 from evaluate.retrievers import POOLS_AT_ONCE, Floats, Index, Integers, Pool, Retriever
-from evaluate.retrievers._arguments import numbers_in
+from evaluate.retrievers._arguments import number, values_in
 from evaluate.retrievers._shared_tokens import cased_words, lucene_idf, n_holding, token_index
 from evaluate.texts.tokens import Refined, Tokenizer
-from lake.errors import Exit, GoldspanError
 from lake.text import words
 
 EPSILON = 0.25
@@ -28,7 +27,7 @@ def parts_of(word: str) -> tuple[str, ...]:
     It is cut at underscores, between small and capital letters, before the last of several capitals that a small letter
     follows, and between letters and digits.
     """
-    shape = "".join("U" if one.isupper() else "n" if one.isnumeric() else "_" if one == "_" else "l" for one in word)
+    shape = "".join("U" if c.isupper() else "n" if c.isnumeric() else "_" if c == "_" else "l" for c in word)
     parts = [word[part.start() : part.end()].lower() for part in _PART.finditer(shape)]
     whole = word.lower()
     return (whole,) if parts in ([], [whole]) else (whole, *parts)
@@ -37,9 +36,7 @@ def parts_of(word: str) -> tuple[str, ...]:
 def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
     """ln(N - df + 0.5) - ln(df + 0.5) for df = 0 to N; where it is negative, 0.25 × the mean idf of all words.
 
-    Args:
-        n_documents: N.
-        n_words: How many words so many documents hold.
+    `n_words` is how many words so many documents hold.
     """
     holding = np.arange(n_documents + 1)
     idf: Floats = np.log(n_documents - holding + 0.5) - np.log(holding + 0.5)
@@ -55,7 +52,6 @@ class Weighting:
     """A variant of BM25: a word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)).
 
     Attributes:
-        tokens: What cuts a text into words.
         idf: `idf(n_documents, n_words)` → the idf of a word that 0, 1, … documents hold.
         k1: How slowly a word's frequency saturates.
         b: How much a chunk's length counts.
@@ -71,14 +67,14 @@ class Weighting:
 
 def index(pool: Pool, weighting: Weighting) -> Index:
     """The pool's chunks as words, weighed by the numbers of their own pool."""
-    found = pool.counted(weighting.tokens)
-    tf, length, owner = found.counts, found.n_tokens, pool.owner
+    words_of_chunks = pool.counted(weighting.tokens)
+    tf, length, owner = words_of_chunks.counts, words_of_chunks.n_tokens, pool.owner
     # A pool of no word at all has no token that would need its mean.
     mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
     slope = weighting.k1 * (1 - weighting.b + weighting.b * length / mean[owner])
     idf = [
         weighting.idf(n, np.bincount(holding, minlength=n + 1))[holding]
-        for n, holding in zip(pool.sizes.tolist(), n_holding(found).reshape(len(pool.sizes), -1), strict=True)
+        for n, holding in zip(pool.sizes.tolist(), n_holding(words_of_chunks).reshape(len(pool.sizes), -1), strict=True)
     ]
     gain = weighting.k1 + 1 if weighting.has_gain else 1.0
     weights = np.concatenate(idf)[tf.indices] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
@@ -98,12 +94,11 @@ def _variant(
     """BM25 of one weighting, which may be called with another k1 and b, written as `k1=1.2:b=0.75`."""
 
     def with_numbers(arguments: str) -> Retriever:
-        numbers = numbers_in(name, arguments, k1=weighting.k1, b=weighting.b)
-        if numbers["b"] > 1:
-            message = f"retriever {name!r}: b is a share of the length, from 0 to 1, and not {numbers['b']:g}"
-            raise GoldspanError(message, hint=f"Write {name}:b=0.75, for example.", code=Exit.USAGE)
+        hint = f"Write {name}:k1={weighting.k1:g}:b={weighting.b:g}, or leave one out; b is from 0 to 1."
+        readers: Mapping[str, Callable[[str], float]] = {"k1": number, "b": partial(number, most=1)}
+        numbers = values_in(name, arguments, readers, hint)
         called, titled = f"{name}:{arguments}", f"{title}, {arguments.replace(':', ' ')}"
-        other = replace(weighting, k1=numbers["k1"], b=numbers["b"])
+        other = replace(weighting, k1=numbers.get("k1", weighting.k1), b=numbers.get("b", weighting.b))
         return _variant(called, titled, other, runs, meaning=meaning, source=source, **settings)
 
     return Retriever(

@@ -14,15 +14,15 @@ from lake.text import regex_tokens
 
 def index(pool: Pool, *, tokens: Tokenizer = regex_tokens) -> Index:
     """The pool's chunks as sets of tokens."""
-    found = pool.counted(tokens)
-    n_held = pool.spread(found.n_different)
+    chunks = pool.counted(tokens)
+    n_of_chunks = pool.spread(chunks.n_different)
 
-    def share(both: Floats, asked: Counted) -> Floats:
+    def share(both: Floats, queries: Counted) -> Floats:
         """Tokens in both over tokens in either; 0 where neither has any."""
-        either = asked.n_different[:, None] + n_held - both
+        either = queries.n_different[:, None] + n_of_chunks - both
         return np.divide(both, either, out=np.zeros_like(both), where=either > 0)
 
-    return token_index(pool, tokens, np.ones(found.counts.nnz), once, score=share)
+    return token_index(pool, tokens, np.ones(chunks.counts.nnz), once, score=share)
 
 
 JACCARD_REGEX = Retriever(

@@ -35,9 +35,9 @@ NAMES = Refined(cased_words, _names)
 
 def shared(pool: Pool) -> Index:
     """The pool's chunks as sets of identifiers, each as rare as ln(1 + (N - df + 0.5) / (df + 0.5))."""
-    found = pool.counted(NAMES)
-    rarity = lucene_idf(len(pool))[n_holding(found)]
-    return token_index(pool, NAMES, rarity[found.counts.indices], once)
+    names = pool.counted(NAMES)
+    rarity = lucene_idf(len(pool))[n_holding(names)]
+    return token_index(pool, NAMES, rarity[names.counts.indices], once)
 
 
 def defined(pool: Pool) -> Index:
@@ -45,11 +45,11 @@ def defined(pool: Pool) -> Index:
 
     A chunk that defines no mentioned name is left out.
     """
-    found = pool.definitions()
-    n_defined = np.asarray(found.counts.sum(axis=0)).ravel()
-    weights = np.log1p(n_defined.sum() / n_defined)[found.counts.indices]
+    names = pool.definitions()
+    n_defined = np.asarray(names.counts.sum(axis=0)).ravel()
+    weights = np.log1p(n_defined.sum() / n_defined)[names.counts.indices]
     return token_index(
-        pool, cased_words, weights, once, found=found, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
+        pool, cased_words, weights, once, chunks=names, score=lambda rarity, _: np.where(rarity > 0, rarity, np.nan)
     )
 
 

@@ -12,9 +12,9 @@ from lake.text import words
 
 def index(pool: Pool) -> Index:
     """The pool's chunks as vectors of length one, of (1 + ln tf) × idf."""
-    found = pool.counted(words)
+    chunks = pool.counted(words)
     # As if one more chunk held every word.
-    idf = np.log((1 + len(pool)) / (1 + n_holding(found))) + 1
+    idf = np.log((1 + len(pool)) / (1 + n_holding(chunks))) + 1
 
     def vectors(counts: csr_array) -> csr_array:
         weight = (1 + np.log(counts.data)) * idf[counts.indices]
@@ -22,7 +22,7 @@ def index(pool: Pool) -> Index:
         length = np.sqrt(np.bincount(row, weight**2, minlength=counts.shape[0]))
         return csr_array((weight / length[row], counts.indices, counts.indptr), shape=counts.shape)
 
-    return token_index(pool, words, vectors(found.counts).data, vectors)
+    return token_index(pool, words, vectors(chunks.counts).data, vectors)
 
 
 TFIDF = Retriever(

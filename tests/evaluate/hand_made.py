@@ -3,29 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from evaluate.retrievers import Floats, Pool, Queries, Span
 from evaluate.systems import retriever_named
-from evaluate.texts.tokens import Counted, by_spelling
+from evaluate.texts.tokens import by_spelling
 
 Chunk = tuple[str, int, int]
 """Path, first line, line after the last."""
 
 
-@dataclass(frozen=True)
-class Contents:
-    """The names that each chunk of a pool defines."""
-
-    names: Sequence[Sequence[str]] = ()
-
-    def definitions(self, pool: Pool) -> Counted:
-        return by_spelling(self.names or [()] * len(pool))
-
-
-def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), contents: Contents | None = None) -> Pool:
+def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), names: Sequence[Sequence[str]] = ()) -> Pool:
+    """A pool; `names` are those that each chunk defines."""
     chunks = chunks or [(f"{n}.py", 0, 1) for n in range(len(texts))]
     paths = [path for path, _, _ in chunks]
     return Pool(
@@ -36,7 +26,7 @@ def pool_of(chunks: Sequence[Chunk] = (), texts: Sequence[str] = (), contents: C
         line_end=np.array([end for _, _, end in chunks], dtype=np.int64),
         n_file_lines=np.array([end for _, _, end in chunks], dtype=np.int64),
         text=texts or [""] * len(chunks),
-        contents=contents or Contents(),
+        definitions_of=lambda pool: by_spelling(names or [()] * len(pool)),
     )
 
 

@@ -11,7 +11,6 @@ import pytest
 
 import evaluate.commands
 from evaluate.retrievers import Retriever, retrievers
-from evaluate.retrievers._arguments import numbers_in
 from evaluate.systems import known_retrievers, ranking_code, resolve_systems, retriever_named
 from evaluate.texts.query_forms import QUERY_FORMS, rewritten
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
@@ -51,14 +50,15 @@ def test_a_name_that_means_none_is_an_error_that_says_what_to_write(name: str, s
 
 
 def test_numbers_are_read_by_name_and_the_others_have_their_defaults() -> None:
-    assert numbers_in("bm25-code", "b=0.5", k1=1.2, b=0.75) == {"k1": 1.2, "b": 0.5}
+    parameters = retriever_named("bm25-code:b=0.5").parameters
+    assert (parameters["k1"], parameters["b"]) == (1.5, 0.5)
 
 
-@pytest.mark.parametrize("text", ["k2=1", "k1", "k1=x", "k1=-1", "k1=inf", "k1=nan", "k1=1:k1=2", ""])
+@pytest.mark.parametrize("text", ["k2=1", "k1", "k1=x", "k1=-1", "k1=inf", "k1=nan", "b=2", "k1=1:k1=2", ""])
 def test_what_is_no_number_of_a_retriever_is_an_error_that_shows_how_it_is_written(text: str) -> None:
     with pytest.raises(GoldspanError, match="takes no argument") as caught:
-        numbers_in("bm25-code", text, k1=1.2, b=0.75)
-    assert caught.value.hint == "Write bm25-code:k1=1.2:b=0.75, or leave some out."
+        retriever_named(f"bm25-code:{text}")
+    assert caught.value.hint == "Write bm25-code:k1=1.5:b=0.75, or leave one out; b is from 0 to 1."
 
 
 def test_queries_are_rewritten_one_by_one_and_null_languages_are_none() -> None:

@@ -22,7 +22,7 @@ from lake.catalog.task import Task, TieRule
 from lake.text import words
 
 LEXICAL = sorted(
-    name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and one.is_at_hand
+    name for name, one in retrievers().items() if one.n_side_by_side > 1 and one.needs != "gold" and not one.why_missing
 )
 TASK = REPOBENCH_CHUNKS
 

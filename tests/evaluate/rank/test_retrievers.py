@@ -156,7 +156,7 @@ def test_what_scores_by_words_scores_every_chunk_and_never_nan(texts: list[str],
 
 
 def _every() -> list[Retriever]:
-    return [one for one in retrievers().values() if one.needs != "vectors" and one.is_at_hand]
+    return [one for one in retrievers().values() if one.needs != "vectors" and not one.why_missing]
 
 
 @pytest.mark.parametrize("retriever", _every(), ids=lambda one: str(one.name))

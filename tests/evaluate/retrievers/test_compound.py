@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evaluate.retrievers.composed import fused
 from evaluate.systems import ranking_code, retriever_named
 from lake.errors import Exit, GoldspanError
-from tests.evaluate.hand_made import Contents, pool_of, queries_of, scores_of
+from tests.evaluate.hand_made import pool_of, queries_of, scores_of
 
 NAN = float("nan")
 TEXTS = ["def burn(fuel): pass", "burn(fuel) # the engine", "thrust = engine", ""]
@@ -33,7 +33,7 @@ def test_fusion_is_the_sum_over_rankings_of_one_over_sixty_and_the_rank(rankings
 
 
 def test_a_hybrid_fuses_what_its_name_says_over_the_same_chunks() -> None:
-    pool = pool_of(texts=TEXTS, contents=Contents(names=[["burn"], [], ["thrust"], []]))
+    pool = pool_of(texts=TEXTS, names=[["burn"], [], ["thrust"], []])
     queries = queries_of(["burn engine"])
     one, other = (scores_of(name, pool, queries) for name in ("bm25-code:k1=1.2", "symbols"))
     np.testing.assert_array_equal(scores_of("hybrid:bm25-code:k1=1.2:symbols", pool, queries), fused([one, other]))
