@@ -35,12 +35,9 @@ Made = tuple[npt.NDArray[np.float32], list[int]]
 
 
 class Encoder:
-    """A model in memory, on the GPU where there is one.
+    """A model in memory, on the GPU where there is one: a cross-encoder scores pairs of texts, others give vectors.
 
-    Args:
-        model: Which; it is at hand.
-        is_cross: It scores pairs of texts; otherwise it gives texts vectors.
-        max_length: How many tokens it is given of a text at most; None for as many as it says itself.
+    It is given `max_length` tokens of a text at most, without it as many as it says itself.
     """
 
     def __init__(self, model: Model, *, is_cross: bool = False, max_length: int | None = None) -> None:
@@ -115,11 +112,7 @@ def _unchanged(scores: object) -> object:
 
 @cache
 def encoder_of(model: Model, *, is_cross: bool = False, max_length: int | None = None) -> Encoder:
-    """A model in memory, loaded once by a process.
-
-    Raises:
-        GoldspanError: The extra is not installed, the model is not at hand, or it cannot be loaded as what it is to be.
-    """
+    """A model in memory, loaded once by a process."""
     if why := model.missing():
         raise GoldspanError(f"the model {model.name} cannot run here", hint=why, code=Exit.MISSING)
     return Encoder(model, is_cross=is_cross, max_length=max_length)

@@ -23,13 +23,7 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True)
 class Side:
-    """How queries, or how documents, become vectors.
-
-    Attributes:
-        prefix: What is written in front of each.
-        cut: The side from which what is too long is cut.
-        max_length: How many tokens the model is given at most; None for as many as it says itself.
-    """
+    """How queries, or how documents, become vectors: with a prefix, and from which side what is too long is cut."""
 
     model: Model
     prefix: str

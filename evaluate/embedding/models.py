@@ -25,7 +25,6 @@ class Model:
 
     Attributes:
         name: A folder, or what the hub calls it.
-        dtype: `float32`, or what is faster and less exact.
         pooling: How the vectors of tokens become one, where the model's own way is not taken.
         marks: Words of its vocabulary that are one token wherever they are written.
     """

@@ -22,12 +22,9 @@ GIVEN = "given"
 
 
 def give_vectors(lake: Lake, file: Path, model: str) -> int:
-    """Store a Parquet file of vectors in place of those there were; how many it holds.
+    """Store a file of vectors that a model made in place of those there were; how many it holds.
 
-    Args:
-        lake: Where to.
-        file: Parquet with `key` (text) and `vector` (a list or array of numbers, all of one length).
-        model: What made them.
+    It is Parquet with `key` (text) and `vector` (a list or array of numbers, all of one length).
 
     Raises:
         GoldspanError: The file is not there or not of this shape, or a vector is not finite or of another length.
@@ -47,41 +44,29 @@ class Vectors:
     Attributes:
         row: Key → row of the matrix, in the order of the keys.
         matrix: (keys, dimensions).
-        n_cut: How many tokens of each text the vector does not stand for; -1 where nobody knows.
     """
 
     row: Mapping[str, int]
     matrix: npt.NDArray[np.float32]
-    n_cut: npt.NDArray[np.int64]
 
 
 class VectorStore:
-    """The vectors of a lake. Only those that are looked up are read, however many there are.
-
-    Args:
-        lake: Where they are.
-    """
+    """The vectors of a lake. Only those that are looked up are read, however many there are."""
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
         self._places: dict[str, tuple[list[Part], pl.DataFrame]] = {}
 
     def read(self, maker: str, keys: Iterable[str]) -> Vectors:
-        """The vectors of some texts, as far as there are any.
-
-        Args:
-            maker: GIVEN, or what tells the model that made them from others.
-            keys: The texts' keys.
-        """
+        """The vectors of texts by their keys, as far as there are any; `maker` is GIVEN, or the model's identity."""
         wanted = pl.DataFrame({"key": list(dict.fromkeys(keys))}, {"key": pl.String()})
         parts, places = self._held(maker)
         numbers = places.join(wanted, on="key")["part"].unique().sort()
-        rows = self.lake.scan_parts([parts[number] for number in numbers], "vectors")
-        found = rows.filter(pl.col("key").is_in(wanted["key"].implode())).unique("key").sort("key").collect()
-        n_dimensions = found["vector"].list.len().max() or 0
-        matrix = found["vector"].list.to_array(cast(int, n_dimensions)).to_numpy() if found.height else np.zeros((0, 0))
-        n_cut = found["n_cut"].fill_null(-1).to_numpy()
-        return Vectors({key: row for row, key in enumerate(found["key"])}, matrix.astype(np.float32), n_cut)
+        vectors = self.lake.scan_parts([parts[number] for number in numbers], "vectors")
+        rows = vectors.filter(pl.col("key").is_in(wanted["key"].implode())).unique("key").sort("key").collect()
+        n_dimensions = rows["vector"].list.len().max() or 0
+        matrix = rows["vector"].list.to_array(cast(int, n_dimensions)).to_numpy() if rows.height else np.zeros((0, 0))
+        return Vectors({key: row for row, key in enumerate(rows["key"])}, matrix.astype(np.float32))
 
     def n_cut(self, maker: str) -> pl.DataFrame:
         """Every text of a maker that has a vector: key, n_cut."""

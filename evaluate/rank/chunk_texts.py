@@ -7,12 +7,13 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
 from scipy.sparse import coo_array, csr_array
 
 from evaluate.rank.blobs import contents_of
-from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, tokens_of, united
-from evaluate.texts.tokens import Counted, Integers, Refined, Texts, Tokenizer
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, in_batches, tokens_of
+from evaluate.texts.tokens import Counted, Integers, Texts, Tokenizer
 from lake.store import Lake
 
 
@@ -39,20 +40,19 @@ class ChunkTexts(Texts):
         return texts_of(self._lake, self._spans).to_list()
 
     def _count(self, tokens: Tokenizer) -> Counted:
-        how = None if isinstance(tokens, Refined) else LINE_TOKENIZERS.get(tokens)
-        if how is None:
+        if tokens not in LINE_TOKENIZERS:
             return super()._count(tokens)
         counted, spans = list[_Counts](), self._spans.with_row_index("chunk")
         whole, cut = spans.filter(self._are_whole_lines), spans.filter(~self._are_whole_lines)
-        for contents, tokens_of_lines in tokens_of(self._lake, whole["sha256"], how):
+        for contents, of_lines in tokens_of(self._lake, whole["sha256"], tokens):
             here = whole.join(contents, on="sha256", maintain_order="left")
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))
-            counted.append(_Counts(here["chunk"], tokens_of_lines.vocabulary, tokens_of_lines.counts(start, end)))
-        if cut.height:
-            # What starts or ends within a line may have parts of tokens.
-            of_texts = cut_tokens(texts_of(self._lake, cut), how)
+            counted.append(_Counts(here["chunk"], of_lines.vocabulary, of_lines.counts(start, end)))
+        # What starts or ends within a line may have parts of tokens.
+        for some in in_batches(cut.with_columns(text=texts_of(self._lake, cut))):
+            of_texts = cut_tokens(some["text"], tokens)
             counts = of_texts.counts(of_texts.first_line[:-1], of_texts.first_line[1:])
-            counted.append(_Counts(cut["chunk"], of_texts.vocabulary, counts))
+            counted.append(_Counts(some["chunk"], of_texts.vocabulary, counts))
         return _merged(counted, len(spans))
 
     @cached_property
@@ -70,10 +70,9 @@ def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
     """The texts of chunks: sha256, byte_start, byte_end."""
     text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
     contents = contents_of(lake, spans["sha256"], ["text"])
-    found = spans.select("sha256", "byte_start", "byte_end").join(
-        contents, on="sha256", how="left", maintain_order="left"
-    )
-    return found.select(text.cast(pl.String)).to_series()
+    bytes_of = spans.select("sha256", "byte_start", "byte_end")
+    joined = bytes_of.join(contents, on="sha256", how="left", maintain_order="left")
+    return joined.select(text.cast(pl.String)).to_series()
 
 
 class _Counts(NamedTuple):
@@ -85,11 +84,11 @@ class _Counts(NamedTuple):
 
 
 def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
-    vocabulary, places = united([one.vocabulary for one in counted])
-    every, token, row = [one.counts.tocoo() for one in counted], [np.zeros(0, np.int32)], [np.zeros(0, np.uint32)]
-    token += [place[one.col] for one, place in zip(every, places, strict=True)]
-    row += [of.chunk.to_numpy()[one.row] for one, of in zip(every, counted, strict=True)]
-    columns, n = np.concatenate(token), np.concatenate([np.zeros(0), *(one.data for one in every)])
+    vocabulary, places = _united([some.vocabulary for some in counted])
+    every, token, row = [some.counts.tocoo() for some in counted], [np.zeros(0, np.int32)], [np.zeros(0, np.uint32)]
+    token += [place[counts.col] for counts, place in zip(every, places, strict=True)]
+    row += [some.chunk.to_numpy()[counts.row] for counts, some in zip(every, counted, strict=True)]
+    columns, n = np.concatenate(token), np.concatenate([np.zeros(0), *(counts.data for counts in every)])
     # Contents may have tokens that none of the chunks has.
     is_said = np.bincount(columns, minlength=len(vocabulary)) > 0
     columns = (np.cumsum(is_said, dtype=np.int32) - 1)[columns]
@@ -97,3 +96,12 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
     counts = coo_array((n, (np.concatenate(row).astype(np.int32), columns)), shape=(n_chunks, len(words))).tocsr()
     return Counted({word: place for place, word in enumerate(words)}, csr_array(counts))
+
+
+def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:
+    """Several vocabularies as one, and the places in it of the tokens of each, which ascend as those did."""
+    tokens = [words.rename("token").to_frame() for words in vocabularies]
+    every = pl.concat([pl.DataFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
+    numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
+    places = [words.join(numbered, on="token", how="left", maintain_order="left")["place"] for words in tokens]
+    return every["token"], [place.to_numpy() for place in places]

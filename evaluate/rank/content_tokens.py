@@ -6,8 +6,7 @@ What was cut last stays in memory for the next chunker, retriever and part of th
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -22,7 +21,6 @@ from lake.store import Lake
 from lake.text import regex_tokens, words
 
 Integers = npt.NDArray[np.int64]
-Small = npt.NDArray[np.int32]
 
 BYTES_AT_ONCE = 8_000_000
 """About how many bytes of text are cut at a time: what memory must hold."""
@@ -30,33 +28,16 @@ BYTES_AT_ONCE = 8_000_000
 BYTES_KEPT = 256_000_000
 """So many bytes of tokens stay in memory, beside those that are asked for."""
 
-
-@dataclass(frozen=True)
-class LineTokenizer:
-    """A tokenizer none of whose tokens reaches over the end of a line: the tokens of lines are those of the text.
-
-    `ascii` is the same as an expression of polars, for text of ASCII alone. Of all other text Python decides what a
-    letter is: the tables of another library may be of another version of Unicode.
-    """
-
-    name: str
-    tokens: Tokenizer
-    ascii: Callable[[pl.Expr], pl.Expr]
-
-
-LINE_TOKENIZERS = {
-    one.tokens: one
-    for one in (
-        LineTokenizer("words", words, lambda text: text.str.to_lowercase().str.extract_all(r"[0-9A-Za-z_]+|\n")),
-        LineTokenizer(
-            "regex",
-            regex_tokens,
-            # White space is also U+001C to U+001F, as in Python.
-            lambda text: text.str.extract_all(r"[A-Za-z_][0-9A-Za-z_]*|[0-9]+|[^0-9A-Za-z_\t-\r\x1c-\x20]|\n"),
-        ),
-    )
+LINE_TOKENIZERS: Mapping[Tokenizer, Callable[[pl.Expr], pl.Expr]] = {
+    words: lambda text: text.str.to_lowercase().str.extract_all(r"[0-9A-Za-z_]+|\n"),
+    # White space is also U+001C to U+001F, as in Python.
+    regex_tokens: lambda text: text.str.extract_all(r"[A-Za-z_][0-9A-Za-z_]*|[0-9]+|[^0-9A-Za-z_\t-\r\x1c-\x20]|\n"),
 }
-"""By the tokenizer itself. Every other one is given whole texts."""
+"""Tokenizers none of whose tokens reaches over the end of a line; every other one is given whole texts.
+
+Each with an expression that does the same, and keeps line ends, for text of ASCII alone. Of all other text Python
+decides what a letter is: the tables of another library may be of another version of Unicode.
+"""
 
 
 class Tokens(NamedTuple):
@@ -96,70 +77,38 @@ class Block(NamedTuple):
         return arrays + int(self.tokens.vocabulary.estimated_size())
 
 
-def tokens_of(lake: Lake, sha256: pl.Series, how: LineTokenizer) -> list[Block]:
+_kept = OrderedDict[tuple[Tokenizer, str], Block]()
+
+
+def tokens_of(lake: Lake, sha256: pl.Series, tokens: Tokenizer) -> list[Block]:
     """The tokens of some contents, each of which is in one of the blocks."""
-    asked, found = set(sha256), list[Block]()
+    missing, blocks = set(sha256), list[Block]()
     for key, block in list(_kept.items()):
-        held = asked.intersection(block.contents["sha256"]) if key[0] == how.name else set()
-        if held:
+        known = missing.intersection(block.contents["sha256"]) if key[0] == tokens else set()
+        if known:
             _kept.move_to_end(key)
-            found.append(block)
-            asked -= held
-    if asked:
-        contents = contents_of(lake, pl.Series("sha256", sorted(asked)), ["text"])
-        tokens = cut_tokens(contents["text"], how)
-        block = Block(contents.select("sha256", first_line=pl.Series(tokens.first_line[:-1])), tokens)
-        _keep((how.name, contents["sha256"][0]), block)
-        found.append(block)
-    return found
-
-
-_kept = OrderedDict[tuple[str, str], Block]()
-
-
-def _keep(key: tuple[str, str], block: Block) -> None:
-    """Keep what was cut, and of what was cut before as much as memory is to hold."""
-    _kept[key] = block
-    while len(_kept) > 1 and sum(one.n_bytes for one in _kept.values()) > BYTES_KEPT:
+            blocks.append(block)
+            missing -= known
+    contents = contents_of(lake, pl.Series("sha256", sorted(missing), pl.String), ["text"])
+    for some in in_batches(contents):
+        cut = cut_tokens(some["text"], tokens)
+        block = Block(some.select("sha256", first_line=pl.Series(cut.first_line[:-1])), cut)
+        _kept[tokens, some["sha256"][0]] = block
+        blocks.append(block)
+    while len(_kept) > 1 and sum(block.n_bytes for block in _kept.values()) > BYTES_KEPT:
         _kept.popitem(last=False)
+    return blocks
 
 
-def united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[Small]]:
-    """Several vocabularies as one, and the places in it of the tokens of each, which ascend as those did."""
-    if len(vocabularies) == 1:
-        return vocabularies[0], [np.arange(len(vocabularies[0]), dtype=np.int32)]
-    tokens = [one.rename("token").to_frame() for one in vocabularies]
-    every = pl.concat([pl.DataFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
-    numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
-    places = [one.join(numbered, on="token", how="left", maintain_order="left")["place"].to_numpy() for one in tokens]
-    return every["token"], places
-
-
-def cut_tokens(texts: pl.Series, how: LineTokenizer) -> Tokens:
-    """Cut texts into tokens."""
+def in_batches(frame: pl.DataFrame) -> Iterator[pl.DataFrame]:
+    """Rows with a `text`, as many at a time as are cut together."""
     size = pl.col("text").str.len_bytes().cast(pl.Int64)
-    block = texts.to_frame("text").select(size.cum_sum() // BYTES_AT_ONCE).to_series().to_numpy()
-    starts = np.flatnonzero(np.diff(block, prepend=-1))
-    blocks = [_cut(texts[start:end], how) for start, end in zip(starts, [*starts[1:], len(texts)], strict=True)]
-    vocabulary, places = united([one.vocabulary for one in blocks])
-    none = np.zeros(0, np.int32)
-    token = np.concatenate([none, *(place[one.token] for one, place in zip(blocks, places, strict=True))])
-    n_tokens = np.concatenate([none, *(one.n_tokens for one in blocks)])
-    n_lines = texts.str.count_matches("\n", literal=True).to_numpy().astype(np.int64) + 1
-    lines = (np.ones(len(token), np.int32), token, np.append(0, np.cumsum(n_tokens)))
-    of_lines = csr_array(lines, shape=(len(n_tokens), len(vocabulary)))
-    return Tokens(vocabulary, of_lines, np.append(0, np.cumsum(n_lines)))
+    numbered = frame.with_columns(batch=size.cum_sum() // BYTES_AT_ONCE)
+    yield from numbered.partition_by("batch", maintain_order=True, include_key=False)
 
 
-class _Cut(NamedTuple):
-    """Tokens, sorted; those that the lines of some texts say, as places among them; how many each line says."""
-
-    vocabulary: pl.Series
-    token: Small
-    n_tokens: Integers
-
-
-def _cut(texts: pl.Series, how: LineTokenizer) -> _Cut:
+def cut_tokens(texts: pl.Series, tokens: Tokenizer) -> Tokens:
+    """Cut texts into tokens."""
     frame = pl.LazyFrame({"text": texts.rename("text")}).with_columns(
         first=pl.col("text").str.count_matches("\n", literal=True).cast(pl.Int64) + 1
     )
@@ -169,9 +118,11 @@ def _cut(texts: pl.Series, how: LineTokenizer) -> _Cut:
     lines = frame.filter(~is_ascii).with_columns(pl.col("text").str.split("\n")).explode("text")
     lines = lines.with_columns(first=pl.col("first") + pl.int_range(pl.len()).over("first"))
     plain = pl.concat([frame.filter(is_ascii), lines.filter(is_ascii)])
-    plain = plain.select("first", tokens=how.ascii(pl.col("text"))).with_columns(n=pl.col("tokens").list.len())
+    plain = plain.select("first", tokens=LINE_TOKENIZERS[tokens](pl.col("text"))).with_columns(
+        n=pl.col("tokens").list.len()
+    )
     rest, easy = pl.collect_all([lines.filter(~is_ascii), plain])
-    cut = list(map(how.tokens, rest["text"]))
+    cut = list(map(tokens, rest["text"]))
     hard = pl.Series(list(chain.from_iterable(cut)), dtype=pl.String)
     token = easy["tokens"].explode(empty_as_null=False).extend(hard)
     length = np.concatenate([easy["n"].to_numpy().astype(np.int64), np.array([*map(len, cut)], np.int64)])
@@ -184,11 +135,14 @@ def _cut(texts: pl.Series, how: LineTokenizer) -> _Cut:
     if rest.height:
         order = np.argsort(line, kind="stable")
         line, spelt = line[order], spelt[order]
-    n_lines = int(texts.str.count_matches("\n", literal=True).sum()) + len(texts)
-    return _Cut(vocabulary, spelt, np.bincount(line, minlength=n_lines))
+    n_lines = texts.str.count_matches("\n", literal=True).to_numpy().astype(np.int64) + 1
+    first_line = np.append(0, np.cumsum(n_lines))
+    n_tokens = np.bincount(line, minlength=first_line[-1])
+    of_lines = (np.ones(len(spelt), np.int32), spelt, np.append(0, np.cumsum(n_tokens)))
+    return Tokens(vocabulary, csr_array(of_lines, shape=(len(n_tokens), len(vocabulary))), first_line)
 
 
-def _places(token: pl.Series) -> tuple[pl.Series, Small]:
+def _places(token: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
     """Every token once, sorted, and the place of each among them."""
     coded = token.cast(pl.Categorical)
     known = coded.unique()

@@ -23,29 +23,26 @@ LookUp = Callable[[Sequence[str]], tuple[Sequence[str], Vectors]]
 
 
 def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: Vectors) -> Index:
-    """The vectors of a pool's chunks.
+    """The vectors of a pool's chunks, each found by its key: equal texts score alike to the last bit.
 
-    Args:
-        look_up: Gives the vectors of queries.
-        keys: Of each chunk: equal texts have one vector, so that they score alike to the last bit.
-        chunks: All their vectors.
+    `look_up` gives the vectors of queries.
     """
-    held, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
+    matrix, row = chunks.matrix, np.array([chunks.row[key] for key in keys])
 
     def search(queries: Queries) -> Answer:
         """The cosine of every query's and chunk's vectors; a query without a vector fails alone."""
         keys, vectors = look_up(queries.text)
         missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors.row}
-        asked = np.zeros((len(keys), held.shape[1]))
-        for row_asked, key in enumerate(keys):
-            if row_asked not in missing:
-                asked[row_asked] = vectors.matrix[vectors.row[key]]
+        asked = np.zeros((len(keys), matrix.shape[1]))
+        for query, key in enumerate(keys):
+            if query not in missing:
+                asked[query] = vectors.matrix[vectors.row[key]]
         asked = _unit(asked)
-        blocks = range(0, len(held), BLOCK)
-        cosines = [asked @ _unit(held[first : first + BLOCK].astype(np.float64)).T for first in blocks]
+        blocks = range(0, len(matrix), BLOCK)
+        cosines = [asked @ _unit(matrix[first : first + BLOCK].astype(np.float64)).T for first in blocks]
         return Answer(np.concatenate(cosines, axis=1)[:, row], missing)
 
-    return Index(search, int(held.nbytes))
+    return Index(search, int(matrix.nbytes))
 
 
 def _unit(matrix: Floats) -> Floats:
@@ -71,11 +68,6 @@ def chunk_texts(pool: Pool) -> list[str]:
     return [text if is_last else text.removesuffix("\n") for text, is_last in zip(pool.text, ends_file, strict=True)]
 
 
-def chunk_keys(pool: Pool) -> list[str]:
-    """The key of each chunk."""
-    return [key_of(text) for text in chunk_texts(pool)]
-
-
 def index(pool: Pool) -> Index:
     """Look up every chunk.
 
@@ -85,7 +77,7 @@ def index(pool: Pool) -> Index:
     store = pool.vectors
     if store is None or store.n_cut(GIVEN).is_empty():
         raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")
-    keys = chunk_keys(pool)
+    keys = [key_of(text) for text in chunk_texts(pool)]
     vectors = store.read(GIVEN, keys)
     missing = [key for key in keys if key not in vectors.row]
     if missing:

@@ -6,10 +6,8 @@ two machines may differ where chunks are all but equally near; the lake keeps ev
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import chain, islice
 from pathlib import Path
 
 import polars as pl
@@ -20,23 +18,14 @@ from evaluate.retrievers import Index, Material, Pool, Retriever
 from evaluate.retrievers._arguments import settings_in
 from evaluate.retrievers.cosine import cosine_index
 from lake.errors import Exit, GoldspanError
-
-SLAB = 16_384
-"""How many texts are sorted by length together: so many stand in memory, and hardly a batch mixes lengths."""
+from lake.text import counted
 
 ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
 
 
 @dataclass(frozen=True)
 class Dense:
-    """A model, and what it is told.
-
-    Attributes:
-        model: The model.
-        query_prefix: What is written before a query; None for what the model says itself.
-        document_prefix: Likewise before a chunk.
-        max_length: How many tokens it is given at most; None for as many as it says itself.
-    """
+    """A model, what is written before queries and chunks, and how many tokens it is given; None: as it says itself."""
 
     model: Model
     query_prefix: str | None = None
@@ -64,41 +53,32 @@ class Dense:
 
 
 def index(dense: Dense, pool: Pool) -> Index:
-    """The vectors of a pool's chunks, read from the lake; what has none yet is embedded."""
+    """The vectors of a pool's chunks; what the lake has none of is embedded."""
     store = pool.vectors_of_lake()
     return cosine_index(partial(dense.queries.vectors, store), *dense.documents.vectors(store, pool.text))
 
 
 def prepare(dense: Dense, material: Material) -> dict[str, str]:
-    """Embed all chunks and queries that have no vector yet, long ones first; how many were longer than the model takes.
+    """Embed all chunks and queries that have no vector yet; how many were longer than the model takes.
 
     Different texts are counted: one that is there twice is embedded once.
     """
-    sides = (("chunks", dense.documents), ("queries", dense.queries))
-    return {f"{name} cut": _prepared(side, material, place) for place, (name, side) in enumerate(sides)}
-
-
-def _prepared(side: Side, material: Material, place: int) -> str:
-    store = material.vectors
-    asked = {key_of(text) for texts in material.texts() for text in texts[place]}
-    missing = asked - set(store.n_cut(side.maker)["key"])
-    if missing:
-        title = f"embedding {len(missing):,} texts by {Path(side.model.shown).name}"
-        texts = _once((texts[place] for texts in material.texts()), set(missing))
-        slabs = iter(lambda: dict(islice(texts, SLAB)), {})
-        embedded = chain.from_iterable(side.embed(store, slab) for slab in slabs)
-        for _ in material.track(embedded, title, total=-(-len(missing) // PART)):
-            pass
-    n_cut = store.n_cut(side.maker).filter(pl.col("key").is_in(list(asked)), pl.col("n_cut") > 0).height
-    return f"{n_cut:,} of {len(asked):,}"
-
-
-def _once(texts: Iterator[Sequence[str]], missing: set[str]) -> Iterator[tuple[str, str]]:
-    """The missing texts with their keys, each once."""
-    for text in chain.from_iterable(texts):
-        if (key := key_of(text)) in missing:
-            missing.discard(key)
-            yield key, text
+    store, sides = material.vectors, {"chunks": dense.documents, "queries": dense.queries}
+    keys: dict[str, set[str]] = {name: set() for name in sides}
+    for part in material.texts():
+        for (name, side), texts in zip(sides.items(), part, strict=True):
+            of_part = {key_of(text): text for text in texts}
+            keys[name].update(of_part)
+            stored = set(store.n_cut(side.maker)["key"])
+            missing = {key: text for key, text in of_part.items() if key not in stored}
+            title = f"embedding {counted(len(missing), 'text')} by {Path(dense.model.shown).name}"
+            for _ in material.track(side.embed(store, missing), title, total=-(-len(missing) // PART)):
+                pass
+    n_cut = {}
+    for name, side in sides.items():
+        are_cut = store.n_cut(side.maker).filter(pl.col("key").is_in(list(keys[name])), pl.col("n_cut") > 0)
+        n_cut[f"{name} cut"] = f"{are_cut.height:,} of {len(keys[name]):,}"
+    return n_cut
 
 
 def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "") -> Retriever:
@@ -116,7 +96,7 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
         missing=model.missing,
         revision=partial(getattr, model, "revision"),
         prepare=partial(prepare, dense),
-        arguments="".join(f":{one}=…" for one in ARGUMENTS),
+        arguments="".join(f":{name}=…" for name in ARGUMENTS),
         with_arguments=lambda text: _declared(f"{name}:{text}", title, dense.told(text, name), meaning, source),
     )
 
@@ -149,7 +129,7 @@ DENSE = Retriever(
     index=partial(index, Dense(Model(""))),
     runs="named",
     missing=lambda: _USAGE,
-    arguments=f":NAME{''.join(f':{one}=…' for one in ARGUMENTS)}",
+    arguments=f":NAME{''.join(f':{name}=…' for name in ARGUMENTS)}",
     with_arguments=_of_any_model,
 )
 

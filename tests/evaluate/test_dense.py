@@ -133,9 +133,9 @@ def test_every_chunk_has_its_exact_cosine_in_blocks_too(monkeypatch: pytest.Monk
     chunks, asked = (random.normal(size=(n, 5)).astype(np.float32) for n in (11, 3))
     chunks[4] = 0
     row = np.array([*range(11), 3])
-    vectors = Vectors({"0": 0, "1": 1, "2": 2}, asked, np.zeros(3, np.int64))
+    vectors = Vectors({"0": 0, "1": 1, "2": 2}, asked)
     queries = Queries(["a", "b", "c", "d"], ["0", "1", "2", "none"], [None] * 4, np.full(4, -1))
-    held = Vectors({str(n): n for n in range(11)}, chunks, np.zeros(11, np.int64))
+    held = Vectors({str(n): n for n in range(11)}, chunks)
     index = cosine_index(lambda texts: (texts, vectors), [str(n) for n in row], held)
     whole = index.search(queries)
     lengths = np.linalg.norm(asked, axis=1)[:, None] * np.maximum(np.linalg.norm(chunks, axis=1), 1e-9)

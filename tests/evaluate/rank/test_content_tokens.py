@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evaluate.rank.chunk_texts import ChunkTexts
-from evaluate.rank.content_tokens import LINE_TOKENIZERS, LineTokenizer, Tokens, _kept, cut_tokens, tokens_of
+from evaluate.rank.content_tokens import LINE_TOKENIZERS, Tokens, _kept, cut_tokens, tokens_of
 from evaluate.texts.tokens import Refined, Tokenizer, by_spelling
 from lake.fingerprint import sha256_of
 from lake.store import Lake
@@ -24,17 +24,16 @@ from tests.tiny import CATS, ENGINE, ORBIT
 STRANGE = (
     "aA_9 .(\t\r\n\n\v\f\x00\x1c\x1f\x7f\x85\xa0éİß\u03a3\u03c3٣²½ªǅ\u0301\u2028\u3000\ufeff漢𐐀\U00010570\U0001f600"
 )
-WORDS = LINE_TOKENIZERS[words]
 TEXTS = st.lists(st.one_of(st.text(STRANGE, max_size=30), st.text(max_size=10)), min_size=1, max_size=5)
 
 
-@pytest.mark.parametrize("tokens", LINE_TOKENIZERS, ids=lambda one: str(one.__name__))
+@pytest.mark.parametrize("tokens", LINE_TOKENIZERS, ids=lambda tokens: str(tokens.__name__))
 @given(texts=TEXTS)
 def test_a_text_is_cut_as_its_tokenizer_cuts_it_and_each_token_keeps_its_line(
     tokens: Tokenizer, texts: list[str]
 ) -> None:
     texts = [text.encode(errors="replace").decode() for text in texts]
-    found = cut_tokens(pl.Series(texts, dtype=pl.String), LINE_TOKENIZERS[tokens])
+    found = cut_tokens(pl.Series(texts, dtype=pl.String), tokens)
     assert found.vocabulary.to_list() == sorted({token for text in texts for token in tokens(text)})
     lines = [line for text in texts for line in text.split("\n")]
     assert found.first_line.tolist() == [0, *np.cumsum([text.count("\n") + 1 for text in texts])]
@@ -137,9 +136,9 @@ def test_a_content_is_cut_once_whatever_part_holds_it(tmp_path: Path, monkeypatc
     _kept.clear()
     _write(again, "one", CONTENTS)
 
-    def counting(texts: pl.Series, how: LineTokenizer) -> Tokens:
+    def counting(texts: pl.Series, tokens: Tokenizer) -> Tokens:
         n_cut.append(len(texts))
-        return cut_tokens(texts, how)
+        return cut_tokens(texts, tokens)
 
     monkeypatch.setattr("evaluate.rank.content_tokens.cut_tokens", counting)
     ChunkTexts(again, spans).counted(words)
@@ -158,5 +157,5 @@ def test_memory_holds_the_tokens_that_were_cut_last(tmp_path: Path, monkeypatch:
     again = Lake(tmp_path)
     for part in ("one", "two"):
         _write(again, part, [f"{part} text"])
-        tokens_of(again, pl.Series([sha256_of(f"{part} text".encode())]), WORDS)
-    assert list(_kept) == [("words", sha256_of(b"two text"))]
+        tokens_of(again, pl.Series([sha256_of(f"{part} text".encode())]), words)
+    assert list(_kept) == [(words, sha256_of(b"two text"))]
