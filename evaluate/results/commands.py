@@ -128,30 +128,21 @@ def compare_systems(
         message = "compare takes two systems, or one and --against"
         raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
     store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
-    with (
-        store.naming_damage(),
-        store.locked(makes=()) if asked and other is None else nullcontext(),
-    ):
-        found = compare(
-            store,
-            a,
-            b or a,
-            asked,
-            against=other,
-            protocol_names=split_names(protocol),
-            slice_name=slice_,
-            say=notes.append,
+    with store.naming_damage(), store.locked(makes=()) if asked and other is None else nullcontext():
+        names = split_names(protocol)
+        rows = compare(
+            store, a, b or a, asked, against=other, protocol_names=names, slice_name=slice_, say=notes.append
         )
-    broken = [one for one in found if gate is not None and gate.is_broken_by(one)]
+    broken = [row for row in rows if gate is not None and gate.is_broken_by(row)]
     if json:
-        kept = [{**vars(one), "fails": one in broken, **({} if flips else {"flips": None})} for one in found]
+        kept = [{**row, "fails": row in broken, **({} if flips else {"flips": None})} for row in rows]
         print(jsonlib.dumps(kept, indent=2))
         for note in notes:
             Console().say(note)
     else:
         names_runs = against is not None or REFERENCE in (a, b)
-        print(*map(escaped, [*comparison(found, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
-    open_ = [one for one in found if gate is not None and gate.is_undecided_by(one)]
+        print(*map(escaped, [*comparison(rows, broken, flips=flips, names_runs=names_runs), *notes]), sep="\n")
+    open_ = [row for row in rows if gate is not None and gate.is_undecided_by(row)]
     if open_ and not broken:
         raise GoldspanError(undecided(fail_if, open_), code=Exit.INVALID)
     raise typer.Exit(Exit.GATE if broken else Exit.DONE)

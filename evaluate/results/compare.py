@@ -12,7 +12,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.board import called, check_measured, primary_of
-from evaluate.results.compared import Compared, Pair, compared
+from evaluate.results.compared import Comparison, Pair, compared
 from evaluate.results.exploring import explored, why_not
 from evaluate.results.published import Published, check_same_data
 from evaluate.runs.comparing import systems_of
@@ -42,22 +42,13 @@ def compare(
     protocol_names: Sequence[str] = (),
     slice_name: str = "",
     say: Callable[[str], None] = lambda _: None,
-) -> list[Compared]:
+) -> list[Comparison]:
     """Compare two systems under every protocol that scored both.
 
-    Args:
-        lake: Where their scores are; the caller holds its lock where something exploratory is asked for.
-        a: A run's id, a system's name, or `reference` for the one that the task's benchmark declares.
-        b: Another.
-        asked: Metrics and cut-offs; none for each protocol's primary one.
-        against: Published scores that hold the first. Then only what is stored is compared.
-        protocol_names: Under which protocols alone; none for all.
-        slice_name: Over which items, as `subset=function-2k`; the slice that a protocol shows first without it.
-        say: Called with what is published and could not be compared.
-
-    Raises:
-        GoldspanError: There is no such run or system, a name means several runs, no protocol scored both, none of those
-            that did gives what is asked, or the published scores are of other data or rules.
+    Each is a run's id, a system's name, or `reference` for the one that the task's benchmark declares; published scores
+    (`against`) hold the first, and then only stored metrics are compared. Nothing asked for is each protocol's primary
+    metric. The caller holds the lake's lock where something exploratory is asked for; `say` is called with what is
+    published and could not be compared.
     """
     sources = (lake if against is None else against, lake)
     runs = [_scored(one) for one in sources]
@@ -81,17 +72,21 @@ def compare(
     if against is None:
         check_measured(asked, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
-        notes = (check_same_data(one.task, one.protocol, (against, lake), one.scores) for one in pairs)
+        notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
-    found = [one for pair in pairs for one in _under(lake, pair, asked, slice_name, runs[1])]
-    missing = {called(*one) for one in asked} - {called(metric_named(one.metric), one.k) for one in found}
-    if missing or not found:
+    rows = [row for pair in pairs for row in _under(lake, pair, asked, slice_name, runs[1])]
+    missing = {called(*one) for one in asked} - {_metric_of(row) for row in rows}
+    if missing or not rows:
         both = f"{a} there and {b} here" if against else f"{a} and {b}"
         message = f"no item has a value from both {both}"
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
         raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
-    return found
+    return rows
+
+
+def _metric_of(row: Comparison) -> str:
+    return called(metric_named(row["metric"]), row["k"])
 
 
 def _scored(source: Lake | Published) -> pl.DataFrame:
@@ -106,11 +101,7 @@ def _scored(source: Lake | Published) -> pl.DataFrame:
 
 
 def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> Iterator[tuple[str, str]]:
-    """The one run of a task that a name means under a protocol, and its system; none where it means none.
-
-    Raises:
-        GoldspanError: It means several runs.
-    """
+    """The one run of a task that a name means under a protocol, and its system; none where it means none."""
     known = scored.filter((pl.col("task") == task.name).fill_null(value=True), protocol=protocol.name)
     meant = reference_of(task.kind, known["system"]) if name == REFERENCE else name
     mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
@@ -123,7 +114,7 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     yield from found.select("run_id", "system").iter_rows()
 
 
-def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs: pl.DataFrame) -> Iterator[Compared]:
+def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs: pl.DataFrame) -> Iterator[Comparison]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
     declared, folders = metrics_of(protocol), {"benchmark": task.benchmark, "protocol": protocol.name}
@@ -155,40 +146,38 @@ def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs
 
 
 def comparison(
-    found: Sequence[Compared], broken: Sequence[Compared], *, flips: bool = False, names_runs: bool = False
+    rows: Sequence[Comparison], broken: Sequence[Comparison], *, flips: bool = False, names_runs: bool = False
 ) -> Iterator[str]:
-    """The lines of a comparison: the numbers, once more where the two have numbers for different items, the verdict.
+    """The lines of comparisons: the numbers, once more where the two have numbers for different items, the verdict.
 
-    Args:
-        found: The comparisons.
-        broken: Those that fail the gate.
-        flips: Whether to name the items on which the two differ.
-        names_runs: Whether to say which runs A and B are, as they were not named.
+    Those that fail the gate are marked; `flips` are the items on which the two differ, `names_runs` which runs A and B
+    are, where they were not named.
     """
     yield f"{'protocol, metric':44}{'A':>9}{'B':>9}{'B - A':>9}{'wins':>7}{'ties':>7}{'losses':>8}{'items':>8}  over"
-    for one in found:
-        several = len({other.task for other in found if other.protocol == one.protocol}) > 1
-        named = f"{one.protocol}{f' of {one.task}' if several else ''} {called(metric_named(one.metric), one.k)}"
-        label = named if one.is_declared else f"{named} (exploratory)"
-        over = f"  {one.slice} {one.slice_value}, {one.average}{'  fails' if one in broken else ''}"
-        counts = ((one.wins, 7), (one.ties, 7), (one.losses, 8))
+    for row in rows:
+        several = len({other["task"] for other in rows if other["protocol"] == row["protocol"]}) > 1
+        label = " of ".join([row["protocol"], *([row["task"]] if several else [])])
+        label += f" {_metric_of(row)}{'' if row['is_declared'] else ' (exploratory)'}"
+        over = f"  {row['slice']} {row['slice_value']}, {row['average']}{'  fails' if row in broken else ''}"
+        counts = ((row["wins"], 7), (row["ties"], 7), (row["losses"], 8))
         moved = "".join("–".rjust(width) if n is None else f"{n:{width},}" for n, width in counts)
-        paired = f"{one.a_shared:9.3f}{one.b_shared:9.3f}{one.delta:+z9.3f}{moved}{one.n:8,}"
-        if one.n_a == one.n_b == one.n:
+        paired = f"{row['a_shared']:9.3f}{row['b_shared']:9.3f}{row['delta']:+z9.3f}{moved}{row['n']:8,}"
+        if row["n_a"] == row["n_b"] == row["n"]:
             yield f"{label:44}{paired}{over}"
         else:
-            yield f"{label:44}{one.a:9.3f}{one.b:9.3f}{f'{one.n_a:,} and {one.n_b:,}':>39}{over}"
+            of_each = f"{row['n_a']:,} and {row['n_b']:,}"
+            yield f"{label:44}{row['a']:9.3f}{row['b']:9.3f}{of_each:>39}{over}"
             yield f"{'  on the items that both have':44}{paired}"
         if names_runs:
-            yield f"  A is {one.run_a}, B is {one.run_b}"
-        yield f"  {_sentence(one)}"
-        for repo, n, a, b in one.repositories[:_MOST_REPOSITORIES]:
+            yield f"  A is {row['run_a']}, B is {row['run_b']}"
+        yield f"  {_sentence(row)}"
+        for repo, n, a, b in row["repositories"][:_MOST_REPOSITORIES]:
             yield f"    {repo:40}{a:9.3f}{b:9.3f}{b - a:+z9.3f}{n:30,}"
-        if (n_more := len(one.repositories) - _MOST_REPOSITORIES) > 0:
+        if (n_more := len(row["repositories"]) - _MOST_REPOSITORIES) > 0:
             yield f"    {counted(n_more, 'more repository')}: --json"
-        for item_id, a, b in one.flips if flips else ():
+        for item_id, a, b in row["flips"] if flips else ():
             yield f"    {item_id:40}{a:9.3f}{b:9.3f}{b - a:+z9.3f}"
-    if any(one.wins is None for one in found):
+    if any(row["wins"] is None for row in rows):
         yield "  –: random's numbers are expectations over all orders, which win, tie and lose nothing"
 
 
@@ -203,29 +192,22 @@ _VERDICTS = {
 }
 
 
-def _sentence(one: Compared) -> str:
+def _sentence(row: Comparison) -> str:
     """The verdict, and the numbers that it is from."""
-    interval = "" if one.low is None else f" (95 % CI {one.low:+z.3f} to {one.high:+z.3f})"
-    p = f"p {one.p:.3g}" if one.p_adjusted is None else f"p {one.p_adjusted:.3g}, adjusted for all pairs"
-    p += f", exploratory: {EXPLORATORY}" if one.p_adjusted is None else ""
-    least = (
-        ""
-        if one.smallest_detectable is None
-        else f"; smallest detectable difference {ALONE if one.p_adjusted is None else ''}{one.smallest_detectable:.3f}"
-    )
-    repos = counted(one.n_repos, "repository")
-    over = f", over items: {ITEM_NOTE}" if one.unit == ITEM else ""
-    return f"{_VERDICTS[one.verdict]}: {one.delta:+z.3f}{interval}, {p}{least}; {repos}{over}"
+    interval = "" if row["low"] is None else f" (95 % CI {row['low']:+z.3f} to {row['high']:+z.3f})"
+    is_adjusted, least = row["p_adjusted"] is not None, row["smallest_detectable"]
+    p = f"p {row['p_adjusted']:.3g}, adjusted for all pairs" if is_adjusted else f"p {row['p']:.3g}, exploratory: "
+    p += "" if is_adjusted else EXPLORATORY
+    if least is not None:
+        p += f"; smallest detectable difference {'' if is_adjusted else ALONE}{least:.3f}"
+    over = f", over items: {ITEM_NOTE}" if row["unit"] == ITEM else ""
+    repos = counted(row["n_repos"], "repository")
+    return f"{_VERDICTS[row['verdict']]}: {row['delta']:+z.3f}{interval}, {p}; {repos}{over}"
 
 
-def undecided(gate: str, found: Sequence[Compared]) -> str:
-    """Why a gate decides nothing.
-
-    Args:
-        gate: As it was given.
-        found: The comparisons that it cannot decide on, at least one.
-    """
-    few = [one.n for one in found if one.verdict == TOO_FEW]
+def undecided(gate: str, rows: Sequence[Comparison]) -> str:
+    """Why a gate decides nothing on some comparisons, of which there is at least one."""
+    few = [row["n"] for row in rows if row["verdict"] == TOO_FEW]
     why = (
         f"both systems have {counted(min(few), 'item')} in common, and a verdict needs {FEWEST_ITEMS}"
         if few

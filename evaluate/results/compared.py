@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -23,54 +23,14 @@ from lake.store import Lake
 from lake.tables import table
 from lake.verdict import TOO_FEW, WORSE
 
+Comparison = dict[str, Any]
+"""One metric of two runs of a task under one protocol, over one slice, as `compare --json` prints it.
 
-@dataclass(frozen=True)
-class Compared:
-    """One metric of two runs of a task under one protocol, over one slice.
-
-    `a` and `b` are the numbers as their leaderboard has them, over the `n_a` and `n_b` items of the slice that either
-    has a value for; `a_shared` and `b_shared` are over the `n` that both have. From `delta` on, the second less the
-    first over those, it is as table `comparisons` has it, the first being `run_a`.
-    """
-
-    protocol: str
-    task: str
-    metric: str
-    k: int
-    average: Aggregate
-    slice: str
-    slice_value: str
-    run_a: str
-    run_b: str
-    a: float
-    b: float
-    n_a: int
-    n_b: int
-    n: int
-    a_shared: float
-    b_shared: float
-    delta: float
-    low: float | None
-    high: float | None
-    p: float
-    p_adjusted: float | None
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    smallest_detectable: float | None
-    equivalent: bool
-    verdict: str | None
-    exploratory: bool
-    n_repos: int
-    unit: str
-    """What interval and test are over: the repository, or the item."""
-    is_declared: bool
-    """The protocol declares the metric with that cut-off."""
-    repositories: tuple[tuple[str, int, float, float], ...]
-    """Each with the items that both have there, and the two numbers over them."""
-    flips: tuple[tuple[str, float, float], ...]
-    """The items on which the two differ, with both values."""
-
+`a` and `b` are the numbers as their leaderboard has them, over the `n_a` and `n_b` items of the slice that either has a
+value for; `a_shared` and `b_shared` are over the `n` that both have. From `delta` on, the second less the first over
+those, it is as table `comparisons` has it, the first being `run_a`. `repositories` are each with the items that both
+have there and the two numbers over them; `flips` are the items on which the two differ, with both values.
+"""
 
 _OF_TABLE = (
     *("delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses"),
@@ -79,7 +39,7 @@ _OF_TABLE = (
 
 
 class Pair(NamedTuple):
-    """Two runs of a task that one protocol scored: where each lies, its id and its system."""
+    """Two runs of a task that one protocol scored: where each is stored, its id and its system."""
 
     task: Task
     protocol: Protocol
@@ -88,7 +48,7 @@ class Pair(NamedTuple):
 
     @property
     def scores(self) -> list[pl.LazyFrame]:
-        """Of each its rows of table `scores`."""
+        """The rows of table `scores` of each."""
         folders = {"benchmark": self.task.benchmark, "protocol": self.protocol.name}
         sides = zip(self.sources, self.runs, strict=True)
         return [source.scan("scores", **folders, run_id=run_id) for source, (run_id, _) in sides]
@@ -102,11 +62,11 @@ def compared(
     scores: Sequence[pl.LazyFrame],
     items: pl.LazyFrame,
     expected: Sequence[bool],
-    found: pl.DataFrame,
-) -> Iterator[Compared]:
+    stored: pl.DataFrame,
+) -> Iterator[Comparison]:
     """The comparison of two runs by a metric over a value of a slice; none without an item that both have.
 
-    Of each run there are its rows of table `scores` by the metric, and whether these are expectations; `found` is the
+    Of each run there are its rows of table `scores` by the metric, and whether these are expectations; `stored` is the
     pair's row of table `comparisons`, which is worked out where there is none.
     """
     protocol = pair.protocol
@@ -118,44 +78,47 @@ def compared(
         .with_columns(run_id=pl.lit(side))
         for side, one in zip("ab", scores, strict=True)
     )
-    if found.is_empty():
+    if stored.is_empty():
         # As it is not stored it is exploratory.
         key = {"granularity": metric.granularity, "metric": metric.name, "k": k}
-        place = {**key, "slice": where[0], "slice_value": where[1], "in_family": False}
-        kinds = {name: kind for name, kind in table("aggregates").columns.items() if name in place}
-        rows = [{"run_id": side, "is_expected": one, **place} for side, one in zip("ab", expected, strict=True)]
-        places = pl.DataFrame(rows, schema_overrides=kinds)
-        found = compare_runs(protocol, places, ScoreMatrix(protocol, places, items, [a, b]))
-    if found.is_empty():
+        key |= {"slice": where[0], "slice_value": where[1]}
+        kinds = {name: table("aggregates").columns[name] for name in key}
+        runs = [
+            {"run_id": side, "is_expected": by_chance, "in_family": False, **key}
+            for side, by_chance in zip("ab", expected, strict=True)
+        ]
+        rows = pl.DataFrame(runs, schema_overrides=kinds)
+        stored = compare_runs(protocol, rows, ScoreMatrix(protocol, rows, items, [a, b]))
+    if stored.is_empty():
         return
-    row = found.row(0, named=True)
+    row = stored.row(0, named=True)
     both = [one.join(other, on="item_id", how="semi") for one, other in ((a, b), (b, a))]
     (own_a, n_a), (own_b, n_b) = _numbers(protocol, [a, b], inside, average)
     (shared_a, _), (shared_b, _) = _numbers(protocol, both, inside, average)
     columns = [one.select("item_id", "value", "numerator", "denominator") for one in both]
     by_item = columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
-    yield Compared(
-        protocol=protocol.name,
-        task=pair.task.name,
-        metric=metric.name,
-        k=k,
-        average=average,
-        slice=where[0],
-        slice_value=where[1],
-        run_a=pair.runs[0][0],
-        run_b=pair.runs[1][0],
-        a=own_a,
-        b=own_b,
-        n_a=n_a,
-        n_b=n_b,
-        n=row["n_items"],
-        a_shared=shared_a,
-        b_shared=shared_b,
+    yield {
+        "protocol": protocol.name,
+        "task": pair.task.name,
+        "metric": metric.name,
+        "k": k,
+        "average": average,
+        "slice": where[0],
+        "slice_value": where[1],
+        "run_a": pair.runs[0][0],
+        "run_b": pair.runs[1][0],
+        "a": own_a,
+        "b": own_b,
+        "n_a": n_a,
+        "n_b": n_b,
+        "n": row["n_items"],
+        "a_shared": shared_a,
+        "b_shared": shared_b,
         **{name: row[name] for name in _OF_TABLE},
-        is_declared=(metric, k) in metrics_of(protocol),
-        repositories=_by_repository(by_item, average),
-        flips=_flips(by_item),
-    )
+        "is_declared": (metric, k) in metrics_of(protocol),
+        "repositories": _by_repository(by_item, average),
+        "flips": _flips(by_item),
+    }
 
 
 def _numbers(
@@ -188,48 +151,37 @@ def _flips(by_item: pl.DataFrame) -> tuple[tuple[str, float, float], ...]:
 
 @dataclass(frozen=True)
 class Gate:
-    """A condition that fails a comparison.
-
-    Attributes:
-        metric: By which the two are compared.
-        k: Its cut-off.
-        change: `drops` or `rises`: the second's number lies so far below or above the first's; `is worse`: the verdict.
-        by: How far; 0 for a verdict.
-    """
+    """A condition that fails a comparison: the second's number `drops` or `rises` by more than `by`, or `is worse`."""
 
     metric: Metric
     k: int
     change: str
     by: float
 
-    def is_broken_by(self, compared: Compared) -> bool:
+    def is_broken_by(self, row: Comparison) -> bool:
         """Whether a comparison of this metric fails it."""
-        if (compared.metric, compared.k) != (self.metric.name, self.k):
-            return False
         if self.change == "is worse":
-            return compared.verdict == WORSE
-        return (-compared.delta if self.change == "drops" else compared.delta) > self.by
+            return self._is_of(row) and row["verdict"] == WORSE
+        rise: float = -row["delta"] if self.change == "drops" else row["delta"]
+        return self._is_of(row) and rise > self.by
 
-    def is_undecided_by(self, compared: Compared) -> bool:
+    def is_undecided_by(self, row: Comparison) -> bool:
         """Whether a comparison of this metric has no verdict that could fail it."""
-        if (compared.metric, compared.k) != (self.metric.name, self.k) or self.change != "is worse":
-            return False
-        return compared.verdict in {None, TOO_FEW}
+        return self._is_of(row) and self.change == "is worse" and row["verdict"] in {None, TOO_FEW}
+
+    def _is_of(self, row: Comparison) -> bool:
+        return (row["metric"], row["k"]) == (self.metric.name, self.k)
 
 
 _GATE = re.compile(r"\s*(\S+)\s+(?:(drops|rises)\s*>\s*(\d+(?:\.\d+)?)|is\s+worse)\s*")
 
 
 def parse_gate(text: str) -> Gate:
-    """`ndcg@10 drops > 0.01` or `ndcg@10 is worse` as a gate.
-
-    Raises:
-        GoldspanError: It is written otherwise, or names no metric.
-    """
-    found = _GATE.fullmatch(text)
-    if found is None:
+    """`ndcg@10 drops > 0.01` or `ndcg@10 is worse` as a gate."""
+    match = _GATE.fullmatch(text)
+    if match is None:
         message = f"--fail-if {text!r} is no condition"
         hint = 'Write it as "ndcg@10 drops > 0.01" (instead of drops: rises), or as "ndcg@10 is worse".'
         raise GoldspanError(message, hint=hint, code=Exit.USAGE)
-    metric, k = parse_metric(found[1])
-    return Gate(metric, k, found[2] or "is worse", float(found[3] or 0))
+    metric, k = parse_metric(match[1])
+    return Gate(metric, k, match[2] or "is worse", float(match[3] or 0))

@@ -83,8 +83,8 @@ def test_exports_tables_and_comparisons_have_the_aggregates_number(home: Path, p
         first, *others = sorted(expected)
         for other in others:
             (one,) = compare(Lake(lake), first, other, [], protocol_names=[protocol], slice_name="=".join(where))
-            assert (one.a, one.b) == (expected[first], expected[other])
-            assert ((one.slice, one.slice_value), one.average) == (where, average)
+            assert (one["a"], one["b"]) == (expected[first], expected[other])
+            assert ((one["slice"], one["slice_value"]), one["average"]) == (where, average)
 
 
 @pytest.mark.parametrize("protocol", BOARDS)

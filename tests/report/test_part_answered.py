@@ -32,8 +32,8 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     name, rank, *_, items = [row for row in rows if not row.startswith("#")][-1].split("\t")
     assert (name, rank, items) == (f"{PART} (partial)", "", "4 of 5")
     (beside,) = compare(Lake(lake_folder), "whole-file+own-file", PART, [], protocol_names=["repoeval@chunking-v1"])
-    assert (beside.n_a, beside.n_b, beside.n, beside.delta) == (5, 4, 4, 0.0)
-    assert (beside.wins, beside.ties, beside.losses) == (0, 4, 0)
+    assert (beside["n_a"], beside["n_b"], beside["n"], beside["delta"]) == (5, 4, 4, 0.0)
+    assert (beside["wins"], beside["ties"], beside["losses"]) == (0, 4, 0)
     exported = tmp_path / "numbers.parquet"
     assert command("report", "export", "--format", "parquet", "-o", exported, *flags).code == 0
     assert pl.read_parquet(exported).filter(system=PART)["is_compared"].unique().to_list() == [False]
@@ -49,7 +49,7 @@ def test_a_system_that_answered_a_part_is_never_among_the_ranked(lake_folder: Pa
     system = (tmp_path / f"site/systems/{PART}.html").read_text(encoding="utf-8")
     assert "What happened to the lines that were needed <small>4 items," in system
     assert "What happened to the lines that were needed <small>5 items," not in system
-    ledger = Lake(lake_folder).read("ledger_means").filter(run_id=beside.run_b, slice="all")
+    ledger = Lake(lake_folder).read("ledger_means").filter(run_id=beside["run_b"], slice="all")
     assert ledger["n"].unique().to_list() == [4]
     bold = {row.all("th")[0].text.split()[0] for row in page.all("tr") if row.all("b")}
     assert PART not in bold

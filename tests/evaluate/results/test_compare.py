@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
@@ -24,26 +23,26 @@ def test_means_and_flips_are_those_of_the_stored_scores(lake_folder: Path) -> No
     runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
     declared = {("repoeval@chunking-v1", "mrr"), ("repoeval@target-v1", "mrr")}
     for found in compare(lake, A, B, [parse_metric("precision@5"), parse_metric("mrr")]):
-        if not found.is_declared:
+        if not found["is_declared"]:
             continue
-        declared.discard((found.protocol, found.metric))
-        if found.average == "by_repo":
+        declared.discard((found["protocol"], found["metric"]))
+        if found["average"] == "by_repo":
             continue
-        scores = lake.read("scores", protocol=found.protocol).filter(metric=found.metric, k=found.k)
+        scores = lake.read("scores", protocol=found["protocol"]).filter(metric=found["metric"], k=found["k"])
         a, b = (dict(scores.filter(run_id=runs[one]).select("item_id", "value").iter_rows()) for one in (A, B))
-        assert found.n == len(a) == len(b)
-        assert (found.a, found.b) == pytest.approx((sum(a.values()) / len(a), sum(b.values()) / len(b)))
-        assert found.wins == sum(b[item] > a[item] for item in a)
-        assert found.losses == sum(b[item] < a[item] for item in a)
-        assert (found.wins, found.losses, found.n) != (None, None, 0)
-        assert found.ties == found.n - sum(b[item] != a[item] for item in a)
+        assert found["n"] == len(a) == len(b)
+        assert (found["a"], found["b"]) == pytest.approx((sum(a.values()) / len(a), sum(b.values()) / len(b)))
+        assert found["wins"] == sum(b[item] > a[item] for item in a)
+        assert found["losses"] == sum(b[item] < a[item] for item in a)
+        assert (found["wins"], found["losses"], found["n"]) != (None, None, 0)
+        assert found["ties"] == found["n"] - sum(b[item] != a[item] for item in a)
     assert not declared
 
 
 def test_swapping_the_systems_mirrors_the_comparison(lake_folder: Path) -> None:
     there, back = compare(Lake(lake_folder), A, B, []), compare(Lake(lake_folder), B, A, [])
-    mirrored = [(one.a, one.b, one.wins, one.ties, one.losses) for one in there]
-    assert mirrored == [(one.b, one.a, one.losses, one.ties, one.wins) for one in back]
+    mirrored = [(one["a"], one["b"], one["wins"], one["ties"], one["losses"]) for one in there]
+    assert mirrored == [(one["b"], one["a"], one["losses"], one["ties"], one["wins"]) for one in back]
 
 
 def test_a_run_may_be_named_by_its_id(lake_folder: Path) -> None:
@@ -53,7 +52,7 @@ def test_a_run_may_be_named_by_its_id(lake_folder: Path) -> None:
 
 
 def test_a_system_is_equal_to_itself(lake_folder: Path) -> None:
-    assert all((one.delta, one.wins, one.losses) == (0, 0, 0) for one in compare(Lake(lake_folder), A, A, []))
+    assert all((one["delta"], one["wins"], one["losses"]) == (0, 0, 0) for one in compare(Lake(lake_folder), A, A, []))
 
 
 def test_a_gate_that_fails_is_exit_code_6_and_names_the_row(lake_folder: Path) -> None:
@@ -89,17 +88,17 @@ def test_every_number_is_the_leaderboards_own(lake_folder: Path) -> None:
     runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
     averages = {"repoeval@chunking-v1": "macro", "repoeval@target-v1": "macro", "repoeval@code-chunk-v1": "by_repo"}
     found = compare(lake, A, B, [])
-    assert {one.protocol: one.average for one in found} == averages
+    assert {one["protocol"]: one["average"] for one in found} == averages
     for one in found:
         head = (
             lake.read("aggregates")
-            .filter(protocol=one.protocol)
-            .filter(metric=one.metric, k=one.k, slice="subset", slice_value="function-2k")
+            .filter(protocol=one["protocol"])
+            .filter(metric=one["metric"], k=one["k"], slice="subset", slice_value="function-2k")
         )
-        numbers = {row["run_id"]: (row[one.average], row["n"]) for row in head.iter_rows(named=True)}
-        assert [(one.a, one.n_a), (one.b, one.n_b)] == [numbers[runs[name]] for name in (A, B)]
-        assert (one.slice, one.slice_value) == ("subset", "function-2k")
-        assert (one.a_shared, one.b_shared) == (one.a, one.b)
+        numbers = {row["run_id"]: (row[one["average"]], row["n"]) for row in head.iter_rows(named=True)}
+        assert [(one["a"], one["n_a"]), (one["b"], one["n_b"])] == [numbers[runs[name]] for name in (A, B)]
+        assert (one["slice"], one["slice_value"]) == ("subset", "function-2k")
+        assert (one["a_shared"], one["b_shared"]) == (one["a"], one["b"])
 
 
 def test_the_line_says_over_which_slice_how_averaged_and_of_how_many_items(lake_folder: Path) -> None:
@@ -111,7 +110,9 @@ def test_the_line_says_over_which_slice_how_averaged_and_of_how_many_items(lake_
 
 def test_against_an_expectation_no_wins_are_counted(lake_folder: Path) -> None:
     for pair in ((A, "whole-file+random"), ("whole-file+random", A)):
-        assert {(one.wins, one.ties, one.losses) for one in compare(Lake(lake_folder), *pair, [])} == {(None,) * 3}
+        assert {(one["wins"], one["ties"], one["losses"]) for one in compare(Lake(lake_folder), *pair, [])} == {
+            (None,) * 3
+        }
     said = command("evaluate", "compare", A, "whole-file+random", "--lake", lake_folder)
     assert "expectations over all orders" in said.out
 
@@ -121,15 +122,15 @@ def test_an_undeclared_cut_off_is_compared_and_marked(lake_folder: Path) -> None
     runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
     before = stored(lake_folder)
     for one in compare(lake, A, B, [parse_metric("precision@2")]):
-        gold = {"repoeval@chunking-v1": "context-and-completion", "repoeval@target-v1": "target"}.get(one.protocol)
+        gold = {"repoeval@chunking-v1": "context-and-completion", "repoeval@target-v1": "target"}.get(one["protocol"])
         if gold is None:
             continue
         spans = lake.read("gold_spans").filter(gold=gold).select("item_id", "path")
         top = lake.read("hits", run_id=runs[B]).filter(pl.col("rank") <= 2, part="ranking")
         # Whole files: a file is relevant where it is the gold's.
         right = top.join(spans.unique(), on=["item_id", "path"]).height
-        assert not one.is_declared
-        assert one.b == pytest.approx(right / 2 / 5)
+        assert not one["is_declared"]
+        assert one["b"] == pytest.approx(right / 2 / 5)
     assert stored(lake_folder) == before
     said = command("evaluate", "compare", B, A, "--fail-if", "precision@2 drops > 0.9", "--lake", lake_folder)
     assert (said.code, "precision@2 (exploratory)" in said.out) == (Exit.DONE, True)
@@ -160,9 +161,9 @@ def test_a_stored_comparison_is_the_tables_row_and_swapped_its_mirror(lake_folde
     row = rows.row(0, named=True)
     (there,), (back,) = (compare(lake, *pair, [], protocol_names=["repoeval@chunking-v1"]) for pair in ((A, B), (B, A)))
     shown = ("delta", "low", "high", "p", "p_adjusted", "wins", "ties", "losses", "smallest_detectable", "verdict")
-    assert [getattr(there, name) for name in shown] == [row[name] for name in shown]
-    assert (back.delta, back.low, back.high) == (-row["delta"], -row["high"], -row["low"])
-    assert (back.p, back.smallest_detectable) == (row["p"], row["smallest_detectable"])
+    assert [there[name] for name in shown] == [row[name] for name in shown]
+    assert (back["delta"], back["low"], back["high"]) == (-row["delta"], -row["high"], -row["low"])
+    assert (back["p"], back["smallest_detectable"]) == (row["p"], row["smallest_detectable"])
 
 
 def test_what_is_not_stored_is_worked_out_as_what_is(lake_folder: Path) -> None:
@@ -176,22 +177,22 @@ def test_what_is_not_stored_is_worked_out_as_what_is(lake_folder: Path) -> None:
 def test_any_slice_that_both_have_can_be_compared(lake_folder: Path) -> None:
     lake = Lake(lake_folder)
     (one,) = compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animals")
-    assert (one.n_repos, one.unit, one.verdict) == (1, "item", "too few items")
-    assert [repo for repo, *_ in one.repositories] == ["zoo_animals"]
+    assert (one["n_repos"], one["unit"], one["verdict"]) == (1, "item", "too few items")
+    assert [repo for repo, *_ in one["repositories"]] == ["zoo_animals"]
     with pytest.raises(GoldspanError, match=r"unknown slice of repoeval@chunking-v1 'repo=zoo_animal'"):
         compare(lake, A, B, [], protocol_names=["repoeval@chunking-v1"], slice_name="repo=zoo_animal")
 
 
 def test_repositories_and_flips_add_up_to_the_comparison(lake_folder: Path) -> None:
     for one in compare(Lake(lake_folder), A, B, [parse_metric("precision@5")]):
-        assert sum(n for _, n, _, _ in one.repositories) == one.n
-        assert len(one.repositories) == one.n_repos
-        if one.average == "macro":
-            mean = sum(n * (b - a) for _, n, a, b in one.repositories) / one.n
-            assert one.delta == pytest.approx(mean) == sum(b - a for _, a, b in one.flips) / one.n
-        assert one.wins is not None
-        assert one.losses is not None
-        assert len(one.flips) == one.wins + one.losses
+        assert sum(n for _, n, _, _ in one["repositories"]) == one["n"]
+        assert len(one["repositories"]) == one["n_repos"]
+        if one["average"] == "macro":
+            mean = sum(n * (b - a) for _, n, a, b in one["repositories"]) / one["n"]
+            assert one["delta"] == pytest.approx(mean) == sum(b - a for _, a, b in one["flips"]) / one["n"]
+        assert one["wins"] is not None
+        assert one["losses"] is not None
+        assert len(one["flips"]) == one["wins"] + one["losses"]
     said = command("evaluate", "compare", A, B, "--flips", "--metric", "mrr", "--lake", lake_folder)
     assert "function-2k/" in said.out
 
@@ -200,10 +201,10 @@ def test_a_gate_by_verdict_goes_by_the_verdict(lake_folder: Path) -> None:
     (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
     gate = parse_gate("line_f1@8000 is worse")
     assert not gate.is_broken_by(one)
-    assert gate.is_broken_by(replace(one, verdict="worse"))
-    assert gate.is_undecided_by(replace(one, verdict="too few items"))
-    assert not gate.is_undecided_by(replace(one, verdict="cannot be separated"))
-    assert not parse_gate("ndcg@10 is worse").is_broken_by(replace(one, verdict="worse"))
+    assert gate.is_broken_by({**one, "verdict": "worse"})
+    assert gate.is_undecided_by({**one, "verdict": "too few items"})
+    assert not gate.is_undecided_by({**one, "verdict": "cannot be separated"})
+    assert not parse_gate("ndcg@10 is worse").is_broken_by({**one, "verdict": "worse"})
 
 
 def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path) -> None:
@@ -215,5 +216,5 @@ def test_a_gate_that_cannot_decide_is_exit_code_3_and_says_so(lake_folder: Path)
 
 def test_what_could_be_detected_is_said_of_the_pair_alone(lake_folder: Path) -> None:
     (one,) = compare(Lake(lake_folder), A, B, [], protocol_names=["repoeval@chunking-v1"])
-    printed = "\n".join(comparison([replace(one, smallest_detectable=0.175)], []))
+    printed = "\n".join(comparison([{**one, "smallest_detectable": 0.175}], []))
     assert "smallest detectable difference (testing this pair alone) 0.175" in printed
