@@ -1,15 +1,9 @@
 """What other items of the same repositories might have shown: the percentile bootstrap of a mean over items.
 
-Resamples are drawn as matrices of weights, a row per resample and a column per item, and a block of them times the
-values gives a block of means. All means over as many items share their resamples.
-
-Of many items a column is a value: how often it is drawn has the distribution of its items' weights added up, so the
-means have the same distribution, and 192,000 hits and misses take two columns. Where many items have many values,
-neighbouring ones share a column, as their mean: the interval keeps its middle, and its width to a ten-thousandth, where
-that of 10,000 resamples is known to a hundredth.
-
-Values are taken in whole steps, so small that sums of all stay whole numbers in a float: these come out the same to the
-last bit, in whatever order a matrix product adds them, on however many threads.
+Resamples are matrices of weights, a row per resample and a column per item, which times the values give the means. All
+means over as many items share them. Of many items a column is a value, drawn as often as its items together; where the
+values are many too, neighbouring ones share a column. Values are taken in whole steps, so small that sums stay whole
+numbers in a float: they are the same to the last bit, in whatever order they are added, on however many threads.
 """
 
 from __future__ import annotations
@@ -41,9 +35,7 @@ Counts = NDArray[np.int64]
 def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     """The 95 % intervals of means over items: `of`, item_low, item_high; none of a mean over a single item.
 
-    Args:
-        values: One row per distinct value of a mean: `of`, value, count.
-        of: The columns that tell means apart.
+    `values` has one row per distinct value of a mean: `of`, value, count.
     """
     means = (
         values.sort(*of, "value")

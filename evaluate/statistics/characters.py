@@ -21,11 +21,7 @@ def characters_of(
 ) -> pl.DataFrame:
     """Rows of table `characters`, of every run that has the primary metric in the slice that is shown first.
 
-    Args:
-        protocol: Under which they were scored.
-        rows: Their aggregates, as `with_places` gives them.
-        items: Rows of table `items`.
-        hits: Rows of table `hits`, all of a run in one frame.
+    `rows` are aggregates as `with_places` gives them; a frame of `hits` has all those of a run.
     """
     shown = rows.filter("is_primary", "is_headline").select("run_id", *_SLICE, "n_items")
     ks = sorted({k for metric, k in metrics_of(protocol) if metric.name == protocol.primary.metric})

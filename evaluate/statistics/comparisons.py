@@ -40,11 +40,7 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
 
     A run is ranked where it is complete, no baseline, and its mean is over all items that the metric applies to. The
     family is of those that are ranked by the primary metric in the headline slice.
-
-    Args:
-        protocol: Under which they were scored.
-        aggregates: Rows of that table, of one task and protocol.
-        systems: run_id, is_complete, is_baseline, is_expected.
+    `aggregates` are of one task and protocol, `systems` has run_id, is_complete, is_baseline and is_expected.
     """
     rows = aggregates.filter(pl.col("n") > 0).join(systems, on="run_id")
     shown = rows.filter("is_complete") if rows["is_complete"].any() else rows
@@ -61,12 +57,8 @@ def with_places(protocol: Protocol, aggregates: pl.DataFrame, systems: pl.DataFr
 def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
     """Every pair of runs that have the same metric over the same slice: rows of table `comparisons`.
 
-    The first of a pair is the one whose id sorts first, and the numbers are of the second against it.
-
-    Args:
-        protocol: Under which they were scored.
-        rows: Which, as :func:`with_places` gives them.
-        scores: Their scores.
+    The first of a pair is the one whose id sorts first, and the numbers are of the second against it; `rows` are as
+    :func:`with_places` gives them.
     """
     groups = rows.sort("run_id").group_by(*MEASURE, *SLICE).agg("run_id", *_FLAGS)
     groups = groups.filter(pl.col("run_id").list.len() > 1).sort(*MEASURE, *SLICE)
@@ -143,12 +135,7 @@ _FLAGS = ("in_family", "is_expected")
 
 
 def uncertainty(found: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Flags]:
-    """Of differences: the interval, the smallest that would be detected, and whether it surely is within a point.
-
-    Args:
-        found: The pairs.
-        bounds: The least and the greatest difference that there can be.
-    """
+    """Of differences: the interval within bounds, the smallest that is detected, and whether it is within a point."""
     at = {p: stdtrit(found.degrees, p) * found.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]
     return {
@@ -191,11 +178,8 @@ def verdict_of() -> pl.Expr:
 class ScoreMatrix:
     """The scores that some comparisons need, as matrices; items are numbered by repository, then by id.
 
-    Args:
-        protocol: Under which they were scored.
-        rows: run_id and what of it is compared: granularity, metric, k, slice, slice_value.
-        items: Rows of table `items`.
-        scores: Rows of table `scores` of these runs, so many in a frame as memory holds.
+    `rows` are run_id and what of it is compared: granularity, metric, k, slice, slice_value; a frame of `scores` has as
+    many runs' as memory holds.
     """
 
     def __init__(

@@ -26,12 +26,7 @@ _MOST_KEPT = 4_000_000
 
 
 def smallest_detectable(found: Differences, family: Flags) -> Floats:
-    """(pairs,) the difference that would be found in four of five cases; NaN outside the family, and where none would.
-
-    Args:
-        found: The pairs.
-        family: (pairs,) which of them are tested together.
-    """
+    """(pairs,) the difference that is found in four of five cases; NaN outside the family, and where none is."""
     least = np.full(len(found.delta), np.nan)
     pairs = np.flatnonzero(family)
     n_units = found.parts.shape[1]
@@ -64,13 +59,8 @@ def smallest_detectable(found: Differences, family: Flags) -> Floats:
 def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
     """What a pair's studentised difference has to pass to be found, between 0 and 1.
 
-    Stepping down, a pair is held against the maximum over the flips of the pairs that are no more extreme than it, and
-    is found only where all more extreme ones are.
-
-    Args:
-        studentised: The family's pairs, by what was observed of them, ascending.
-        observed: What that is.
-        n_units: How many units are flipped.
+    Stepping down, a pair is compared with the maximum over the flips of the pairs that are no more extreme than it, and
+    is found only where all more extreme ones are. The pairs are in ascending order of what was observed of them.
     """
     n_rows = max(1, _MOST_KEPT // len(observed))
     signs = next(flips(n_units, n_rows))[:n_rows]
@@ -91,10 +81,7 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
 def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
     """(draws,) the least added difference that the pair's own sign-flip test finds; infinite where it finds none.
 
-    Args:
-        flipped: (draws, units) the residuals of each draw.
-        drawn: (draws,) what they sum to.
-        share: (units,) by which the difference is added.
+    `flipped` are the residuals of each draw, (draws, units), `drawn` their sums; the difference is added by `share`.
     """
     held = share > 0
     flipped, share = flipped[:, held], share[held]

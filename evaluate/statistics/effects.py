@@ -11,12 +11,8 @@ explains something, and the one that explains all does not. Here each square is 
 repositories' effects, summed over all pairs of repositories by their weights: that has no such bias, and may come out
 below 0. Its interval is from leaving out one repository at a time, which are unequal (the delete-m jackknife of Busing,
 Meijer and Van Der Leeden 1999), with the degrees of freedom of a mean over the same repositories, cut to 0 and 1.
-
-How often it covers the truth in 600 simulated data sets of four chunkers and four retrievers over repositories like
-RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some), in per cent: 92 to 100 whether the chunker alone
-varies, the retriever, their interaction, or all, and however much the repositories differ; with plain sums 44 to 99.
-Of the retriever over the chunker it leaves out 0 in at most 5 of a hundred where they are alike, and in 2 of a
-thousand where nothing has an effect.
+It covers the truth in 92 to 100 % of 600 simulated data sets of four chunkers and four retrievers over repositories
+like RepoEval's (`tests/evaluate/statistics/test_effects.py` draws some); with plain sums in 44 to 99 %.
 """
 
 from __future__ import annotations
@@ -44,10 +40,7 @@ _FEWEST = 3
 def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> pl.DataFrame:
     """Rows of table `effects`, without `task`: of the ranked runs' primary metric in the slice that is shown first.
 
-    Args:
-        protocol: Under which they were scored.
-        rows: Their aggregates, as `with_places` gives them, with chunker and retriever.
-        scores: Their scores.
+    `rows` are aggregates as `with_places` gives them, with chunker and retriever.
     """
     nothing = pl.DataFrame(schema=table("effects").columns).drop("task")
     is_known = pl.col("chunker").is_not_null() & pl.col("retriever").is_not_null()
@@ -84,10 +77,7 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
 
 
 def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[str]]:
-    """The chunkers and the retrievers of the largest complete grid of some systems, at least two of each; else none.
-
-    Of several it is that with most chunkers, of those again the first by name.
-    """
+    """The chunkers and the retrievers of the largest complete grid of some systems, at least two of each; else none."""
     of_chunker: dict[str, frozenset[str]] = {}
     for chunker, retriever in sorted(cells):
         of_chunker[chunker] = of_chunker.get(chunker, frozenset()) | {retriever}
@@ -107,12 +97,8 @@ def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats
     """The runs' numbers within each unit, (runs, units), the share of all that it is, and its items.
 
     The number of a run is the mean of these by the shares. Of ratios of sums all runs are given the mean denominator,
-    which is their own wherever it is a size of the gold; the last are the units that have any.
-
-    Args:
-        values: The runs' values.
-        unit: (items,) the number of each item's unit, ascending from 0; a unit lies within one repository.
-        average: `macro`, `micro` or `by_repo`.
+    which is their own wherever it is a size of the gold; the last are the units that have any. `unit` is the number of
+    each item's unit, ascending from 0; a unit lies within one repository.
     """
     # An item that some run has no value for cannot be scored, or the metric says nothing of it.
     kept = ~np.isnan(values.value).any(axis=0)

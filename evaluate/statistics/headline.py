@@ -12,12 +12,7 @@ WHOLE = ("all", "all")
 
 
 def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
-    """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset.
-
-    Args:
-        protocol: Whose headline.
-        aggregates: The rows of table `aggregates` that are to be shown.
-    """
+    """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset."""
     known = set(aggregates.select("slice", "slice_value").unique().collect().iter_rows())
     order = [protocol.headline or WHOLE, WHOLE, *sorted(one for one in known if one[0] == "subset")]
     return next((one for one in order if one in known), order[0])
@@ -33,11 +28,7 @@ def average_of(protocol: Protocol, metric: Metric) -> Aggregate:
 
 
 def slice_of(protocol: Protocol, aggregates: pl.LazyFrame, name: str) -> tuple[str, str]:
-    """The slice that is named as `column=value`, or the one that the protocol shows first.
-
-    Raises:
-        GoldspanError: The rows have no such slice.
-    """
+    """The slice that is named as `column=value`, or the one that the protocol shows first."""
     if not name:
         return headline_slice(protocol, aggregates)
     known = aggregates.select("slice", "slice_value").unique().sort("slice", "slice_value").collect().rows()

@@ -17,7 +17,6 @@ often it covers the truth is in `lake.catalog.interval_coverage`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -40,42 +39,13 @@ _CANCELLED = 1e-13
 """So too a sum of squared residuals below this part of the sum of squares."""
 
 
-def mean_interval(values: Sequence[float], bounds: tuple[float, float] = (0.0, 1.0)) -> tuple[float, float] | None:
-    """The 95 % interval of a mean over independent items, such as queries; none over fewer than two.
-
-    Within 0 and 1 it is Korn and Graubard's, else a t interval cut at the bounds.
-
-    Args:
-        values: One per item.
-        bounds: The least and the greatest value that there can be.
-    """
-    n = len(values)
-    if n < 2:
-        return None
-    mean = math.fsum(values) / n
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1) / n
-    if bounds == (0.0, 1.0):
-        low, high = korn_graubard(*(np.array([float(of)]) for of in (mean, variance, n - 1, n, n)))
-        return low.item(), high.item()
-    half = stdtrit(n - 1, _UPPER).item() * variance**0.5
-    return max(mean - half, bounds[0]), min(mean + half, bounds[1])
-
-
 def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_units: Floats) -> tuple[Floats, Floats]:
     """The ends of 95 % intervals of means of values within 0 and 1: Clopper and Pearson's on an effective sample size.
 
     That is the size of a simple random sample with the mean's variance, less what is lost because the variance is known
-    from few parts only, and at most as many items as there are. With no variance at all nothing is known of how alike
-    the items of a unit are: it is the number of units. See Korn and Graubard, "Confidence intervals for proportions
-    with small expected number of positive counts estimated from survey data", Survey Methodology 24, 1998. Ends are
-    rounded, so that another machine's last bit changes no number.
-
-    Args:
-        mean: The means.
-        variance: The variance of each.
-        degrees: The degrees of freedom of that.
-        n: Over how many items each is.
-        n_units: Over how many units that are independent of each other.
+    from few parts only, and at most as many items as there are; with no variance at all, the number of units. See Korn
+    and Graubard, "Confidence intervals for proportions with small expected number of positive counts estimated from
+    survey data", Survey Methodology 24, 1998. Ends are rounded, so that another machine's last bit changes no number.
     """
     at_most = mean * (1 - mean)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -90,8 +60,7 @@ def korn_graubard(mean: Floats, variance: Floats, degrees: Floats, n: Floats, n_
 def intervals(estimates: pl.DataFrame) -> pl.DataFrame:
     """The 95 % intervals of some estimates, in their order: low, high; null where an estimate is out of its bounds.
 
-    Args:
-        estimates: mean, variance, degrees, n, n_units, as `korn_graubard` has them; lowest and highest: the bounds.
+    An estimate has mean, variance, degrees, n, n_units, as `korn_graubard` has them; lowest and highest: the bounds.
     """
     names = ("mean", "variance", "degrees", "n", "n_units", "lowest", "highest")
     of = [estimates[name].cast(pl.Float64).to_numpy() for name in names]
@@ -108,12 +77,8 @@ def intervals(estimates: pl.DataFrame) -> pl.DataFrame:
 def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """Quotients of two sums whose units are repositories: `of`, mean, variance, degrees.
 
-    Left out are quotients of one repository, of nothing, and of parts below 0, which published sizes of reversed ranges
-    may give.
-
-    Args:
-        quotients: One row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`.
-        of: The columns that tell quotients apart.
+    `quotients` has one row per repository and quotient: `of`, numerator and denominator in steps of `lake.exact`. Those
+    of one repository, of nothing, and of parts below 0 (published sizes of reversed ranges may give such) are left out.
     """
     below = pl.col("denominator")
     total = from_steps(below.sum())
@@ -145,10 +110,8 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
 def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     """Quotients of two sums whose units are items: `of`, mean, variance, degrees; none of a single item or of nothing.
 
-    Args:
-        quotients: One row per part of the items and quotient: `of`, numerator and denominator, and the sums of their
-            items' squares and products: above_above, above_below, below_below; all in steps of `lake.exact`.
-        of: The columns that tell quotients apart.
+    `quotients` has one row per part of the items and quotient: `of`, numerator and denominator, and the sums of their
+    items' squares and products: above_above, above_below, below_below; all in steps of `lake.exact`.
     """
     names = ("numerator", "denominator", "above_above", "above_below", "below_below")
     mean, total = pl.col("numerator") / pl.col("denominator"), pl.col("denominator")

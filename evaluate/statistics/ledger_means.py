@@ -15,10 +15,7 @@ _N_GOLD = pl.col("n_gold")
 def ledger_means(ledger: pl.LazyFrame, items: pl.LazyFrame, slices: pl.DataFrame) -> pl.LazyFrame:
     """Rows of table `ledger_means`: by class its macro (mean of the items' shares) and micro (share of all gold).
 
-    Args:
-        ledger: Rows of table `ledger`.
-        items: The items, with the columns that slices name.
-        slices: run_id, slice, slice_value: those that each run's scores are pooled over.
+    `slices` has run_id, slice, slice_value: those that each run's scores are pooled over.
     """
     key = ["run_id", "protocol", "slice", "slice_value"]
     # One slice at a time: in each an item counts once more. The whole is among them also where nothing has a score.

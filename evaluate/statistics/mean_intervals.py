@@ -25,9 +25,8 @@ def bounds_of(measures: pl.LazyFrame) -> pl.LazyFrame:
 def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame]:
     """The intervals of the three averages, each with the columns that are named after it.
 
-    Args:
-        by_repo: The sums of each repository of a measure and value of a slice, and `repo_mean`.
-        means: measure, slice, slice_value, unit, n, n_repos, lowest, highest.
+    `by_repo` has the sums of each repository of a measure and value of a slice, and `repo_mean`; `means` has measure,
+    slice, slice_value, unit, n, n_repos, lowest, highest.
     """
     by_repo = by_repo.join(means.select(*_OF, "unit"), on=_OF)
     n, value, zero = pl.col("n"), pl.col("value"), pl.lit(0.0)

@@ -87,21 +87,8 @@ def aggregate(
 ) -> pl.LazyFrame:
     """Scores over slices of the items: the rows of table `aggregates`, sorted by its key.
 
-    - macro: mean over items; a null value is not applicable and left out.
-    - micro: sum of numerators over sum of denominators, where that is 0 what `of_nothing` says; null for a metric that
-      keeps none or that has no value at any item.
-    - by_repo: mean of the repositories' macro means.
-    - low, high, and the same of micro and by_repo: the mean's 95 % interval within the metric's bounds, see
-      `intervals`; null over a single item.
-    - unit: what the interval is over: the repository, or the item where fewer than FEWEST_REPOS have a value.
-    - item_low, item_high: that of macro over other items of these repositories, see `bootstrap`; null where the slice
-      is not resampled.
-    - n: the items with a value, which the means are over; n_items: all that have a row; n_repos: the repositories with
-      a value.
-    - n_failed: items that the run did not answer, or that the protocol gives no value of any metric; where a protocol
-      scores them 0, they count in n.
-    - n_not_applicable: items without a value that did not fail. What n_items has beyond it and n failed and was left
-      out of the means.
+    A metric's micro is null where it keeps no sums or has no value at any item; item_low and item_high are null where
+    the slice is not resampled.
 
     Args:
         scores: Rows of table `scores`, of any number of runs and protocols.
@@ -169,11 +156,8 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
 def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.DataFrame:
     """The numbers of every measure and value of a slice.
 
-    Args:
-        cells: measure, kind, and sums over the items of each kind.
-        held: kind, repo, slice, slice_value: the kinds of items that each value of a slice holds.
-        bounds: measure, lowest, highest.
-        over_items: The unit is the item whatever there is.
+    `cells` has measure, kind, and sums over the items of each kind; `held` the kinds that each value of a slice holds:
+    kind, repo, slice, slice_value; `bounds` measure, lowest, highest.
     """
     groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")

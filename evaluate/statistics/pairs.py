@@ -93,15 +93,7 @@ def all_pairs(n: int) -> tuple[Integers, Integers]:
 def differences(
     values: Values, a: Integers, b: Integers, average: Aggregate, *, over_items: bool = False
 ) -> Differences:
-    """How far the runs b lie above the runs a, a pair each, averaged as the metric is.
-
-    Args:
-        values: The runs' values.
-        a: (pairs,) the first run of each pair.
-        b: (pairs,) the second.
-        average: `macro`, `micro` or `by_repo`.
-        over_items: The unit is the item, not the repository.
-    """
+    """How far the runs b lie above the runs a, a pair each, averaged as the metric is, over repositories or items."""
     has = ~np.isnan(values.value)
     kinds, kind = np.unique(has, axis=0, return_inverse=True)
     n_units = len(values.repo) if over_items else int(values.repo[-1]) + 1 if len(values.repo) else 0
@@ -153,14 +145,9 @@ def _add(
 
 
 def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Standard errors and degrees of freedom of differences, corrected for few and unequal units.
+    """Standard errors and degrees of freedom of differences, with Bell and McCaffrey's correction as for one system.
 
-    As `evaluate.statistics.intervals` has it for one system: Bell and McCaffrey's correction, by what share of the data
-    each unit is.
-
-    Args:
-        residuals: (pairs, units) how far each unit lies from the pair's own difference; sums to 0.
-        share: (pairs or 1, units); sums to 1.
+    `residuals` (pairs, units) sum to 0, the units' shares of the data (pairs or 1, units) to 1.
     """
     several = share.max(axis=1, keepdims=True) < _ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
@@ -195,11 +182,7 @@ def flip_tests(found: Differences, family: Flags) -> tuple[Floats, Floats]:
 
     Were two systems alike, a unit's part could as well have the other sign. p is how often flips give a
     difference as large. Adjusted it is by Westfall and Young's step-down maximum over the same flips, of the difference
-    over its standard error, so that it is of one scale in all pairs, and no less than p.
-
-    Args:
-        found: The pairs.
-        family: (pairs,) which of them are tested together; the others' adjusted p is NaN.
+    over its standard error, so that it is of one scale in all pairs, and no less than p; NaN outside the family.
     """
     n_pairs, n_repos = found.parts.shape
     # Of length 1, so that what is a tie is of one size in all pairs.
@@ -256,12 +239,7 @@ class Studentised:
     def height(self, signs: Floats, residuals: Floats, share: Floats, bar: float, size: Floats) -> Floats:
         """(flips, pairs) how large a difference is whose statistic is at a bar, where the residuals have other signs.
 
-        Args:
-            signs: (flips, units).
-            residuals: (pairs, units) how far each unit's part lies from its share of the difference.
-            share: (pairs, units).
-            bar: Between 0 and 1.
-            size: (flips, pairs) by what factor the residuals are larger.
+        The residuals, (pairs, units), are larger by `size`, (flips, pairs).
         """
         rest = np.maximum(1 - share, 1 - _ALL_BUT_NOTHING)
         total = signs @ residuals.T

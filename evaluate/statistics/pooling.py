@@ -72,11 +72,7 @@ def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds
     """The aggregates with `share_of_oracle`: macro over the oracle's macro.
 
     Null for a run without an oracle, where the oracle's is 0 or null, and for metrics that the oracle does not bound.
-
-    Args:
-        aggregates: Rows of table `aggregates` of one protocol.
-        oracles: Those of the oracles under the same protocol.
-        bounds: Run → the oracle over the same chunks.
+    `bounds` is run → the oracle over the same chunks.
     """
     bounded = [
         one.name

@@ -26,11 +26,6 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
     - rank_low: 1 and how many are better by the verdict; rank_high: how many there are, less those that are worse.
     - tie_group: the best system not yet in a group opens one, and all that are not yet in one and cannot be told from
       it are its members; a group may have gaps, where a system between two of it is told from the best.
-
-    Args:
-        protocol: Under which they were scored.
-        rows: Aggregates, as `with_places` gives them.
-        comparisons: Rows of that table.
     """
     metric = metric_named(protocol.primary.metric)
     ranked = rows.filter("is_primary", "is_ranked").with_columns(

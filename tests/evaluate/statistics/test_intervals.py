@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import linalg, stats
 
-from evaluate.statistics.intervals import korn_graubard, mean_interval
+from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
 from evaluate.statistics.pooling import slices_of
 from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
@@ -182,25 +182,6 @@ def test_of_a_simple_random_sample_of_hits_it_is_clopper_and_pearsons(n_hits: in
     share, n = np.array([n_hits / 20]), np.array([20.0])
     ends = [end.item() for end in korn_graubard(share, share * (1 - share) / 20, n - 1, n, n)]
     assert ends == pytest.approx(tuple(stats.binomtest(n_hits, 20).proportion_ci()), abs=1e-9)
-
-
-@pytest.mark.parametrize("values", [[0.0] * 9, [1.0] * 9, [0.5] * 9, [0.0, 1.0], [0.0] * 40 + [0.01]])
-def test_the_interval_of_a_mean_over_queries_stays_within_0_and_1_and_has_a_width(values: list[float]) -> None:
-    ends = mean_interval(values)
-    assert ends is not None
-    assert 0 <= ends[0] <= np.mean(values) <= ends[1] <= 1
-    assert ends[1] - ends[0] > 0.05
-
-
-def test_the_interval_of_counts_over_queries_is_t_cut_at_the_least_there_can_be() -> None:
-    values = [1.0, 1.0, 2.0, 40.0]
-    plain = stats.t.interval(0.95, 3, np.mean(values), stats.sem(values))
-    assert plain[0] < 1
-    assert mean_interval(values, (1.0, np.inf)) == pytest.approx((1.0, plain[1]), abs=1e-9)
-
-
-def test_a_mean_over_a_single_query_has_no_interval() -> None:
-    assert mean_interval([0.5]) is None
 
 
 @pytest.mark.parametrize("kind", KINDS)
