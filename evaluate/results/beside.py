@@ -26,20 +26,13 @@ RULE = (
 
 
 def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
-    """A task's runs in the slice that a protocol shows first, best first, with what they cost; None where none has any.
-
-    Args:
-        lake: Where the numbers are.
-        task: Whose runs.
-        protocol: Under which they were scored.
-        systems: Names, globs allowed; all without any.
-    """
+    """A task's runs in the slice that a protocol shows first, best first, with what they cost; None without any."""
     metric, k = primary_of(protocol)
-    found = slice_rows(lake, task, protocol)
-    if found is None:
+    aggregates = slice_rows(lake, task, protocol)
+    if aggregates is None:
         return None
-    slice_, value = found.select("slice", "slice_value").row(0)
-    numbers = found.filter(metric=metric.name).with_columns(value=pl.col(average_of(protocol, metric)))
+    slice_, value = aggregates.select("slice", "slice_value").row(0)
+    numbers = aggregates.filter(metric=metric.name).with_columns(value=pl.col(average_of(protocol, metric)))
     ordered = over_all_items_first(numbers, "value", metric).lazy()
     known = lake.scan("characters", protocol=protocol.name).filter(slice=slice_, slice_value=value)
     costs = run_costs(lake).drop("benchmark")
@@ -70,7 +63,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
         f"{protocol.name}, {slice_} {value}: cost",
         ["system", called(metric, k), "read", "returned", "index s", "index MB", "p50 ms", "p95 ms", "frontier"],
         cells,
-        [RULE.format(metric=metric.name), *(f"measured on {one}" for one in hardware)],
+        [RULE.format(metric=metric.name), *(f"measured on {name}" for name in hardware)],
     )
 
 
@@ -93,17 +86,17 @@ def _scaled(value: float | None, scale: float = 1.0) -> str:
 def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | None:
     """The grid of a task's systems with its margins, and the answer; None where there is no grid."""
     rows = lake.scan("effects", benchmark=task.benchmark, protocol=protocol.name).filter(task=task.name, repo="")
-    found = rows.collect()
-    if found.is_empty():
+    effects = rows.collect()
+    if effects.is_empty():
         return None
     by_level = {
         (row["chunker"], row["retriever"]): row
-        for row in found.filter(pl.col("mean").is_not_null()).sort("chunker", "retriever").iter_rows(named=True)
+        for row in effects.filter(pl.col("mean").is_not_null()).sort("chunker", "retriever").iter_rows(named=True)
     }
-    factors = found.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high")
+    factors = effects.filter(pl.col("mean").is_null()).select("factor", "share", "low", "high")
     shares = {factor: (share, low, high) for factor, share, low, high in factors.iter_rows()}
     chunkers, retrievers = (
-        [name for name in found[column].unique().sort() if name] for column in ("chunker", "retriever")
+        [name for name in effects[column].unique().sort() if name] for column in ("chunker", "retriever")
     )
     whole = by_level["", ""]
     n_items, n_repos, left_out = whole["n_items"], whole["n_repos"], whole["left_out"]
@@ -114,10 +107,13 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
     name = called(*primary_of(protocol))
     over = f"{counted(n_items, 'item')}, {counted(n_repos, 'repository')}"
     where = f"{whole['slice']} {whole['slice_value']}"
-    means = {one: [number_of(by_level[one, other]["mean"]) for other in ["", *retrievers]] for one in [*chunkers, ""]}
-    lines = [[one, *means[one], *_interval(by_level[one, ""])] for one in chunkers]
+    means = {
+        chunker: [number_of(by_level[chunker, retriever]["mean"]) for retriever in ["", *retrievers]]
+        for chunker in [*chunkers, ""]
+    }
+    lines = [[chunker, *means[chunker], *_interval(by_level[chunker, ""])] for chunker in chunkers]
     lines += [["mean", *means[""], "", "", ""]]
-    margins = zip(*(_interval(by_level["", other]) for other in retrievers), strict=True)
+    margins = zip(*(_interval(by_level["", retriever]) for retriever in retrievers), strict=True)
     lines += [[head, "", *cells, "", "", ""] for head, cells in zip(_ENDS, margins, strict=True)]
     return PrintedTable(
         f"{protocol.name} of {task.name}, {where}: {name} by chunker and retriever; {over}",
@@ -129,8 +125,10 @@ def effects_table(lake: Lake, task: Task, protocol: Protocol) -> PrintedTable | 
 
 def why_no_grid(lake: Lake, boards: Sequence[tuple[Task, Protocol]]) -> tuple[str, str]:
     """Why none of some boards has a grid of chunkers and retrievers, and what to do about it."""
-    found = {task.name: slice_rows(lake, task, protocol) for task, protocol in boards}
-    scored = [rows.filter("is_whole", ~pl.col("is_baseline"))["run_id"] for rows in found.values() if rows is not None]
+    by_task = {task.name: slice_rows(lake, task, protocol) for task, protocol in boards}
+    scored = [
+        rows.filter("is_whole", ~pl.col("is_baseline"))["run_id"] for rows in by_task.values() if rows is not None
+    ]
     known = lake.scan("runs").filter(pl.col("run_id").is_in(pl.concat(scored).implode() if scored else []))
     runs = known.filter(pl.col("chunker").is_not_null()).select("task", "chunker", "retriever").unique().collect()
     again = "First: make evaluate"

@@ -29,27 +29,19 @@ MISSING = "–"
 def shown(lake: Lake, benchmarks: Sequence[str]) -> list[tuple[Task, Protocol]]:
     """What tables there are of some benchmarks."""
     tasks = [task for name in benchmarks for task in tasks_of(lake, name)]
-    return [(task, one) for task in tasks for one in protocols_of(task) if not one.parity_only]
+    return [(task, protocol) for task in tasks for protocol in protocols_of(task) if not protocol.parity_only]
 
 
 def check_metrics(lake: Lake, benchmarks: Sequence[str], requested: Requested) -> None:
-    """See that every metric that is asked for can be had in some table of some benchmarks.
-
-    Raises:
-        GoldspanError: One can be had in none.
-    """
+    """See that every metric that is asked for can be had in some table of some benchmarks."""
     answered = set(lake.scan("runs").select("task").unique().collect()["task"]) if requested else set()
     # Nothing here answers a task whose runs are all imported, and where there is none there will be no table.
-    tables = [one for one in shown(lake, benchmarks) if not one[0].imported_only or one[0].name in answered]
+    tables = [table for table in shown(lake, benchmarks) if not table[0].imported_only or table[0].name in answered]
     check_measured(requested, tables, listed(benchmarks))
 
 
 def check_measured(requested: Requested, tables: Sequence[tuple[Task, Protocol]], of: str) -> None:
-    """See that every metric that is asked for can be had of the runs of some task under its protocol.
-
-    Raises:
-        GoldspanError: One can be had of none.
-    """
+    """See that every metric that is asked for can be had of the runs of some task under its protocol."""
     for metric, k in requested:
         reasons = [why_not(task, protocol, metric, k) for task, protocol in tables]
         if reasons and all(reasons):
@@ -74,18 +66,8 @@ def slice_rows(
     """What the boards of a task read: its runs' rows of table `aggregates` over one slice; None without any.
 
     Beside the table's own columns there are system, retriever, status, is_baseline, is_whole (it was asked all items)
-    and of_items, how many items the run has that was asked the most.
-
-    Args:
-        lake: Where the numbers are.
-        task: Whose runs.
-        protocol: Under which they were scored.
-        slice_name: Over which items, as `level=function`; the slice that the protocol shows first without it.
-        beside: Metrics and cut-offs that the protocol does not declare: they are worked out.
-        systems: Names, globs allowed; all without any.
-
-    Raises:
-        GoldspanError: The protocol's runs were not scored over that slice.
+    and of_items, how many items the run has that was asked the most. The slice is `level=function`, without it the one
+    that the protocol shows first; metrics `beside` those that it declares are worked out; systems may be globs.
     """
     is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
     is_baseline = pl.col("retriever").is_in(_baselines()).fill_null(value=False)
@@ -97,8 +79,8 @@ def slice_rows(
         return None
     slice_, value = slice_of(protocol, aggregates, slice_name)
     if beside:
-        found = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
-        aggregates = pl.concat([aggregates, found.lazy()], how="diagonal")
+        exploratory = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
+        aggregates = pl.concat([aggregates, exploratory.lazy()], how="diagonal")
     rows = aggregates.filter(slice=slice_, slice_value=value).join(runs, on="run_id").collect()
     rows = rows.with_columns(of_items=pl.col("n_items").max())
     if systems:
@@ -117,16 +99,10 @@ def best_first(lake: Lake, protocol: Protocol, rows: pl.DataFrame, columns: Requ
     key += ["n_items", "of_items"]
     low, high = interval_of(average_of(protocol, columns[0][0]))
     table = rows.select(key).unique()
-    first = [
-        pl.col("n"),
-        pl.col("n_not_applicable"),
-        pl.col(low).alias("low"),
-        pl.col(high).alias("high"),
-        pl.col("unit"),
-    ]
-    for place, (one, cut_off) in enumerate(columns):
-        number = pl.col(average_of(protocol, one)).alias(str(place) if place else "number")
-        mine = rows.filter(metric=one.name, k=cut_off).select(*key, number, *([] if place else first))
+    first: list[str | pl.Expr] = ["n", "n_not_applicable", pl.col(low).alias("low"), pl.col(high).alias("high"), "unit"]
+    for position, (metric, k) in enumerate(columns):
+        number = pl.col(average_of(protocol, metric)).alias(str(position) if position else "number")
+        mine = rows.filter(metric=metric.name, k=k).select(*key, number, *([] if position else first))
         table = table.join(mine, on=key, how="left", nulls_equal=True)
     of_slice = {name: rows[name][0] for name in ("slice", "slice_value")}
     ranks = lake.scan("ranks", protocol=protocol.name).filter(**of_slice)
@@ -160,22 +136,13 @@ def board(
 ) -> PrintedTable | None:
     """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
 
-    Args:
-        lake: Where the numbers are.
-        task: Whose runs.
-        protocol: Under which they were scored.
-        requested: The metrics and cut-offs; none for the primary, recall and reciprocal rank.
-        slice_name: Over which items, as `level=function`; the slice that the protocol shows first without it.
-        systems: Names, globs allowed; all without any.
-        top: How many systems at most, baselines not counted.
-
-    Raises:
-        GoldspanError: The protocol's runs were not scored over that slice.
+    Without requested metrics they are the primary, recall and reciprocal rank. `top` does not count baselines.
     """
     declared = metrics_of(protocol)
-    columns = list(dict.fromkeys(requested or [primary_of(protocol), *(one for one in _USUAL if one in declared)]))
-    reasons = {one: why_not(task, protocol, *one) for one in columns}
-    beside = [one for one in columns if not reasons[one] and one not in declared]
+    usual = [primary_of(protocol), *(column for column in _USUAL if column in declared)]
+    columns = list(dict.fromkeys(requested or usual))
+    reasons = {column: why_not(task, protocol, *column) for column in columns}
+    beside = [column for column in columns if not reasons[column] and column not in declared]
     rows = slice_rows(lake, task, protocol, slice_name, beside, systems)
     if rows is None:
         return None
@@ -185,11 +152,11 @@ def board(
     numbers = table.select("retriever", "is_baseline", "number").iter_rows()
     notes = unbeaten_baselines(task.rules, numbers, lower_is_better=columns[0][0].direction == "lower")
     notes += [reason for reason in reasons.values() if reason]
-    notes += [f"{called(*one)} is exploratory: {protocol.name} does not declare it" for one in beside]
+    notes += [f"{called(*column)} is exploratory: {protocol.name} does not declare it" for column in beside]
     notes += [ITEM_INTERVALS] if is_of_items(table) else []
     label, (slice_, value) = edition(lake, task.benchmark).label, table.select("slice", "slice_value").row(0)
     of = f" of {task.name}" if len(protocol.tasks) > 1 else ""
-    names = [called(*one) for one in columns]
+    names = [called(*column) for column in columns]
     shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
     # Ranks are by the primary metric: beside another they would rank an order that is not there.
     is_ranked = columns[0] == primary_of(protocol)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import fnmatch
 import json as jsonlib
 from collections.abc import Sequence
 from contextlib import nullcontext
-from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Annotated
 
@@ -57,19 +57,19 @@ def table_of_systems(
 ) -> None:
     """The boards: every system with rank, interval and items. Tab-separated where it is no terminal that reads them."""
     store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
-    asked, which = _boards(store, benchmarks, protocol)
+    chosen, which = _boards(store, benchmarks, protocol)
     with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
-        check_metrics(store, asked, requested)
+        check_metrics(store, chosen, requested)
         names = split_names(systems)
         known = store.scan("runs").select("system").unique().collect()["system"].to_list()
         for name in names if known else ():
-            if not any(fnmatchcase(one, name) for one in known):
+            if not fnmatch.filter(known, name):
                 raise unknown_name(name, "system", known)
-        boards = [board(store, *one, requested, slice_name=slice_, systems=names, top=top) for one in which]
+        boards = [board(store, *pair, requested, slice_name=slice_, systems=names, top=top) for pair in which]
     if not any(boards):
         message = "no run in the lake is on such a board"
         raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
-    beside = [cost_table(store, *one, names) for one in which] if costs else []
+    beside = [cost_table(store, *pair, names) for pair in which] if costs else []
     print_tables(filter(None, [*boards, *beside]))
 
 
@@ -83,7 +83,7 @@ def effects_of_choices(
     store = Lake(lake)
     _, which = _boards(store, benchmarks, protocol)
     with store.naming_damage():
-        tables = [effects_table(store, *one) for one in which]
+        tables = [effects_table(store, *pair) for pair in which]
     if not any(tables):
         message, hint = why_no_grid(store, which)
         raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.MISSING)
@@ -94,11 +94,11 @@ def _boards(
     lake: Lake, benchmarks: Sequence[str] | None, protocol: str
 ) -> tuple[list[str], list[tuple[Task, Protocol]]]:
     """Some benchmarks or all of the lake, and their boards under some protocols or under all."""
-    asked, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
-    for name in asked:
+    chosen, wanted = split_names(benchmarks) or [part.name for part in lake.parts("benchmarks")], split_names(protocol)
+    for name in chosen:
         check_benchmark(lake, name)
     names = {protocol.name for name in wanted for protocol in protocols_called(lake, name)}
-    return asked, [one for one in shown(lake, asked) if not wanted or one[1].name in names]
+    return chosen, [pair for pair in shown(lake, chosen) if not wanted or pair[1].name in names]
 
 
 @commands.command("compare")
@@ -159,8 +159,8 @@ def reproduce(
 
     store = Lake(lake)
     with store.naming_damage():
-        found = repro.provenance(store, run_id)
-    print(jsonlib.dumps(vars(found), indent=2) if json else "\n".join(map(escaped, repro.lines(found))))
+        provenance = repro.provenance(store, run_id)
+    print(jsonlib.dumps(provenance, indent=2) if json else "\n".join(map(escaped, repro.lines(provenance))))
 
 
 @commands.command("score")

@@ -53,27 +53,20 @@ def explored(
 ) -> pl.DataFrame:
     """Scores by metrics that a protocol does not declare, of every item that a run was scored on under it.
 
-    Args:
-        lake: Where the rankings are; the caller holds its lock, as similarities may be stored that were not there.
-        task: Whose runs.
-        protocol: Whose rules, but for the metrics.
-        requested: The metrics and cut-offs, each one that :func:`why_not` has nothing against.
-        run_ids: Which runs; None for all that were scored under the protocol.
-
-    Returns:
-        Rows of table `scores`, its protocol's hash left empty.
+    The rows of table `scores` have no protocol's hash. The metrics are such as :func:`why_not` has nothing against; the
+    caller holds the lake's lock, as similarities may be stored that were not there.
     """
     rules = _with_metrics(protocol, requested)
     folders = {"benchmark": task.benchmark, "protocol": protocol.name}
-    stored = [one for one in lake.parts("scores", **folders) if run_ids is None or one.folders["run_id"] in run_ids]
+    stored = [part for part in lake.parts("scores", **folders) if run_ids is None or part.folders["run_id"] in run_ids]
     scored = lake.scan_parts(stored, "scores").select("run_id", "item_id").unique()
     frames = [pl.DataFrame(schema=_COLUMNS)]
-    for selection, runs in _runs(lake, task, {one.folders["run_id"] for one in stored}):
-        for asked in selected_parts(lake, task, selection):
-            frames += _scores(asked, rules, runs)
+    for selection, runs in _runs(lake, task, {part.folders["run_id"] for part in stored}):
+        for part in selected_parts(lake, task, selection):
+            frames += _scores(part, rules, runs)
     sealed = {"protocol": pl.lit(protocol.name), "protocol_hash": pl.lit("")}
-    found = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")
-    return found.with_columns(**sealed).select(*table("scores").columns).collect()
+    scores = pl.concat(frames).lazy().join(scored, on=["run_id", "item_id"], how="semi")
+    return scores.with_columns(**sealed).select(*table("scores").columns).collect()
 
 
 def aggregated(lake: Lake, task: Task, protocol: Protocol, scores: pl.DataFrame) -> pl.DataFrame:
@@ -96,13 +89,13 @@ _COLUMNS = {name: kind for name, kind in table("scores").columns.items() if not 
 
 def _with_metrics(protocol: Protocol, requested: Requested) -> Protocol:
     """The protocol's rules with other metrics."""
-    named = [(metric.name, k) for metric, k in requested]
+    names = [(metric.name, k) for metric, k in requested]
     metric, k = requested[0]
     return replace(
         protocol,
-        metrics=tuple((name, (k,)) for name, k in named),
+        metrics=tuple((name, (k,)) for name, k in names),
         primary=Primary(metric.name, k, metric.granularity, protocol.primary.aggregate),
-        applies=tuple(one for one in protocol.applies if one[:2] in named),
+        applies=tuple(rule for rule in protocol.applies if rule[:2] in names),
     )
 
 
@@ -120,14 +113,14 @@ def _runs(lake: Lake, task: Task, run_ids: Collection[str]) -> Iterator[tuple[Se
     yield from runs.items()
 
 
-def _scores(asked: ItemPart, rules: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
+def _scores(part: ItemPart, rules: Protocol, runs: Sequence[Run]) -> list[pl.DataFrame]:
     """The scores of some runs on a part of the items; lists of results where a run has such, contexts together."""
     requested, contexts = metrics_of(rules), rules.context is not None
-    of_contexts = [one for one in requested if contexts and one[0].shape not in _OF_RESULTS]
+    of_contexts = [pair for pair in requested if contexts and pair[0].shape not in _OF_RESULTS]
     wanted: dict[Protocol, Sequence[Run]] = {}
     if of_contexts:
         wanted[_with_metrics(rules, of_contexts)] = runs
-    if of_results := [one for one in requested if one not in of_contexts]:
+    if of_results := [pair for pair in requested if pair not in of_contexts]:
         ranked = replace(_with_metrics(rules, of_results), context=None)
         wanted[ranked] = [run for run in runs if not contexts or run.chunker is not None]
-    return [found.tables[-1].select(*_COLUMNS) for found in Partition(asked).scores(wanted)]
+    return [scored.tables[-1].select(*_COLUMNS) for scored in Partition(part).scores(wanted)]

@@ -39,11 +39,7 @@ Gold = dict[str, list[tuple[int, int]]]
 def item_lines(
     lake: Lake, item_id: str, *, benchmark: str = "", protocol: str = "", systems: Sequence[str] = ()
 ) -> Iterator[str]:
-    """What is printed of an item: the question, its gold, the score of every system, and the results of those named.
-
-    Raises:
-        GoldspanError: No item, protocol or system is called so, or an item of several benchmarks is.
-    """
+    """What is printed of an item: the question, its gold, the score of every system, and the results of those named."""
     item = _item(lake, item_id, benchmark)
     rules = _protocol(lake, item.benchmark, protocol)
     about = [*item[:4], *([item.commit[:12]] if item.commit else [])]
@@ -51,8 +47,8 @@ def item_lines(
     if not item.scorable:
         yield f"not scorable: {item.why_not}"
     tasks = [task for task in known_tasks(lake).values() if task.name in rules.tasks]
-    asked = lake.scan("queries", benchmark=item.benchmark, query=tasks[0].query).filter(item_id=item_id)
-    for text in asked.collect()["text"]:
+    queries = lake.scan("queries", benchmark=item.benchmark, query=tasks[0].query).filter(item_id=item_id)
+    for text in queries.collect()["text"]:
         yield "\nquestion"
         yield from (f"  {escaped(line)}" for line in text.splitlines())
     gold = _gold(lake, item, rules)

@@ -19,14 +19,7 @@ from lake.text import counted, listed
 
 
 class Published:
-    """Published tables: `scores.parquet` and, where they lie beside it, what else a report publishes.
-
-    Args:
-        path: A file of scores, or the folder that holds it.
-
-    Raises:
-        GoldspanError: It is a lake, there is no such file, or what it holds are no scores.
-    """
+    """Published tables: `scores.parquet` (or the folder that holds it), and what else a report publishes beside it."""
 
     def __init__(self, path: Path) -> None:
         if any((path / name).is_dir() for name in TABLES):
@@ -41,11 +34,11 @@ class Published:
             hint = "Name the scores.parquet that a report publishes, or the folder that holds it."
             raise GoldspanError(message, hint=hint, code=Exit.MISSING)
         try:
-            found = pl.scan_parquet(self._scores).collect_schema().names()
+            columns = pl.scan_parquet(self._scores).collect_schema().names()
         except (pl.exceptions.PolarsError, OSError) as error:
             message = f"--against {path}: no Parquet that can be read"
             raise GoldspanError(message, hint="Download or export it again.", code=Exit.INVALID) from error
-        if missing := [name for name in ("benchmark", "system", *table("scores").columns) if name not in found]:
+        if missing := [name for name in ("benchmark", "system", *table("scores").columns) if name not in columns]:
             message = f"--against {path}: no scores, as columns are missing: {listed(missing)}"
             hint = "A report publishes such a file, data/scores.parquet; `report export RUN --table scores` makes one."
             raise GoldspanError(message, hint=hint, code=Exit.INVALID)
@@ -76,9 +69,6 @@ def check_same_data(
     """See that what a published run scored is of the data and rules of a run here; sentences on what is not known.
 
     The scores, rows of that table, are first the published ones, then the lake's.
-
-    Raises:
-        GoldspanError: They are not; it says in what.
     """
     hashes, scored = ([one.select(name).unique().sort(name).collect() for one in scores] for name in _OF_SCORES)
     if not hashes[0].equals(hashes[1]):

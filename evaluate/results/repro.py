@@ -6,8 +6,8 @@ import json
 import platform
 import shlex
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 import polars as pl
 
@@ -24,29 +24,12 @@ FOLDER, FILE, VECTORS = "FOLDER", "FILE", "VECTORS"
 _DATA = ("items", "queries", "gold_spans")
 
 
-@dataclass(frozen=True)
-class Provenance:
-    """Where a run comes from: its row of table `runs`, the hash of each protocol that scored it, and the data."""
+def provenance(lake: Lake, run_id: str) -> dict[str, Any]:
+    """Where a run comes from, as `repro --json` prints it.
 
-    run: Mapping[str, object]
-    protocols: Mapping[str, str]
-    source: str
-    """What the benchmark was read from: a folder's name, or a publisher's with the revision."""
-    revision: str
-    label: str
-    data: str
-    """Over the items, queries and gold: equal on every machine for equal data and code."""
-    lake: str
-    """Over everything that the lake holds."""
-    commands: Sequence[Sequence[str]]
-    """What makes the run again, in order: arguments of `python -m`."""
-
-
-def provenance(lake: Lake, run_id: str) -> Provenance:
-    """Where a run comes from.
-
-    Raises:
-        GoldspanError: The lake holds no such run.
+    `run` is its row of table `runs`, `protocols` the hash of each that scored it. `data` is over the benchmark's items,
+    queries and gold, equal on every machine for equal data and code; `lake` is over everything that the lake holds.
+    `commands` make the run again, in order: arguments of `python -m`.
     """
     runs = {row["run_id"]: row for row in lake.read("runs").iter_rows(named=True)}
     run = lookup(run_id, "run", runs, code=Exit.MISSING)
@@ -55,26 +38,25 @@ def provenance(lake: Lake, run_id: str) -> Provenance:
     scores = lake.scan("scores", benchmark=benchmark, run_id=run_id)
     hashes = scores.select("protocol", "protocol_hash").unique().sort("protocol").collect()
     parts = [part for name in _DATA for part in lake.parts(name, benchmark=benchmark)]
-    return Provenance(
-        run=run,
-        protocols=dict(hashes.iter_rows()),
-        source=str(declared["source"]),
-        revision=str(declared["revision"]),
-        label=edition(lake, benchmark).label,
-        data=fingerprint([(part.place, part.fingerprint) for part in parts]),
-        lake=lake.state(*_DATA, "files", "blobs", "chunks", "runs", "hits", "scores", "aggregates"),
-        commands=_commands(lake, run, str(declared["source"])),
-    )
+    return {
+        "run": run,
+        "protocols": dict(hashes.iter_rows()),
+        "source": str(declared["source"]),
+        "revision": str(declared["revision"]),
+        "label": edition(lake, benchmark).label,
+        "data": fingerprint([(part.place, part.fingerprint) for part in parts]),
+        "lake": lake.state(*_DATA, "files", "blobs", "chunks", "runs", "hits", "scores", "aggregates"),
+        "commands": _commands(lake, run, str(declared["source"])),
+    }
 
 
-def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[str]]:
+def _commands(lake: Lake, run: Mapping[str, Any], source: str) -> list[list[str]]:
     benchmark = str(run["benchmark"])
     run_items = lake.scan("run_items", benchmark=benchmark, run_id=str(run["run_id"]))
     items = lake.scan("items", benchmark=benchmark).join(run_items, on="item_id", how="semi")
     subsets = items.select(pl.col("subset").unique().sort()).collect()["subset"].to_list()
     is_imported = run["origin"] == "imported"
-    where = [f"{one['column']}={one['value']}" for one in run["selection"] or ()]  # type: ignore[attr-defined] # a row's values have no types
-    selected = ",".join(where)
+    selected = ",".join(f"{picked['column']}={picked['value']}" for picked in run["selection"] or ())
     of_ingest = {
         "--source": source if source in {"sample", "hub"} else FOLDER,
         "--subsets": ",".join(subsets),
@@ -83,11 +65,10 @@ def _commands(lake: Lake, run: Mapping[str, object], source: str) -> list[list[s
     }
     made = [["ingest", benchmark, *_options(of_ingest)]]
     if is_imported:
-        named = {"--benchmark": benchmark, **{f"--{name}": run[name] for name in ("system", "task", "chunker")}}
-        asked = (
-            {"--search": run["file"], "--items": selected, "--limit": run["limit"]} if run["format"] in PROGRAMS else {}
-        )
-        made.append(["ingest", "run", *([] if asked else [FILE]), *_options(named | asked)])
+        options = {"--benchmark": benchmark, **{f"--{name}": run[name] for name in ("system", "task", "chunker")}}
+        if is_program := run["format"] in PROGRAMS:
+            options |= {"--search": run["file"], "--items": selected, "--limit": run["limit"]}
+        made.append(["ingest", "run", *([] if is_program else [FILE]), *_options(options)])
     of_evaluate = {
         "--benchmarks": benchmark,
         "--systems": run["system"],
@@ -109,17 +90,17 @@ def _options(values: Mapping[str, object]) -> Iterator[str]:
     return (text for name, value in values.items() if value not in ("", None) for text in (name, str(value)))
 
 
-def lines(of: Provenance) -> Iterator[str]:
-    """Everything that is known of where a run comes from, for a person."""
-    run = of.run
+def lines(of: Mapping[str, Any]) -> Iterator[str]:
+    """What :func:`provenance` gives, for a person."""
+    run, label, revision = of["run"], of["label"], of["revision"]
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    label = f", labelled {of.label}" if of.label else ""
+    source = f"{of['source']}{f' at {revision}' if revision else ''}{f', labelled {label}' if label else ''}"
     facts = {
         "run": run["run_id"],
         "system": f"{run['system']} ({run['origin']}, {run['status']}, {run['n_items']:,} items)",
         "task": run["task"],
-        "data": f"{of.source}{f' at {of.revision}' if of.revision else ''}{label}; content {of.data[:16]}",
-        "lake": of.lake[:16],
+        "data": f"{source}; content {of['data'][:16]}",
+        "lake": of["lake"][:16],
         "fingerprint": run["fingerprint"],
         "parameters": run["parameters"],
         "versions": run["versions"],
@@ -127,6 +108,6 @@ def lines(of: Provenance) -> Iterator[str]:
     }
     width = max(map(len, facts)) + 2
     yield from (f"{name:{width}}{value}" for name, value in facts.items())
-    yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of.protocols.items())
+    yield from (f"{'protocol':{width}}{name}, hash {digest[:16]}" for name, digest in of["protocols"].items())
     yield "made again by"
-    yield from (f"  python -m {shlex.join(command)}" for command in of.commands)
+    yield from (f"  python -m {shlex.join(command)}" for command in of["commands"])

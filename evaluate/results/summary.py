@@ -38,14 +38,11 @@ N_WANTED = 20
 def summary(lake: Lake, benchmark: str, patterns: Sequence[str] = (), made: Collection[str] = ()) -> Iterator[str]:
     """The lines on one benchmark, of its first task and protocol that have runs; none where there is no run.
 
-    Args:
-        lake: Where the numbers are.
-        benchmark: Which.
-        patterns: The systems that were asked for, globs allowed: they are shown whatever their rank is.
-        made: Without those, the places of the parts that were made: so are runs that were scored now, unless all were.
+    Systems that were asked for (`patterns`, globs allowed) are shown whatever their rank is; without any, so are runs
+    that were scored now, as the parts that were `made` tell, unless all were.
     """
     for task in tasks_of(lake, benchmark):
-        for protocol in sorted(protocols_of(task), key=lambda one: one.place):
+        for protocol in sorted(protocols_of(task), key=lambda protocol: protocol.place):
             rows = None if protocol.parity_only else slice_rows(lake, task, protocol)
             if rows is not None:
                 table = best_first(lake, protocol, rows, [primary_of(protocol)])

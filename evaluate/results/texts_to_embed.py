@@ -17,29 +17,20 @@ from lake.store import Lake
 
 
 def texts_to_embed(lake: Lake, system: str, benchmarks: Sequence[str]) -> pl.DataFrame:
-    """Every text of some benchmarks that a system needs a vector of.
+    """Every text of some benchmarks, or of all, that a system needs a vector of: key, kind (`chunk` or `query`), text.
 
-    Args:
-        lake: Where items and chunks are.
-        system: `chunker+recorded`, `~` and a query form behind it where queries are rewritten.
-        benchmarks: Which; all of the lake for none.
-
-    Returns:
-        key, kind (`chunk` or `query`), text; each key once, in its order.
-
-    Raises:
-        GoldspanError: The name is no such system's, or the lake holds no chunks of that chunker.
+    The system is `chunker+recorded`, `~` and a query form behind it where queries are rewritten.
     """
-    chunker, plus, name = system.partition("+")
-    if not plus or not name.startswith("recorded"):
+    chunker, _, retriever = system.partition("+")
+    if not retriever.startswith("recorded"):
         message = f"{system!r} is no system of vectors that are made elsewhere"
         raise GoldspanError(message, hint="Name a chunker: syntax-1500+recorded", code=Exit.USAGE)
     lookup(chunker, "chunker", {part.name: part for part in lake.parts("chunkers")})
-    form = retriever_named(name).query_form
-    held = [part.name for part in lake.parts("benchmarks")]
-    for one in benchmarks:
-        lookup(one, "benchmark", dict.fromkeys(held))
-    frames = [frame for one in benchmarks or held for frame in _of_benchmark(lake, one, chunker, form)]
+    form = retriever_named(retriever).query_form
+    stored = [part.name for part in lake.parts("benchmarks")]
+    for name in benchmarks:
+        lookup(name, "benchmark", dict.fromkeys(stored))
+    frames = [frame for name in benchmarks or stored for frame in _of_benchmark(lake, name, chunker, form)]
     if not frames:
         message = f"the lake holds nothing that {chunker} cut for these benchmarks"
         raise GoldspanError(message, where=str(lake.root), hint="First: make ingest", code=Exit.MISSING)
@@ -51,11 +42,11 @@ def _of_benchmark(lake: Lake, benchmark: str, chunker: str, form: str) -> Iterat
     for task in tasks_of(lake, benchmark):
         if task.imported_only or task.runs != "always" or (task.chunkers and chunker not in task.chunkers):
             continue
-        for asked in selected_parts(lake, task, selection):
-            pools = load_pools(lake, chunker, asked.pool_ids, asked.files, with_blank=task.ranks_blank)
+        for part in selected_parts(lake, task, selection):
+            pools = load_pools(lake, chunker, part.pool_ids, part.files, with_blank=task.ranks_blank)
             for pool in pools.side_by_side():
                 yield _rows("chunk", chunk_texts(pool))
-            yield _rows("query", rewritten(asked.queries, form)["text"].to_list())
+            yield _rows("query", rewritten(part.queries, form)["text"].to_list())
 
 
 def _rows(kind: str, texts: Sequence[str]) -> pl.DataFrame:

@@ -6,7 +6,6 @@ score as Float32 descending, equal scores by document id descending.
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +18,7 @@ from scipy.special import stdtrit
 
 from evaluate.results.trec_files import Lists
 from evaluate.statistics.comparisons import uncertainty, verdict_of
-from evaluate.statistics.pairs import Floats, Values, differences, flip_tests
+from evaluate.statistics.pairs import Values, differences, flip_tests
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.text import counted
 
@@ -48,43 +47,26 @@ Row = dict[str, float | str | None]
 
 
 def measure_named(text: str) -> ir_measures.Measure:
-    """The measure of a name: `nDCG@10`, `AP(rel=2)`, or as trec_eval has it `ndcg_cut_10`.
-
-    Raises:
-        GoldspanError: There is none of that name, or not with these parameters.
-    """
-    known, parameters = ir_measures.measures.registry, {}
+    """The measure of a name: `nDCG@10`, `AP(rel=2)`, or as trec_eval has it `ndcg_cut_10`."""
+    with_cut_off = re.sub(r"^(\w+?)_([0-9]+)$", r"\1@\2", text)
+    name = re.split("[(@]", with_cut_off)[0]
     try:
-        node = ast.parse(re.sub(r"^(\w+?)_([0-9]+)$", r"\1@\2", text), mode="eval").body
-        if is_cut := isinstance(node, ast.BinOp):
-            at, node = ast.literal_eval(node.right), node.left
-        if isinstance(node, ast.Call) and not node.args:
-            parameters, node = {str(word.arg): ast.literal_eval(word.value) for word in node.keywords}, node.func
-        name = ALIASES.get(ast.unparse(node), ast.unparse(node))
-        if name not in known:
-            raise unknown_name(text, "measure", [*known, *ALIASES])
-        measure = known[name](**parameters)
-        measure = measure @ at if is_cut else measure
-        measure.validate_params()
+        measure = ir_measures.parse_measure(ALIASES.get(name, name) + with_cut_off.removeprefix(name))
+        measure.validate_params()  # type: ignore[no-untyped-call]  # it ships no types
         if measure.params.get("cutoff", 1) < 1:
             raise ValueError("a cut-off is at least 1")
-    except (SyntaxError, ValueError, AssertionError) as error:
+    except NameError as error:
+        raise unknown_name(text, "measure", [*ir_measures.measures.registry, *ALIASES]) from error
+    except (ValueError, AssertionError) as error:
         message = f"measure {text!r}: {re.sub('<object.*>', 'nothing', str(error))}"
         raise GoldspanError(message, hint="Write nDCG@10, AP or AP(rel=2).", code=Exit.USAGE) from error
-    return measure  # type: ignore[no-any-return]  # its registry is a bare dict
+    return measure
 
 
 def score(run: Lists, judged: Lists, measures: Sequence[ir_measures.Measure], *, answered_only: bool) -> PerQuery:
     """What a run is worth: every measure of every judged query, by query.
 
-    Args:
-        run: Query → document → score.
-        judged: Query → document → grade. Documents without one are not relevant.
-        measures: By what.
-        answered_only: Leave out judged queries without results; they score 0 otherwise.
-
-    Raises:
-        GoldspanError: No query of the run is judged, or ir_measures cannot compute a measure.
+    Documents without a grade are not relevant; judged queries without results score 0, unless these are left out.
     """
     answered = sorted(query for query, of in run.items() if of and judged.get(query))
     if not answered:
@@ -105,8 +87,8 @@ def score(run: Lists, judged: Lists, measures: Sequence[ir_measures.Measure], *,
         raise GoldspanError(message, hint="Choose another of --metrics, such as nDCG@10.", code=Exit.INVALID)
     values: dict[tuple[str, str], float] = {}
     try:
-        for found in ir_measures.DefaultPipeline.iter_calc(measures, grades, scores):
-            values[str(found.measure), found.query_id] = found.value
+        for row in ir_measures.DefaultPipeline.iter_calc(measures, grades, scores):
+            values[str(row.measure), row.query_id] = row.value
     # Anything: the measures are those of many libraries and programs.
     except Exception as error:
         message = f"ir_measures cannot compute one of {', '.join(map(str, measures))}"
@@ -158,19 +140,15 @@ def compared(a: PerQuery, b: PerQuery) -> list[Row]:
         both = [(value, b[measure][query]) for query, value in first.items() if b[measure].get(query) is not None]
         pairs = np.array([pair for pair in both if pair[0] is not None], float).reshape(-1, 2)
         n = len(pairs)
-        found = differences(Values(pairs.T, np.arange(n)), np.array([0]), np.array([1]), "macro")
-        p, _ = flip_tests(found, np.array([False]))
-        about = {name: column[0].item() for name, column in uncertainty(found, _widest(pairs)).items()}
+        # Of values within 0 and 1 a difference is at most 1, of graded gains anything.
+        most = 1.0 if pairs.size and pairs.min() >= 0 and pairs.max() <= 1 else np.inf
+        delta = differences(Values(pairs.T, np.arange(n)), np.array([0]), np.array([1]), "macro")
+        p, _ = flip_tests(delta, np.array([False]))
+        about = {name: column[0].item() for name, column in uncertainty(delta, (-most, most)).items()}
         rows.append({"measure": measure, **about, "p": p[0].item(), "n_items": n, "sign": 1})
     frame = pl.DataFrame(rows).with_columns(p_adjusted=pl.lit(None, pl.Float64)).with_columns(verdict=verdict_of())
     columns = ("measure", "delta", "low", "high", "p", "verdict")
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None)).select(*columns, queries="n_items").to_dicts()
-
-
-def _widest(pairs: Floats) -> tuple[float, float]:
-    """The least and the greatest difference: of values within 0 and 1 at most 1, of graded gains anything."""
-    most = 1.0 if pairs.size and pairs.min() >= 0 and pairs.max() <= 1 else np.inf
-    return -most, most
 
 
 def value_rows(values: PerQuery) -> Iterator[Row]:

@@ -23,15 +23,7 @@ _ORDER = "The order is: python -m evaluate score QRELS RUN"
 
 @dataclass(frozen=True)
 class Kind:
-    """What a file holds.
-
-    Attributes:
-        name: What the command line calls it.
-        columns: Of a line, as TREC has them.
-        number: The column of the number.
-        type: Of the number.
-        values: What the number may be.
-    """
+    """What a file holds: its name, the columns of a line as TREC has them, and what its number may be."""
 
     name: str
     columns: tuple[str, ...]
@@ -49,11 +41,7 @@ RUN = Kind("RUN", ("query", "Q0", "document", "rank", "score", "tag"), "score", 
 
 
 def read(path: Path, kind: Kind) -> Lists:
-    """The lists of a file, plain or packed with gzip or zstd.
-
-    Raises:
-        GoldspanError: There is no such file, it is cut off, or a line or a number in it cannot be read.
-    """
+    """The lists of a file, plain or packed with gzip or zstd."""
     try:
         with path.open("rb") as file, unpacked(file) as stream:
             lines = iter(lambda: stream.readline(MAX_LINE_BYTES), b"")

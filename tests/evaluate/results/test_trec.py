@@ -269,7 +269,7 @@ def test_a_run_of_other_queries_is_said_with_an_id_of_both(tmp_path: Path) -> No
         ("line_f1@2000", "unknown measure 'line_f1@2000'"),
         ("P", "measure 'P': invalid param cutoff=nothing"),
         ("ndcg_cut_0", "a cut-off is at least 1"),
-        ("AP(2)", "unknown measure"),
+        ("AP(2)", "args must be named"),
         ("nDCG@", "invalid syntax"),
         ("RBP(rel=1)", "ir_measures cannot compute one of RBP(rel=1)"),
     ],

@@ -92,7 +92,7 @@ def test_a_command_is_a_chunker_until_it_changes(tmp_path: Path, monkeypatch: py
     assert lake.read("rejects").filter(position="chunker mine").is_empty()
     assert command("evaluate", "--lake", lake.root, "--systems", "mine+bm25-okapi").code == 0
     runs = lake.scan("runs").filter(system="mine+bm25-okapi", task="repoeval/prompt").collect()
-    (ingested, _) = provenance(lake, runs["run_id"][0]).commands
+    (ingested, _) = provenance(lake, runs["run_id"][0])["commands"]
     assert ingested[-2:] == ["--chunker", given]
 
 
