@@ -120,7 +120,7 @@ class Partition:
             return
         pools = self._pools(runs[0].system.chunker)
         # Where every item has a small pool of its own, these are gone through side by side.
-        some = [pools] if pools.are_own(self.asked.described) else pools.batches()
+        some = [pools] if pools.are_own(self.asked.items) else pools.batches()
         parts = zip(*(self._ranked(runs, batch) for batch in some), strict=True)
         ranked = {run.run_id: together(of_run) for run, of_run in zip(runs, parts, strict=True)}
         hits, items = hit_rows(ranked, pools, lambda: self._axis), run_item_rows(ranked, self.asked.items, pools)
@@ -162,7 +162,7 @@ class Partition:
     def _measured(self, protocol: Protocol, chunker: str) -> pl.DataFrame:
         asked = self.asked
         gold = asked.gold_of(protocol.gold)
-        return relevance_rows(asked.lake, self._pools(chunker), asked.described, gold, asked.files)
+        return relevance_rows(asked.lake, self._pools(chunker), asked.items, gold, asked.files)
 
     def _gains(self, protocol: Protocol, chunker: str) -> pl.DataFrame | None:
         """What the oracle orders by, where relevance is a similarity."""

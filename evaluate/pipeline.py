@@ -151,7 +151,7 @@ def evaluate(
     runners = {one.name: one.runner for one in every}
     jobs = {one.name: one.jobs() for one in every}
     works = [work for one in every for work in one.works]
-    n_rankings = sum(len(work.plan) * asked.described.height for work in works for asked in work.asked)
+    n_rankings = sum(len(work.plan) * asked.items.height for work in works for asked in work.asked)
     with engine.mapping(sum(map(len, jobs.values())), are_long=n_rankings >= MANY_RANKINGS) as mapping:
         ranked = [(one, mapping(partial(_run, runners), jobs[one.name])) for one in every]
         pooled = list[tuple[Benchmark, Iterator[Done]]]()

@@ -22,9 +22,6 @@ from lake.text import counted
 ITEMS_AT_ONCE = 2_000
 """About so many items are ranked and scored together: ingested parts that have fewer share one."""
 
-LONG_TEXTS = ("patch", "target_text")
-"""The columns of `items` that hold whole texts: they are read part by part, when a part is ranked or scored."""
-
 
 @dataclass(frozen=True)
 class Selection:
@@ -41,7 +38,7 @@ class Selection:
     @classmethod
     def of_run(cls, selection: Iterable[Mapping[str, str]] | None, limit: int | None) -> Selection:
         """What a stored run was asked, as two columns of its row have it."""
-        return cls(tuple((one["column"], one["value"]) for one in selection or ()), limit)
+        return cls(tuple((pair["column"], pair["value"]) for pair in selection or ()), limit)
 
     def said(self) -> dict[str, object]:
         """For fingerprints and for the run's parameters: what is not the default."""
@@ -50,11 +47,11 @@ class Selection:
 
 @dataclass(frozen=True)
 class ItemPart:
-    """Some items of a benchmark as a task asks them. Long texts are read when they are first looked at.
+    """Some items of a benchmark as a task asks them.
 
     Attributes:
         stored: The names of the parts of `items` that hold them.
-        described: The selected scorable items without their long texts; `pool_id` is the task's.
+        items: The selected scorable items; `pool_id` is the task's.
         fingerprint: What the part, its gold and its pools were made from.
         n_unscorable: How many selected items cannot be scored.
         n_blank: How many of those are not asked because their gold is nothing but white space.
@@ -64,7 +61,7 @@ class ItemPart:
     lake: Lake
     task: Task
     stored: Sequence[str]
-    described: pl.DataFrame
+    items: pl.DataFrame
     fingerprint: str
     n_unscorable: int
     n_blank: int
@@ -83,17 +80,10 @@ class ItemPart:
         return [part for part in parts if part]
 
     @cached_property
-    def items(self) -> pl.DataFrame:
-        """The selected scorable items, with their texts."""
-        pools = self.described.lazy().select("item_id", "pool_id")
-        rows = self.scan("items").drop("pool_id").join(pools, on="item_id", maintain_order="left")
-        return rows.select(*table("items").columns).collect()
-
-    @cached_property
     def queries(self) -> pl.DataFrame:
         """The selected scorable items, each with the `text` that is searched for, which the lake has to hold."""
         texts = self.scan("queries", query=self.task.query).select("item_id", "text")
-        rows = self.described.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
+        rows = self.items.lazy().join(texts, on="item_id", how="left", maintain_order="left").collect()
         if without := rows["text"].null_count():
             message = f"the lake holds no query {self.task.query!r} of {counted(without, 'item')} of {self.part}"
             raise GoldspanError(message, where=str(self.lake.root), hint="First: make ingest", code=Exit.MISSING)
@@ -102,14 +92,14 @@ class ItemPart:
     @cached_property
     def gold(self) -> pl.DataFrame:
         """Their gold spans, under every rule."""
-        items = self.described.lazy().select("item_id")
+        items = self.items.lazy().select("item_id")
         spans = self.scan("gold_spans")
         return spans.join(items, on="item_id", how="semi", maintain_order="left").collect()
 
     @cached_property
     def pool_ids(self) -> pl.Series:
         """The pools they search."""
-        return self.described["pool_id"].unique().sort()
+        return self.items["pool_id"].unique().sort()
 
     @cached_property
     def _gold_by_rule(self) -> dict[str, pl.DataFrame]:
@@ -167,17 +157,13 @@ def selected_parts(
     """A benchmark's items as a task asks them, those parts together that a group names, without groups all of them.
 
     Groups that the selection leaves without items are left out.
-
-    Raises:
-        GoldspanError: The lake holds no items of the benchmark, or no gold of them.
     """
     if groups is None:
         groups = part_groups(lake, task.benchmark)
     drawn = drawn_ids(lake, task, selection.where, selection.limit)
-    short = [column for column in table("items").columns if column not in LONG_TEXTS]
     for names in groups:
         parts = [part for part in lake.parts("items", benchmark=task.benchmark) if part.name in names]
-        rows = with_pools_of(lake, task, lake.scan_parts(parts, "items").select(short))
+        rows = with_pools_of(lake, task, lake.scan_parts(parts, "items"))
         items = of_where(rows, selection.where).collect()
         if drawn is not None:
             items = items.filter(pl.col("item_id").is_in(drawn.implode()))

@@ -46,8 +46,8 @@ class System:
     def parameters(self) -> dict[str, object]:
         """The retriever's settings and revisions, and the protocol it is shown where it is shown one."""
         shown = {"protocol": self.protocol.name} if self.protocol else {}
-        revisions = {"revision": ", ".join(found)} if (found := self.retriever.revisions.values()) else {}
-        return {**self.retriever.parameters, **revisions, **shown}
+        revisions = ", ".join(self.retriever.revisions.values())
+        return {**self.retriever.parameters, **({"revision": revisions} if revisions else {}), **shown}
 
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
         """What a run of this system is made from, but for the data: its rules and their code.
@@ -70,8 +70,7 @@ class System:
 class Run:
     """A run that is to be scored or aggregated, under its one protocol, or under every one where that is empty.
 
-    `chunker` is who cut what it searched, None where nobody knows, or nothing was cut; `is_chance` says that it stands
-    for every order of its pool.
+    `chunker` is None where nobody knows who cut what it searched; a run `is_chance` stands for every order of its pool.
     """
 
     run_id: str
@@ -108,36 +107,34 @@ def resolve_systems(
     first: the others' share of it is told beside their own numbers. `chunkers` says what their chunks were made from.
     """
     meant = {
-        name: one
-        for name, one in retrievers.items()
+        name: retriever
+        for name, retriever in retrievers.items()
         if (not task.retrievers or name in task.retrievers) and name not in task.without
     }
+    baselines = {name for name, retriever in meant.items() if BASELINE in retriever.tags}
     systems = []
     for chunker, stamp in chunkers.items():
         if task.chunkers and chunker not in task.chunkers:
             continue
-        names = {name for name in meant if _picks(patterns, chunker, name)}
-        asked = {
+        picked = {
             name
-            for name in names
-            if _named(patterns, name)
-            or meant[name].runs_unnamed(task.rules, is_picked=bool(patterns))
-            or (f"{chunker}+{name}" in made_before and not meant[name].why_missing)
+            for name, retriever in meant.items()
+            if _picks(patterns, chunker, name)
+            and (
+                _is_named(patterns, name)
+                or retriever.runs_unnamed(task.rules, is_picked=bool(patterns))
+                or (f"{chunker}+{name}" in made_before and not retriever.why_missing)
+            )
         }
-        beside = {name for name, one in meant.items() if BASELINE in one.tags} if asked else set()
-        picked = [one for name, one in meant.items() if name in asked | beside]
-        for retriever in sorted(picked, key=lambda one: (one.needs != "gold", one.name)):
+        running = [meant[name] for name in (picked | baselines if picked else ())]
+        for retriever in sorted(running, key=lambda retriever: (retriever.needs != "gold", retriever.name)):
             shown: Sequence[Protocol | None] = protocols if retriever.needs == "gold" else [None]
             systems += [System(chunker, stamp, retriever, protocol) for protocol in shown]
     return systems
 
 
 def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, Retriever]:
-    """Every declared retriever, and those with arguments or a query form that are asked for or have run.
-
-    Raises:
-        GoldspanError: A retriever that is asked for takes no such arguments or query form.
-    """
+    """Every declared retriever, and those with arguments or a query form that are asked for or have run."""
     known, imported = dict(retrievers()), set(imported_systems(lake))
     runs = lake.scan("runs").filter(pl.col("origin") == "built-in").select(pl.col("retriever").unique().sort())
     for name in runs.collect()["retriever"].drop_nulls():
@@ -154,11 +151,11 @@ def check_patterns(
     patterns: Sequence[str], chunkers: Sequence[str], retrievers: Sequence[str], imported: Sequence[str] = ()
 ) -> None:
     """See that every pattern means some system, one of ours or an imported one, or ask "did you mean"."""
-    names = [f"{chunker}+{one}" for chunker in chunkers for one in retrievers]
+    pairs = [(chunker, retriever) for chunker in chunkers for retriever in retrievers]
     for pattern in patterns:
-        is_ours = any(_picks([pattern], chunker, retriever) for chunker in chunkers for retriever in retrievers)
+        is_ours = any(_picks([pattern], *pair) for pair in pairs)
         if not is_ours and not any(picks_imported([pattern], name) for name in imported):
-            raise unknown_name(pattern, "system", [*names, *imported])
+            raise unknown_name(pattern, "system", [*map("+".join, pairs), *imported])
 
 
 def imported_systems(lake: Lake) -> list[str]:
@@ -174,18 +171,17 @@ def picks_imported(patterns: Sequence[str], name: str) -> bool:
 
 def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) -> None:
     """See that every retriever that is asked for by name can run, or say what is to be installed or given first."""
-    for name, one in retrievers.items():
-        if _named(patterns, name) and one.why_missing:
-            raise GoldspanError(f"{name} cannot run here", hint=one.why_missing, code=Exit.MISSING)
+    for name, retriever in retrievers.items():
+        if _is_named(patterns, name) and (why := retriever.why_missing):
+            raise GoldspanError(f"{name} cannot run here", hint=why, code=Exit.MISSING)
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:
-    return not patterns or any(
-        fnmatchcase(f"{chunker}+{retriever}", one) for pattern in patterns for one in _aliased(pattern)
-    )
+    name = f"{chunker}+{retriever}"
+    return not patterns or any(fnmatchcase(name, meant) for pattern in patterns for meant in _aliased(pattern))
 
 
-def _named(patterns: Sequence[str], retriever: str) -> bool:
+def _is_named(patterns: Sequence[str], retriever: str) -> bool:
     return any(_retriever_in(pattern) == retriever for pattern in patterns)
 
 
@@ -195,33 +191,29 @@ def _retriever_in(pattern: str) -> str:
 
 def _aliased(pattern: str) -> list[str]:
     chunker, plus, retriever = pattern.partition("+")
-    meant = CHUNKER_SETS.get(chunker, (CHUNKER_ALIASES.get(chunker, chunker),))
-    return [f"{one}{plus}{retriever}" for one in meant]
+    chunkers = CHUNKER_SETS.get(chunker, (CHUNKER_ALIASES.get(chunker, chunker),))
+    return [f"{meant}{plus}{retriever}" for meant in chunkers]
 
 
 def ranking_code(retriever: Retriever) -> str:
     """A digest of what reads pools, of the retriever and those that it calls, and of what orders their scores."""
     functions: list[Callable[..., object]] = [rank, hit_rows]
-    for one in retriever.parts():
-        functions += filter(None, (one.index, one.with_arguments))
-        if one.query_form:
-            functions.append(QUERY_FORMS[one.query_form].rewrite)
-        if one.needs == "definitions":
+    for part in retriever.parts():
+        functions += filter(None, (part.index, part.with_arguments))
+        if part.query_form:
+            functions.append(QUERY_FORMS[part.query_form].rewrite)
+        if part.needs == "definitions":
             functions.append(Definitions)
     return code_digest(*functions)
 
 
 def retriever_named(name: str) -> Retriever:
-    """The retriever that a name means: `name`, `name:arguments`, either with `~query-form` behind it.
-
-    Raises:
-        GoldspanError: No retriever or query form is called so, or it takes no such arguments.
-    """
-    asked, tilde, form = name.partition("~")
-    found = called(asked)
-    if found.runs == "always" and name not in retrievers():
-        found = replace(found, runs="asked")
-    return _asking(found, form) if tilde else found
+    """The retriever that a name means: `name`, `name:arguments`, either with `~query-form` behind it."""
+    before, tilde, form = name.partition("~")
+    retriever = called(before)
+    if retriever.runs == "always" and name not in retrievers():
+        retriever = replace(retriever, runs="asked")
+    return _asking(retriever, form) if tilde else retriever
 
 
 def _asking(retriever: Retriever, name: str) -> Retriever:

@@ -52,7 +52,7 @@ def _aggregated(
     lake = asked[0].lake
     oracles = {run.chunker: run.run_id for run in _scored_by(protocol, runs) if run.protocol}
     bounds = {run.run_id: oracles[run.chunker] for run in runs if _is_bounded(run) and run.chunker in oracles}
-    items, known = pl.concat([one.described for one in asked]).lazy(), list[pl.DataFrame]()
+    items, known = pl.concat([one.items for one in asked]).lazy(), list[pl.DataFrame]()
     stored = [
         part
         for run_id in sorted(set(oracles.values()) - {run.run_id for run in todo})

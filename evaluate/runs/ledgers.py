@@ -59,7 +59,7 @@ class _Searched:
     @cached_property
     def files(self) -> pl.DataFrame:
         """item_id, pool_id, path, sha256, n_lines of the gold files that are there."""
-        pools = self.asked.described.select("item_id", "pool_id")
+        pools = self.asked.items.select("item_id", "pool_id")
         named = self.gold.select("item_id", "path").unique().join(pools, on="item_id")
         held = load_files(self.asked.lake, self.asked.task.benchmark, named.select("pool_id", "path").unique().lazy())
         n_lines = _of(self.asked.lake.scan("blobs"), held).select("sha256", "n_lines").collect()

@@ -66,7 +66,7 @@ class TaskRuns:
     @property
     def has_items(self) -> bool:
         """Whether anything is asked."""
-        return any(asked.described.height for asked in self.asked)
+        return any(asked.items.height for asked in self.asked)
 
     @property
     def takes_contexts(self) -> bool:

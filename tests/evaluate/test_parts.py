@@ -114,7 +114,7 @@ def test_a_part_is_stamped_with_its_own_pools_alone(lake: Path) -> None:
     assert len(asked) == 8
     assert all([part.name for part in one.files or []] == [one.part] for one in asked)
     only = list(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection(), [["java_cff-test-0003"]]))
-    assert [(one.part, one.described.height, one.items.height) for one in only] == [("java_cff-test-0003", 5, 5)]
+    assert [(one.part, one.items.height) for one in only] == [("java_cff-test-0003", 5)]
     assert only[0].fingerprint == next(one.fingerprint for one in asked if one.part == only[0].part)
 
 
@@ -140,14 +140,6 @@ def test_pools_that_lie_elsewhere_are_found_all_the_same(lake: Path) -> None:
     _evaluated(lake)
     key = ["run_id", "item_id", "part", "rank"]
     assert store.read("hits").sort(key).equals(hits.sort(key))
-
-
-def test_the_long_texts_are_read_with_their_part(lake: Path) -> None:
-    asked = next(selected_parts(Lake(lake), REPOBENCH_OFFICIAL, Selection()))
-    assert not {"patch", "target_text", "text"} & {*asked.described.columns}
-    assert asked.items["item_id"].equals(asked.described["item_id"])
-    assert asked.queries["item_id"].equals(asked.described["item_id"])
-    assert (asked.queries["text"].str.count_matches("\n") == 2).all()
 
 
 def test_many_parts_are_made_in_processes_to_the_same_bytes(lake: Path, tmp_path: Path) -> None:

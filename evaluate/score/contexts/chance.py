@@ -51,7 +51,7 @@ def expected_contexts(
     found = {protocol.name: [_nothing(*_SCORE, *_SUMS)] for protocol in protocols}
     for first in range(0, len(asked.pool_ids) if protocols and chunkers else 0, POOLS_AT_ONCE):
         pool_ids = asked.pool_ids[first : first + POOLS_AT_ONCE]
-        some = replace(asked, described=asked.described.filter(pl.col("pool_id").is_in(pool_ids.implode())))
+        some = replace(asked, items=asked.items.filter(pl.col("pool_id").is_in(pool_ids.implode())))
         axis = load_axis(asked.lake, pool_ids, asked.files)
         pools = pl.concat([_chunks(some, run_id, chunker) for run_id, chunker in chunkers.items()])
         orders = _orders(some, pools, axis, protocols, list(chunkers))
@@ -129,7 +129,7 @@ def _orders(
         )
         for name in names
     ]
-    hits = asked.described.select("item_id", "pool_id").join(pl.concat(heads), on="pool_id")
+    hits = asked.items.select("item_id", "pool_id").join(pl.concat(heads), on="pool_id")
     return _as_runs(asked, hits, [f"{order} {name}" for name in names for order in range(N_ORDERS)])
 
 
@@ -137,7 +137,7 @@ def _as_runs(asked: ItemPart, ordered: pl.DataFrame, names: Sequence[str]) -> Ru
     """Rankings, of which are given run_id, item_id, path, line_start, line_end and rank."""
     absent = pl.lit(None, pl.String)
     hits = ordered.with_columns(path_given=absent, symbol=absent, part=pl.lit(RANKING), step=pl.lit(0, pl.Int64))
-    answered = asked.described.select("item_id").join(pl.DataFrame({"run_id": names}), how="cross")
+    answered = asked.items.select("item_id").join(pl.DataFrame({"run_id": names}), how="cross")
     answered = answered.with_columns(
         status=pl.lit(DONE), n_steps=pl.lit(None, pl.Int64), has_patch=pl.lit(None, pl.Boolean)
     )
@@ -162,7 +162,7 @@ def _closed(
     asked: ItemPart, protocol: Protocol, material: Material, pools: pl.DataFrame, axis: LineAxis, names: Sequence[str]
 ) -> pl.DataFrame:
     """What needs no drawing, from the chunks in files of gold alone."""
-    of_items = asked.described.select("item_id", "pool_id")
+    of_items = asked.items.select("item_id", "pool_id")
     gold = material.gold.join(of_items, on="item_id").select("item_id", "pool_id", "path").unique()
     ranked = (
         gold.join(pools, on=["pool_id", "path"])

@@ -76,7 +76,7 @@ def rules_of(protocol: Protocol) -> ContextRules:
 
 def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs:
     """What some runs answered to a part of the items."""
-    reading, items = _reading_of(protocol), asked.described.select("item_id").lazy()
+    reading, items = _reading_of(protocol), asked.items.select("item_id").lazy()
 
     def rows(table: str) -> pl.LazyFrame:
         parts = [part for name in names for part in asked.parts_of(table, run_id=name)]
@@ -95,7 +95,7 @@ def load_runs(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Runs
 
 def load_material(asked: ItemPart, protocol: Protocol, runs: Runs) -> Material:
     """The asked items, their gold, and what their repositories hold of whatever some runs and the gold name."""
-    lake, of_items = asked.lake, asked.described.lazy().select("item_id", "pool_id")
+    lake, of_items = asked.lake, asked.items.lazy().select("item_id", "pool_id")
     patches = asked.scan("items").select("item_id", has_gold_patch=pl.col("patch").str.len_bytes().fill_null(0) > 0)
     items = of_items.join(patches, on="item_id", how="left", maintain_order="left").collect()
     gold = asked.gold_of(protocol.gold).select("item_id", "path", "line_start", "line_end")

@@ -56,10 +56,10 @@ def score_part(asked: ItemPart, protocol: Protocol, names: Sequence[str]) -> Sco
     """Score some runs on a part of a lake's items, as far as each was asked them."""
     runs, found = load_runs(asked, protocol, names), list[Scored]()
     # Of no items there are scores too: none, in the right columns.
-    for first in range(0, max(1, asked.described.height), ITEMS_AT_ONCE):
-        items = asked.described.slice(first, ITEMS_AT_ONCE)
+    for first in range(0, max(1, asked.items.height), ITEMS_AT_ONCE):
+        items = asked.items.slice(first, ITEMS_AT_ONCE)
         some = runs.on(items)
-        scored = score_contexts(protocol, load_material(replace(asked, described=items), protocol, some), some)
+        scored = score_contexts(protocol, load_material(replace(asked, items=items), protocol, some), some)
         # What a run was not asked has no row of `run_items`, and no score.
         kept = [rows.join(some.run_items, on=_CASE, how="semi", maintain_order="left") for rows in scored]
         found.append(Scored(*kept))

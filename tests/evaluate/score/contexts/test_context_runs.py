@@ -147,7 +147,7 @@ def test_micro_redundancy_is_what_was_seen_again_over_what_was_seen(lake: Lake) 
 
 def test_items_are_scored_alike_however_many_at_once(lake: Lake, tmp_path: Path) -> None:
     # On the first items the second agent gave no answer, and so has no steps: it is none the less no ranking.
-    first = asked(lake)[0].described["item_id"].head(5).implode()
+    first = asked(lake)[0].items["item_id"].head(5).implode()
     none = pl.when(pl.col("item_id").is_in(first)).then(None).otherwise("n_steps").alias("n_steps")
     for name in ("run_items", "hits"):
         (stored,) = lake.parts(name, run_id=RUNS[1].run_id)
