@@ -95,6 +95,6 @@ def _snapshot_of(name: str) -> Path | None:
 
 @cache
 def _digest_of(folder: Path) -> str:
-    files = [path for path in folder.rglob("*") if path.suffix in _COUNTED and path.is_file()]
-    counted = sorted((path.relative_to(folder).as_posix(), path) for path in files)
-    return fingerprint([(name, sha256_of_file(path)) for name, path in counted])
+    paths = [path for path in folder.rglob("*") if path.suffix in _COUNTED and path.is_file()]
+    files = sorted((path.relative_to(folder).as_posix(), path) for path in paths)
+    return fingerprint([(name, sha256_of_file(path)) for name, path in files])

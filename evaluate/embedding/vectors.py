@@ -55,13 +55,13 @@ class VectorStore:
 
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
-        self._places: dict[str, tuple[list[Part], pl.DataFrame]] = {}
+        self._known: dict[str, tuple[list[Part], pl.DataFrame]] = {}
 
     def read(self, maker: str, keys: Iterable[str]) -> Vectors:
         """The vectors of texts by their keys, as far as there are any; `maker` is GIVEN, or the model's identity."""
         wanted = pl.DataFrame({"key": list(dict.fromkeys(keys))}, {"key": pl.String()})
-        parts, places = self._held(maker)
-        numbers = places.join(wanted, on="key")["part"].unique().sort()
+        parts, of_keys = self._keys_of(maker)
+        numbers = of_keys.join(wanted, on="key")["part"].unique().sort()
         vectors = self.lake.scan_parts([parts[number] for number in numbers], "vectors")
         rows = vectors.filter(pl.col("key").is_in(wanted["key"].implode())).unique("key").sort("key").collect()
         n_dimensions = rows["vector"].list.len().max() or 0
@@ -70,7 +70,7 @@ class VectorStore:
 
     def n_cut(self, maker: str) -> pl.DataFrame:
         """Every text of a maker that has a vector: key, n_cut."""
-        return self._held(maker)[1].select("key", "n_cut")
+        return self._keys_of(maker)[1].select("key", "n_cut")
 
     def add(self, maker: str, keys: Sequence[str], matrix: npt.NDArray[np.float32], n_cut: Sequence[int]) -> None:
         """Store vectors, a part of their own."""
@@ -78,20 +78,20 @@ class VectorStore:
         part = f"{_prefix(maker)}{fingerprint(sorted(keys))}"
         frame = pl.DataFrame(columns, table("vectors").columns)
         product_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
-        self._places.pop(maker, None)
+        self._known.pop(maker, None)
 
-    def _held(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
+    def _keys_of(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
         """A maker's parts, and the number of the part that holds each key."""
-        if maker not in self._places:
+        if maker not in self._known:
             parts = [part for part in self.lake.parts("vectors") if part.name.startswith(_prefix(maker))]
             keys = [
                 self.lake.scan_parts([part], "vectors").select("key", "n_cut", part=pl.lit(number, pl.Int64))
                 for number, part in enumerate(parts)
             ]
             schema = {"key": pl.String(), "n_cut": pl.Int64(), "part": pl.Int64()}
-            held = pl.concat([pl.LazyFrame(schema=schema), *keys]).unique("key", keep="first", maintain_order=True)
-            self._places[maker] = (parts, held.collect())
-        return self._places[maker]
+            every = pl.concat([pl.LazyFrame(schema=schema), *keys]).unique("key", keep="first", maintain_order=True)
+            self._known[maker] = (parts, every.collect())
+        return self._known[maker]
 
 
 def _prefix(maker: str) -> str:
@@ -106,10 +106,10 @@ def _checked(file: Path, model: str) -> pl.DataFrame:
     def wrong(what: str, examples: list[str] | None = None) -> GoldspanError:
         return GoldspanError(what, where=str(file), examples=examples or [], code=Exit.INVALID)
 
-    def columns_of(found: Sequence[str]) -> list[str]:
-        missing = [column for column in ("key", "vector") if column not in found]
+    def columns_of(names: Sequence[str]) -> list[str]:
+        missing = [column for column in ("key", "vector") if column not in names]
         if missing:
-            raise wrong(what=f"vectors: missing {missing}, found {list(found)}")
+            raise wrong(what=f"vectors: missing {missing}, found {list(names)}")
         return ["key", "vector"]
 
     try:

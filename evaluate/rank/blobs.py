@@ -16,23 +16,23 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
     """Some contents: sha256 and some columns of `blobs`, sorted by sha256; what the lake does not hold is missing."""
     names = ("sha256", *columns)
     parts = lake.parts("blobs")
-    place = _places(lake.root, tuple(part.fingerprint for part in parts))
-    held = place.lazy().join(sha256.to_frame("sha256").lazy(), on="sha256", how="semi").sort("part", "sha256").collect()
-    found = [
+    known = _part_of_each(lake.root, tuple(part.fingerprint for part in parts)).lazy()
+    known = known.join(sha256.to_frame("sha256").lazy(), on="sha256", how="semi").sort("part", "sha256")
+    rows = [
         lake.scan_parts([parts[of["part"][0]]], "blobs")
         .filter(pl.col("sha256").is_in(pl.Series([of["sha256"]])))
         .select(names)
-        for of in held.partition_by("part", maintain_order=True)
+        for of in known.collect().partition_by("part", maintain_order=True)
     ]
     empty = pl.LazyFrame(schema={name: table("blobs").columns[name] for name in names})
-    return pl.concat(found or [empty]).sort("sha256").collect()
+    return pl.concat(rows or [empty]).sort("sha256").collect()
 
 
 @lru_cache(maxsize=1)
-def _places(root: Path, _: tuple[str, ...]) -> pl.DataFrame:
+def _part_of_each(root: Path, _: tuple[str, ...]) -> pl.DataFrame:
     """Which part holds which content, the first of several: sha256, part (its number). Looked up once."""
     lake = Lake(root)
     parts = enumerate(lake.parts("blobs"))
-    held = [lake.scan_parts([part], "blobs").select("sha256", part=pl.lit(number)) for number, part in parts]
-    found = pl.concat(held or [pl.LazyFrame(schema={"sha256": pl.String, "part": pl.Int32})])
-    return found.group_by("sha256").agg(pl.col("part").min()).collect()
+    rows = [lake.scan_parts([part], "blobs").select("sha256", part=pl.lit(number)) for number, part in parts]
+    every = pl.concat(rows or [pl.LazyFrame(schema={"sha256": pl.String, "part": pl.Int32})])
+    return every.group_by("sha256").agg(pl.col("part").min()).collect()

@@ -31,9 +31,9 @@ def hit_rows(ranked: Mapping[str, Ranked], pools: ChunkedPools, axis: Callable[[
 
 def _by_run(ranked: Mapping[str, Ranked]) -> pl.DataFrame:
     """The hits of all runs, one after the other, with `run_id`."""
-    numbers = np.repeat(np.arange(len(ranked)), [one.hits.height for one in ranked.values()])
+    numbers = np.repeat(np.arange(len(ranked)), [of_run.hits.height for of_run in ranked.values()])
     run_id = pl.Series("run_id", list(ranked), pl.String).gather(numbers)
-    return pl.concat([one.hits for one in ranked.values()]).with_columns(run_id)
+    return pl.concat([of_run.hits for of_run in ranked.values()]).with_columns(run_id)
 
 
 def _rows(name: str, frame: pl.DataFrame, **values: str | int) -> pl.DataFrame:
@@ -64,8 +64,8 @@ def run_item_rows(ranked: Mapping[str, Ranked], items: pl.DataFrame, pools: Chun
         .group_by(key)
         .agg(n_returned=pl.len().cast(pl.Int64), n_nws=pl.col("n_nws").sum())
     )
-    ties = [(run, *case) for run, one in ranked.items() for case in one.ties.items()]
-    failed = [(run, *case) for run, one in ranked.items() for case in one.failed.items()]
+    ties = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.ties.items()]
+    failed = [(run_id, *item) for run_id, of_run in ranked.items() for item in of_run.failed.items()]
     texts = dict.fromkeys(key, pl.String())
     known = (
         pl.LazyFrame({"run_id": list(ranked)}, {"run_id": pl.String})
@@ -85,11 +85,11 @@ def cost_rows(ranked: Mapping[str, Ranked], part: str) -> pl.DataFrame:
         {
             "run_id": run_id,
             "part": part,
-            "index_seconds": one.index_seconds,
-            "index_bytes": one.index_bytes,
-            "query_seconds": one.query_seconds,
+            "index_seconds": of_run.index_seconds,
+            "index_bytes": of_run.index_bytes,
+            "query_seconds": of_run.query_seconds,
             "hardware": hardware(),
         }
-        for run_id, one in ranked.items()
+        for run_id, of_run in ranked.items()
     ]
     return pl.DataFrame(rows, schema=table("costs").columns)

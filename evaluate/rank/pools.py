@@ -77,7 +77,7 @@ class ChunkedPools:
             yield replace(self, chunks=own, texts=self.texts.part(rows.to_numpy()))
 
     def are_own(self, items: pl.DataFrame) -> bool:
-        """Whether every item searches a pool that no other does, and a small one."""
+        """Whether every item searches a small pool that no other does."""
         n_pools = items["pool_id"].n_unique()
         return n_pools == items.height and self.chunks.height <= SMALL_POOL * n_pools
 
@@ -111,13 +111,13 @@ def load_pools(
     `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
     `files` are the parts of that table that hold the pools, where they are known.
     """
-    held = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
-    contents = contents_of(lake, held["sha256"], ["n_lines"])
+    rows = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
+    contents = contents_of(lake, rows["sha256"], ["n_lines"])
     cut = chunks_of(lake, chunker, contents, with_blank=with_blank)
     whole = contents.lazy().rename({"n_lines": "n_file_lines"})
     spans = cut.join(whole, on="sha256").sort("sha256", "chunk_no").collect()
     chunks = (
-        held.join(spans.with_row_index("text"), on="sha256", maintain_order="left_right")
+        rows.join(spans.with_row_index("text"), on="sha256", maintain_order="left_right")
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
@@ -133,9 +133,9 @@ def relevance_rows(
     """
     own = gold.select("item_id", "path").join(items.select("item_id", "pool_id"), on="item_id")
     files_of_gold = files_of(lake, own["pool_id"], files)
-    named = own.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
-    snippets = contents_of(lake, named["sha256"]).with_row_index("text_id", len(pools.texts))
-    golden = named.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
+    own = own.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
+    snippets = contents_of(lake, own["sha256"]).with_row_index("text_id", len(pools.texts))
+    golden = own.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
     every = pl.concat([pl.Series("text", list(pools.texts.text), dtype=pl.String), snippets["text"]])
     texts = every.to_frame().with_row_index("text_id").cast({"text_id": pl.Int64})
     chunks = items.select("item_id", "pool_id").join(pools.chunks, on="pool_id", maintain_order="left_right")
@@ -145,9 +145,9 @@ def relevance_rows(
 
 def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) -> LineAxis:
     """Every file of some pools, with the non-whitespace characters of each of its lines."""
-    held = files_of(lake, pool_ids, files).select("pool_id", "path", "sha256").collect()
-    counts = contents_of(lake, held["sha256"], ["line_nws"])
-    return LineAxis.of(held.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
+    rows = files_of(lake, pool_ids, files).select("pool_id", "path", "sha256").collect()
+    counts = contents_of(lake, rows["sha256"], ["line_nws"])
+    return LineAxis.of(rows.join(counts, on="sha256").select("pool_id", "path", n_nws="line_nws"))
 
 
 class CutFiles(NamedTuple):
@@ -167,18 +167,18 @@ def cut_files(lake: Lake, pool_ids: pl.Series) -> dict[str, CutFiles]:
     files = files_of(lake, pool_ids).select("pool_id", "sha256")
     n_lines = lake.scan("blobs").select("sha256", "n_lines")
     of_contents = files.select("sha256").unique().join(n_lines, on="sha256", how="left")
-    held, contents = pl.collect_all([files.select(pl.col("pool_id").n_unique()), of_contents])
+    n_pools, contents = pl.collect_all([files.select(pl.col("pool_id").n_unique()), of_contents])
     to_cut = contents.lazy().filter(pl.col("n_lines").is_null() | (pl.col("n_lines") > 0))
     cut = lake.scan("chunk_status").join(to_cut, on="sha256", how="semi").group_by("chunker")
     counts = cut.agg(pl.col("sha256").n_unique(), (pl.col("n_chunks") > 0).any()).collect()
-    found = {chunker: (n_cut, is_any) for chunker, n_cut, is_any in counts.iter_rows()}
+    of_chunker = {chunker: (n_cut, is_any) for chunker, n_cut, is_any in counts.iter_rows()}
     n_to_cut, has_lines = to_cut.select(pl.len(), (pl.col("n_lines") > 0).any()).collect().row(0)
-    is_held = held.item() == pool_ids.n_unique()
+    has_pools = n_pools.item() == pool_ids.n_unique()
     result = {}
     for name in [part.name for part in lake.parts("chunkers")]:
-        n_cut, is_any = found.get(name, (0, False))
-        told, stored = ({part.name for part in lake.parts(one, chunker=name)} for one in ("chunk_status", "chunks"))
-        result[name] = CutFiles(is_held and told <= stored and n_cut == n_to_cut, is_any or not has_lines)
+        n_cut, is_any = of_chunker.get(name, (0, False))
+        listed, stored = ({part.name for part in lake.parts(of, chunker=name)} for of in ("chunk_status", "chunks"))
+        result[name] = CutFiles(has_pools and listed <= stored and n_cut == n_to_cut, is_any or not has_lines)
     return result
 
 
@@ -191,23 +191,23 @@ def queries_by_pool(
     """
     made = pools.side_by_side(n_side_by_side)
     numbered = pools.chunks.select(pl.col("pool_id").unique(maintain_order=True)).with_row_index("pool")
-    asked = items.sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
-    columns = asked.select(
+    rows = items.sort("pool_id", "item_id").join(numbered, on="pool_id", maintain_order="left")
+    columns = rows.select(
         "item_id",
         "text",
         "target_path",
         pl.col("target_line").fill_null(-1).cast(pl.Int64),
-        place=pl.col("pool") // n_side_by_side,
+        number=pl.col("pool") // n_side_by_side,
     ).to_dict(as_series=False)
-    places = np.array(columns.pop("place"), np.int64)
-    for begin, end in pairwise([*np.flatnonzero(np.diff(places, prepend=-1)), len(places)]):
+    numbers = np.array(columns.pop("number"), np.int64)
+    for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
         item_id, text, path, line = (values[begin:end] for values in columns.values())
         queries = Queries(item_id=item_id, text=text, target_path=path, target_line=np.array(line, np.int64))
-        yield made[places[begin]], queries
+        yield made[numbers[begin]], queries
 
 
 def with_gold(
-    asked: Iterable[tuple[Pool, Queries]],
+    pairs: Iterable[tuple[Pool, Queries]],
     items: pl.DataFrame,
     pools: ChunkedPools,
     gold: pl.DataFrame,
@@ -217,10 +217,13 @@ def with_gold(
 
     These are item_id, path, chunk_no and `gain` of every chunk of the items' pools.
     """
-    spans, gained = _spans(gold), _gains(items, pools, gains) if gains is not None else None
-    for pool, queries in asked:
-        shown = replace(queries, gold=[spans.get(item_id, []) for item_id in queries.item_id])
-        yield pool, replace(shown, gains=[gained[item_id] for item_id in queries.item_id]) if gained else shown
+    spans: dict[str, list[Span]] = {}
+    for item_id, *span in gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1)).rows():
+        spans.setdefault(item_id, []).append(Span(*span))
+    gained = {} if gains is None else _gains(items, pools, gains)
+    for pool, queries in pairs:
+        gold_of = [spans.get(item_id, []) for item_id in queries.item_id]
+        yield pool, replace(queries, gold=gold_of, gains=[gained[item_id] for item_id in queries.item_id if gained])
 
 
 def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dict[str, Floats]:
@@ -234,11 +237,3 @@ def _gains(items: pl.DataFrame, pools: ChunkedPools, gains: pl.DataFrame) -> dic
         .agg(pl.col("gain").fill_null(0.0))
     )
     return {item_id: np.array(gain) for item_id, gain in ordered.iter_rows()}
-
-
-def _spans(gold: pl.DataFrame) -> dict[str, list[Span]]:
-    spans: dict[str, list[Span]] = {}
-    named = gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1))
-    for item_id, *span in named.iter_rows():
-        spans.setdefault(item_id, []).append(Span(*span))
-    return spans

@@ -50,21 +50,21 @@ class Ranked:
     query_seconds: list[float]
 
 
-def together(found: Sequence[Ranked]) -> Ranked:
+def together(parts: Sequence[Ranked]) -> Ranked:
     """What ranking different pools gave, as one."""
     return Ranked(
-        pl.concat([one.hits for one in found]),
-        {item_id: ties for one in found for item_id, ties in one.ties.items()},
-        {item_id: why for one in found for item_id, why in one.failed.items()},
-        sum(one.index_seconds for one in found),
-        sum(one.index_bytes for one in found),
-        [seconds for one in found for seconds in one.query_seconds],
+        pl.concat([part.hits for part in parts]),
+        {item_id: ties for part in parts for item_id, ties in part.ties.items()},
+        {item_id: why for part in parts for item_id, why in part.failed.items()},
+        sum(part.index_seconds for part in parts),
+        sum(part.index_bytes for part in parts),
+        [seconds for part in parts for seconds in part.query_seconds],
     )
 
 
 def rank(
     retriever: Retriever,
-    asked: Iterable[tuple[Pool, Queries]],
+    pairs: Iterable[tuple[Pool, Queries]],
     *,
     tie: TieRule,
     depth: int | None,
@@ -79,7 +79,7 @@ def rank(
     """
     frames = [pl.DataFrame(schema=HITS)]
     result = Ranked(frames[0], {}, {}, 0.0, 0, [])
-    for pool, queries in asked:
+    for pool, queries in pairs:
         started = time.perf_counter()
         try:
             index = retriever.index(pool)
@@ -91,8 +91,8 @@ def rank(
             n_bytes = int(index.n_bytes)
         except Exception as error:
             # A retriever is anyone's code: its fault is a row, never the end.
-            is_told = isinstance(error, GoldspanError)
-            why = f"{type(error).__name__}: {error}" if is_told else located(error, file_of(retriever.index))
+            is_ours = isinstance(error, GoldspanError)
+            why = f"{type(error).__name__}: {error}" if is_ours else located(error, file_of(retriever.index))
             why = why.splitlines()[0][:300].encode(errors="backslashreplace").decode()
             result.failed.update(dict.fromkeys(queries.item_id, why))
             continue
@@ -125,14 +125,14 @@ class BadScoresError(ValueError):
 
 def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     wanted = (len(queries), pool.places.shape[1])
-    found = np.array(scores, dtype=np.float64)
-    if found.shape != wanted:
-        raise BadScoresError(f"scores: found {found.shape}, not the shape (queries, chunks) = {wanted}")
-    if np.isinf(found).any():
+    checked = np.array(scores, dtype=np.float64)
+    if checked.shape != wanted:
+        raise BadScoresError(f"scores: found {checked.shape}, not the shape (queries, chunks) = {wanted}")
+    if np.isinf(checked).any():
         raise BadScoresError("scores: found an infinite one, not finite numbers, or NaN for what is not returned")
     if pool.side_by_side:
-        found[~pool.places] = np.nan
-    return found
+        checked[~pool.places] = np.nan
+    return checked
 
 
 def _count_ties(queries: Queries, ranked: Floats, cut_offs: Sequence[int], ties: dict[str, list[int]]) -> None:

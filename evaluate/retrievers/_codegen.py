@@ -32,12 +32,12 @@ def missing() -> str:
 def tokenizer_file() -> Path | None:
     """The tokenizer's file: in the folder that is named, else where the hub's client keeps what it has fetched."""
     if given := os.environ.get(FOLDER, ""):
-        named = Path(given, FILE)
-        return named if named.is_file() else None
+        file = Path(given, FILE)
+        return file if file.is_file() else None
     from huggingface_hub import try_to_load_from_cache
 
-    kept = try_to_load_from_cache(MODEL, FILE)
-    return Path(kept) if isinstance(kept, str) else None
+    cached = try_to_load_from_cache(MODEL, FILE)
+    return Path(cached) if isinstance(cached, str) else None
 
 
 def parameters() -> Mapping[str, object]:
@@ -47,11 +47,7 @@ def parameters() -> Mapping[str, object]:
 
 
 def codegen_tokens(text: str) -> list[str]:
-    """The tokens of a text, none added at its ends.
-
-    Raises:
-        GoldspanError: The tokenizer is not at hand.
-    """
+    """The tokens of a text, none added at its ends."""
     return list(_tokenizer().encode(text, add_special_tokens=False).tokens)
 
 
@@ -62,8 +58,8 @@ def _tokenizer() -> Tokenizer:
         raise GoldspanError(f"the tokenizer of {MODEL} is not at hand", hint=missing(), code=Exit.MISSING)
     from tokenizers import Tokenizer
 
-    found = Tokenizer.from_file(str(file))
+    tokenizer = Tokenizer.from_file(str(file))
     # A file may ask for the limits of a model that reads the tokens; here they are only compared.
-    found.no_truncation()
-    found.no_padding()
-    return found
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

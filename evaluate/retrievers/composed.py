@@ -31,38 +31,38 @@ def fused(scores: Sequence[Floats]) -> Floats:
     from scipy.stats import rankdata
 
     total = np.zeros(scores[0].shape)
-    for one in scores:
-        rank = rankdata(-one, axis=-1, nan_policy="omit")
-        total += np.where(np.isnan(one), 0.0, 1 / (K + rank))
+    for of_retriever in scores:
+        rank = rankdata(-of_retriever, axis=-1, nan_policy="omit")
+        total += np.where(np.isnan(of_retriever), 0.0, 1 / (K + rank))
     return np.where(np.all(np.isnan(scores), axis=0), np.nan, total)
 
 
 def fuse(pool: Pool, *, each: Sequence[Retriever]) -> Index:
     """The pool as each of the retrievers indexes it."""
-    indexes = [one.index(pool) for one in each]
+    indexes = [retriever.index(pool) for retriever in each]
 
     def search(queries: Queries) -> Answer:
-        answers = [one.search(queries) for one in indexes]
+        answers = [index.search(queries) for index in indexes]
         failed = {row: why for answer in answers for row, why in answer.failed.items()}
         return Answer(fused([answer.scores for answer in answers]), failed)
 
-    return Index(search, sum(one.n_bytes for one in indexes))
+    return Index(search, sum(index.n_bytes for index in indexes))
 
 
 def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
     """A retriever that fuses the rankings of others."""
-    names = " and ".join(one.name for one in each)
+    names = " and ".join(part.name for part in each)
     return Retriever(
         name=name,
-        title=f"{' + '.join(one.title for one in each)}, fused",
+        title=f"{' + '.join(part.title for part in each)}, fused",
         meaning=f"The rankings of {names} over the same chunks, fused by reciprocal rank: the sum of 1 / (60 + rank), "
         "where equal scores share their mean rank and what one of them does not return gets nothing from it.",
         index=partial(fuse, each=tuple(each)),
         source="Cormack, Clarke and Buettcher, Reciprocal Rank Fusion outperforms Condorcet and individual Rank "
         "Learning Methods, SIGIR 2009",
-        parameters={"k": K, "fused": {one.name: dict(one.parameters) for one in each}},
+        parameters={"k": K, "fused": {part.name: dict(part.parameters) for part in each}},
         tasks=_common(each),
-        runs="named" if any(one.runs == "named" for one in each) else "asked",
+        runs="named" if any(part.runs == "named" for part in each) else "asked",
         arguments=":RETRIEVER:RETRIEVER…",
         with_arguments=_fusing_named,
         components=tuple(each),
@@ -71,7 +71,7 @@ def fusing(name: str, each: Sequence[Retriever]) -> Retriever:
 
 def _common(each: Sequence[Retriever]) -> tuple[str, ...]:
     """The tasks on which all of some retrievers run; none for all tasks."""
-    bounds = [one.tasks for one in each if one.tasks]
+    bounds = [part.tasks for part in each if part.tasks]
     return tuple(task for task in bounds[0] if all(task in other for other in bounds)) if bounds else ()
 
 
@@ -87,7 +87,7 @@ def _fusing_named(arguments: str) -> Retriever:
         message = f"hybrid:{arguments} is to fuse different retrievers, two or more"
         raise GoldspanError(message, hint=f"Write hybrid:{BM25_OKAPI.name}:{SYMBOLS.name}.", code=Exit.USAGE)
     each = [component("hybrid", name) for name in names]
-    return fusing(":".join(["hybrid", *(one.name for one in each)]), each)
+    return fusing(":".join(["hybrid", *(part.name for part in each)]), each)
 
 
 HYBRID = fusing("hybrid", (BM25_OKAPI, SYMBOLS))
@@ -111,9 +111,9 @@ def lengthened(pool: Pool, queries: Queries, scores: Floats) -> list[str]:
     others = np.where(is_own | np.isnan(scores), -np.inf, scores)
     texts = []
     for text, row in zip(queries.text, others, strict=True):
-        found = row[row > -np.inf]
-        is_told_apart = found.size > 1 and found.min() < found.max()
-        texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if is_told_apart else text)
+        returned = row[row > -np.inf]
+        has_best = returned.size > 1 and returned.min() < returned.max()
+        texts.append(f"{text}\n{pool.text[int(row.argmax())]}" if has_best else text)
     return texts
 
 

@@ -22,8 +22,8 @@ def score(pool: Pool, queries: Queries) -> Answer:
     shape = (1 if pool.side_by_side else len(queries), len(pool))
     overlaps, covering = np.zeros(shape), np.full(shape, np.nan)
     rows_of: dict[tuple[int, str], list[int]] = {}
-    for row, place in enumerate(zip(pool.owner.tolist(), pool.path, strict=True)):
-        rows_of.setdefault(place, []).append(row)
+    for row, file in enumerate(zip(pool.owner.tolist(), pool.path, strict=True)):
+        rows_of.setdefault(file, []).append(row)
     for query, spans in enumerate(queries.gold):
         own, row = (query, 0) if pool.side_by_side else (0, query)
         here = {span.path: rows_of.get((own, span.path), []) for span in spans}
@@ -52,8 +52,8 @@ def _rate(
                 # A gold text without a line shares none with itself.
                 overlaps[row] = grade[path]
         gold = np.append(gold, of_file)
-    for place, row in enumerate(_greedy(places, gold)):
-        covering[row] = -place
+    for rank, row in enumerate(_greedy(places, gold)):
+        covering[row] = -rank
 
 
 def _greedy(places: Mapping[int, slice], gold: npt.NDArray[np.bool_]) -> Iterator[int]:

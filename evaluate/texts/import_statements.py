@@ -45,7 +45,7 @@ _PATTERNS = {
     rf"|(?:require|include)(?:_once)?\b[^;\n'\"]*{_QUOTED}[^;\n]*)",
     "ruby": rf"(?:require|require_relative|load)\b[ \t(]*{_QUOTED}\)?",
 }
-_STATEMENT = {language: re.compile(rf"^[ \t]*{one}{_END}", re.MULTILINE) for language, one in _PATTERNS.items()}
+_STATEMENT = {language: re.compile(rf"^[ \t]*{pattern}{_END}", re.MULTILINE) for language, pattern in _PATTERNS.items()}
 
 
 def without_imports(text: str, language: str) -> str:

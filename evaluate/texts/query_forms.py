@@ -43,8 +43,6 @@ class QueryForm:
     """A part of a query's text, or another text made from it.
 
     Attributes:
-        name: What stands behind `~` in a system's name.
-        meaning: What is left of the text, in a sentence that reads well on a page.
         rewrite: `rewrite(text, language)` → what the retriever is given; of a text that holds nothing of the kind that
             is left, an empty one.
     """
@@ -67,7 +65,7 @@ def first_line(text: str, _: str) -> str:
 def without_comments(text: str, language: str) -> str:
     """The text without its comments; in a language whose comments are not known as it is. Docstrings are strings."""
     lexer = _COMMENTS.get(language)
-    return text if lexer is None else lexer.sub(lambda found: "" if found["comment"] else found[0], text)
+    return text if lexer is None else lexer.sub(lambda match: "" if match["comment"] else match[0], text)
 
 
 QUERY_FORMS: Mapping[str, QueryForm] = {
@@ -83,12 +81,7 @@ QUERY_FORMS: Mapping[str, QueryForm] = {
 
 
 def rewritten(queries: pl.DataFrame, form: str) -> pl.DataFrame:
-    """Queries as a form leaves them.
-
-    Args:
-        queries: `text` and `language` (null where a benchmark has none), beside any other columns.
-        form: The name of a query form; empty for the queries as they are.
-    """
+    """Queries (`text`, `language` and any other columns) as a form of that name leaves them; empty for as they are."""
     if not form:
         return queries
     rewrite = QUERY_FORMS[form].rewrite

@@ -79,9 +79,7 @@ class Counted:
 class Refined:
     """A tokenizer whose tokens are made of another's, each by itself: texts that the other has cut are not read again.
 
-    Attributes:
-        tokens: The other tokenizer.
-        rule: What one of its tokens becomes: any number of tokens, also none.
+    By the rule a token becomes any number of tokens, also none.
     """
 
     tokens: Tokenizer
@@ -91,20 +89,16 @@ class Refined:
         """The tokens of a text."""
         return [made for token in self.tokens(text) for made in self.rule(token)]
 
-    def of(self, found: Counted) -> Counted:
+    def of(self, texts: Counted) -> Counted:
         """The same of texts as the other tokenizer counts them."""
-        made = by_spelling(map(self.rule, found.vocabulary))
-        counts = csr_array(found.counts @ made.counts)
+        made = by_spelling(map(self.rule, texts.vocabulary))
+        counts = csr_array(texts.counts @ made.counts)
         counts.sort_indices()
         return Counted(made.vocabulary, counts)
 
 
 class Texts(Sequence[str]):
-    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once.
-
-    Args:
-        text: The texts.
-    """
+    """Texts that several retrievers and tasks cut into tokens: each way of cutting is done once."""
 
     def __init__(self, text: Sequence[str] = ()) -> None:
         self._text = text
@@ -162,8 +156,8 @@ class _Rows(Texts):
         return [self._texts.text[row] for row in self._rows]
 
     def _count(self, tokens: Tokenizer) -> Counted:
-        found = self._texts.counted(tokens).rows(self._rows)
-        return found if self._pool is None else found.beside(self._pool, int(self._pool[-1]) + 1)
+        rows = self._texts.counted(tokens).rows(self._rows)
+        return rows if self._pool is None else rows.beside(self._pool, int(self._pool[-1]) + 1)
 
 
 def _shifted(counts: csr_array, pool: Integers, n_pools: int, n_tokens: int) -> csr_array:
@@ -179,24 +173,24 @@ def _bag(tokens: Tokenizer, text: str) -> Counter[str]:
     """The tokens of a query, which is put to many chunkers and retrievers."""
     if not isinstance(tokens, Refined):
         return Counter(tokens(text))
-    found = Counter[str]()
+    bag = Counter[str]()
     for token, n in _bag(tokens.tokens, text).items():
         for made in tokens.rule(token):
-            found[made] += n
-    return found
+            bag[made] += n
+    return bag
 
 
-def _columns(said: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> tuple[csr_array, Mapping[str, int]]:
-    """Bags of tokens counted over a vocabulary; what it lacks takes columns behind it, which are told."""
+def _columns(bags: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> tuple[csr_array, Mapping[str, int]]:
+    """Bags of tokens counted over a vocabulary; what it lacks takes columns behind it, given beside."""
     new: defaultdict[str, int] = defaultdict(count(len(vocabulary)).__next__)
-    indptr = np.cumsum([0, *map(len, said)])
+    indptr = np.cumsum([0, *map(len, bags)])
     column = np.fromiter(
-        (vocabulary[token] if token in vocabulary else new[token] for token in chain.from_iterable(said)),
+        (vocabulary[token] if token in vocabulary else new[token] for token in chain.from_iterable(bags)),
         np.int32,
         indptr[-1],
     )
-    n = np.fromiter(chain.from_iterable(map(Counter.values, said)), np.float64, indptr[-1])
-    return csr_array((n, column, indptr), shape=(len(said), len(vocabulary) + len(new))), new
+    n = np.fromiter(chain.from_iterable(map(Counter.values, bags)), np.float64, indptr[-1])
+    return csr_array((n, column, indptr), shape=(len(bags), len(vocabulary) + len(new))), new
 
 
 def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
@@ -204,10 +198,10 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
 
     So the order in which a document's tokens are added up depends on no other document.
     """
-    counts, found = _columns(list(map(Counter, documents)), {})
-    words = sorted(found)
+    counts, columns = _columns(list(map(Counter, documents)), {})
+    words = sorted(columns)
     column = np.empty(len(words), np.int32)
-    column[np.fromiter(map(found.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
+    column[np.fromiter(map(columns.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
     moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=counts.shape)
     moved.sort_indices()
     return Counted({word: place for place, word in enumerate(words)}, moved)
