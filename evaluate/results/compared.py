@@ -13,8 +13,8 @@ from evaluate.metrics import Metric, metrics_of, parse_metric
 from evaluate.results.published import Published
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs
 from evaluate.statistics.headline import average_of
-from evaluate.statistics.means import in_slice
-from evaluate.statistics.pooling import pooled_whole
+from evaluate.statistics.means import aggregate
+from evaluate.statistics.slices import WHOLE, in_slice
 from lake.catalog.protocol import Aggregate, Protocol
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
@@ -125,7 +125,7 @@ def _numbers(
     protocol: Protocol, sides: Sequence[pl.LazyFrame], items: pl.LazyFrame, average: Aggregate
 ) -> list[tuple[float, int]]:
     """Of each side its number over all the items that it has, and how many those are."""
-    pooled = pooled_whole(protocol, pl.concat(sides), items).sort("run_id")
+    pooled = aggregate(protocol, pl.concat(sides), items, slices=WHOLE).sort("run_id")
     return pooled.select(average, "n").collect().rows()
 
 

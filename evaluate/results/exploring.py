@@ -13,7 +13,7 @@ from evaluate.runs.comparing import systems_of
 from evaluate.score.contexts.ground import N_RANKED_STEPS
 from evaluate.score.metric_values import BY_HITS
 from evaluate.selection import ItemPart, Selection, edition, selected_parts
-from evaluate.statistics.pooling import pooled
+from evaluate.statistics.means import aggregate
 from evaluate.systems import Run
 from lake.catalog.protocol import Primary, Protocol
 from lake.catalog.task import Task
@@ -77,7 +77,7 @@ def aggregated(lake: Lake, task: Task, protocol: Protocol, scores: pl.DataFrame)
     for rows in scores.partition_by("run_id", maintain_order=True):
         mine = items.join(rows.lazy().select("item_id").unique(), on="item_id", how="semi")
         run_items = lake.scan("run_items", benchmark=task.benchmark, run_id=rows["run_id"][0])
-        frames.append(pooled(protocol, rows.lazy(), mine, run_items).collect())
+        frames.append(aggregate(protocol, rows.lazy(), mine, run_items).collect())
     return pl.concat(frames)
 
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.batches import batches, rows_of
 from evaluate.selection import ItemPart
-from evaluate.statistics.pooling import pooled, with_share_of_oracle
+from evaluate.statistics.means import aggregate, with_share_of_oracle
 from evaluate.systems import PlannedRun, Run
 from lake.catalog.protocol import Protocol
 from lake.make import Input, Product, product_of, write_by_run
@@ -33,7 +33,7 @@ def aggregate_runs(asked: Sequence[ItemPart], protocols: Sequence[Protocol], run
         bounds = [products[one] for one in products if one.protocol and one.chunker == run.chunker]
         if inputs:
             inputs += bounds if _is_bounded(run) else []
-            code = (pooled, with_share_of_oracle)
+            code = (aggregate, with_share_of_oracle)
             products[run] = product_of(lake, "aggregates", part="all", inputs=inputs, code=code, **folders)
     todo = {run: product for run, product in products.items() if not product.is_current}
     if todo:
@@ -64,7 +64,7 @@ def _aggregated(
     for batch in batches(_scored_by(protocol, todo), "scores", asked, protocol=protocol.name):
         scores = pl.concat([rows_of(one, "scores", batch, protocol=protocol.name) for one in asked])
         run_items = pl.concat([rows_of(one, "run_items", batch) for one in asked])
-        means = pooled(protocol, scores.drop("benchmark"), items, run_items).collect()
+        means = aggregate(protocol, scores.drop("benchmark"), items, run_items).collect()
         known.append(means.filter(pl.col("run_id").is_in(list(oracles.values()))))
         yield with_share_of_oracle(means.lazy(), pl.concat(known).lazy(), bounds).collect()
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from evaluate.metrics import metric_named, metrics_of
 from evaluate.score.contexts.ground import RANKED_BUDGET
-from evaluate.statistics.means import in_slice
+from evaluate.statistics.slices import in_slice
 from lake.catalog.protocol import Protocol
 from lake.naming import FINAL, LINES, RANKING
 from lake.tables import table

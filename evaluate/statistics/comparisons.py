@@ -19,9 +19,9 @@ from scipy.special import stdtrit
 from evaluate.metrics import Metric, metric_named
 from evaluate.statistics.detectable import smallest_detectable
 from evaluate.statistics.headline import average_of, headline_slice
-from evaluate.statistics.means import in_slice_of
+from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
-from evaluate.statistics.pooling import of_nothing
+from evaluate.statistics.slices import in_slice_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.tables import table

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from evaluate.score.ledger import CLASSES
-from evaluate.statistics.means import in_slice_of
+from evaluate.statistics.slices import in_slice_of
 from lake.exact import exact_sum
 from lake.tables import table
 

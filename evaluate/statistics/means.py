@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
+from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
 from evaluate.statistics.mean_intervals import bounds_of, ends_of
+from evaluate.statistics.slices import Slice, kinds_by_slice, kinds_of, slices_of
+from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
 from lake.exact import exact_sum, from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
-
-STRATA = ("context", "split", "source")
-"""Columns whose values are never pooled into one mean: contexts of one target, train with test, v1 with v1.1."""
 
 _WHOLE = ("all", "all")
 _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
@@ -33,57 +32,17 @@ _PRODUCTS = {
 _LATER = ("share_of_oracle",)
 """The oracle's share is made by comparing runs, not here."""
 
-_CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
-"""The fewest candidates of a band → its name."""
-
-
-@dataclass(frozen=True)
-class Slice:
-    """A part of the items: those alike in some columns; the value joins theirs with `/`.
-
-    Args:
-        name: The slice's name.
-        columns: What its items have in common; none for the whole.
-        per_stratum: It mixes strata, so where the items lie in several it is taken within each, under a compound name
-            (`context/level`). Other slices are left out where they would mix any.
-        splits: It exists only where it tells items apart that the columns before its last do not.
-        of: It holds only items that have a value there.
-        is_resampled: Its items are resampled. So are slices that a board may open with: that costs most by far.
-    """
-
-    name: str
-    columns: tuple[str, ...]
-    per_stratum: bool = True
-    splits: bool = False
-    of: str = ""
-    is_resampled: bool = False
-
-
-SLICES = (
-    Slice("all", (), is_resampled=True),
-    Slice("subset", ("subset",), per_stratum=False, is_resampled=True),
-    Slice("level", ("level",)),
-    Slice("repo", ("repo",)),
-    Slice("language", ("language",), splits=True),
-    Slice("difficulty", ("difficulty",), splits=True),
-    Slice("band", ("band",), splits=True),
-    Slice("subset/split", ("subset", "split"), per_stratum=False, splits=True),
-    # RepoBench-R's subsets say neither split nor level; where an item has no candidates the subset says it all.
-    Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band", is_resampled=True),
-)
-"""Every slice there is, where the items lie in one stratum."""
+GREEDY = "line_f1"
+"""The one metric of line sets whose bound the oracle makes; it may miss other sets' best."""
 
 
 def aggregate(
+    protocol: Protocol,
     scores: pl.LazyFrame,
     items: pl.LazyFrame,
     run_items: pl.LazyFrame | None = None,
     *,
-    slices: Sequence[Slice] = SLICES,
-    strata: Sequence[str] = STRATA,
-    of_nothing: Mapping[str, float] | None = None,
-    opens_with: tuple[str, str] = _WHOLE,
-    over_items: bool = False,
+    slices: Sequence[Slice] = (),
 ) -> pl.LazyFrame:
     """Scores over slices of the items: the rows of table `aggregates`, sorted by its key.
 
@@ -91,19 +50,16 @@ def aggregate(
     the slice is not resampled.
 
     Args:
-        scores: Rows of table `scores`, of any number of runs and protocols.
+        protocol: How its scores are pooled.
+        scores: Rows of table `scores`, of any number of runs.
         items: The scorable items: item_id, repo and the columns that slices and strata name, as far as they have them;
             `band` is made of n_candidates.
         run_items: Rows of table `run_items`, for counting failed items; without it none is counted.
-        slices: Which slices.
-        strata: The columns whose values are never pooled.
-        of_nothing: Metric → its micro where the denominators sum to 0; 0 for every other.
-        opens_with: The slice and value that are shown first. Only their items and the whole are resampled, where that
-            is among the slices; else all that may be shown first.
-        over_items: The unit is the item however many repositories there are.
+        slices: Those in place of the protocol's, known to mix nothing.
     """
+    slices, strata = (slices, ()) if slices else slices_of(protocol)
     columns = {column for slice_ in slices for column in (*slice_.columns, slice_.of) if column}
-    kinds = _kinds(items, sorted(columns | {"repo", *strata}))
+    kinds = kinds_of(items, sorted(columns | {"repo", *strata}))
     # Text is compared once: from here on a metric of a run, a kind of items and a repository of a slice are numbers.
     measures = scores.select(_METRIC).unique().with_row_index("measure").collect().lazy()
     scored = (
@@ -124,12 +80,12 @@ def aggregate(
     )
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
-    held = _sliced(kinds.drop("item_id"), slices, strata)
-    means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures), over_items=over_items)
-    drawn = _counted(distinct, _resampled(held, opens_with))
+    held = kinds_by_slice(kinds.drop("item_id"), slices, strata)
+    means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures), over_items=protocol.over_items)
+    drawn = _counted(distinct, _resampled(held, protocol.headline or _WHOLE))
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
-    nothing = pl.col("metric").replace_strict(of_nothing or {}, default=0.0, return_dtype=pl.Float64)
+    nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
     micro = pl.when(pl.col("micro").is_nan()).then(nothing).otherwise("micro").alias("micro")
     whole = (
         means.lazy()
@@ -138,19 +94,6 @@ def aggregate(
         .with_columns(*later, micro)
     )
     return whole.select(*declared.columns).sort(declared.key)
-
-
-def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
-    """The items that a value of a slice holds; a slice is named by the columns whose values its value joins."""
-    return items.join(in_slice_of(items, slice_).filter(slice_value=value), on="item_id", how="semi")
-
-
-def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
-    """Which value of a slice holds each item that one does: item_id, slice_value; see :func:`in_slice`."""
-    if slice_ == "all":
-        return items.select("item_id", slice_value=pl.lit("all"))
-    columns = [_band() if name == "band" else pl.col(name).fill_null("none") for name in slice_.split("/")]
-    return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
 
 
 def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.DataFrame:
@@ -216,52 +159,40 @@ def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.L
     )
 
 
-def _kinds(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
-    """The kinds of items: kind (a number), the columns (a null one where the items lack it), item_id (a list)."""
-    held = items.collect_schema().names()
-    absent = pl.lit(None, pl.String)
-    band = _band() if "n_candidates" in held else absent
-    named = [(pl.col(name) if name in held else band if name == "band" else absent).alias(name) for name in columns]
-    return items.select("item_id", *named).group_by(columns).agg("item_id").with_row_index("kind").collect()
-
-
-def _band() -> pl.Expr:
-    n = pl.col("n_candidates")
-    bands = [pl.when(n >= fewest).then(pl.lit(name)) for fewest, name in sorted(_CANDIDATES.items(), reverse=True)]
-    return pl.coalesce(bands)
-
-
-def _sliced(kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]) -> list[tuple[pl.DataFrame, bool]]:
-    """Which kinds of items each slice holds (kind, repo, slice, slice_value), and whether they are resampled.
-
-    At least one frame, be it empty.
-    """
-    several = [column for column in strata if kinds[column].n_unique() > 1]
-    # An item without a value lies in a stratum too.
-    kinds = kinds.with_columns(pl.col(several).fill_null("none"))
-    every, resampled = list[pl.LazyFrame](), list[bool]()
-    for slice_ in slices:
-        name, columns = slice_.name, list(slice_.columns)
-        if slice_.splits and kinds[columns[-1]].n_unique() < 2:
-            continue
-        if slice_.per_stratum and several:
-            name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
-        of = kinds.lazy().filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds.lazy()
-        value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
-        every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
-        resampled.append(slice_.is_resampled)
-    columns = ["kind", "repo", "slice", "slice_value"]
-    nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
-    # What holds items of several strata is no slice.
-    return [(nothing, True)] + [
-        (held.select(columns), is_resampled)
-        for held, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
-        if len({*held["slice_value"]}) == len({*zip(held["slice_value"], *(held[one] for one in strata), strict=True)})
-    ]
-
-
 def _micro() -> pl.Expr:
     """Sum over sum; NaN where the denominators sum to 0, or to less, as published sizes of reversed ranges may."""
     numerator, denominator = (from_steps(pl.col(name).sum()) for name in _SUMMED[1:])
     ratio = pl.when(denominator <= 0).then(math.nan).otherwise(numerator / denominator)
     return pl.when(pl.col("n_sums").sum() > 0).then(ratio).alias("micro")
+
+
+def of_nothing(protocol: Protocol) -> dict[str, float]:
+    """Metric → what its sums make where there is nothing to divide by, as the protocol has it for one item."""
+    if protocol.context is None:
+        return {}
+    covered = 1.0 if protocol.context.empty_gold == "covered" else 0.0
+    shares = {"precision": protocol.context.empty_prediction, "coverage": covered}
+    names = {metric.name for metric, _ in metrics_of(protocol)}
+    return {name: shares[what] for name in names if (what := name.rpartition("_")[2]) in shares}
+
+
+def with_share_of_oracle(aggregates: pl.LazyFrame, oracles: pl.LazyFrame, bounds: Mapping[str, str]) -> pl.LazyFrame:
+    """The aggregates with `share_of_oracle`: macro over the oracle's macro.
+
+    Null for a run without an oracle, where the oracle's is 0 or null, and for metrics that the oracle does not bound.
+    `bounds` is run → the oracle over the same chunks.
+    """
+    bounded = [
+        metric.name
+        for metric in metrics().values()
+        if (metric.shape == "ranked" and metric.direction == "higher") or metric.name == GREEDY
+    ]
+    bound = oracles.filter(pl.col("metric").is_in(bounded), pl.col("macro") > 0)
+    pairs = pl.LazyFrame(list(bounds.items()), {"bounded": pl.String, "run_id": pl.String}, orient="row")
+    key = ["run_id", *_METRIC[2:], *_SLICE]
+    of_run = bound.select(*key, bound="macro").join(pairs, on="run_id").drop("run_id")
+    return (
+        aggregates.join(of_run.rename({"bounded": "run_id"}), on=key, how="left", maintain_order="left")
+        .with_columns(share_of_oracle=pl.col("macro") / pl.col("bound"))
+        .drop("bound")
+    )

@@ -14,7 +14,7 @@ from evaluate.score.ledger import ledger_of_candidates
 from evaluate.statistics.bootstrap import RESAMPLES, item_intervals
 from evaluate.statistics.ledger_means import ledger_means
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.pooling import pooled, slices_of
+from evaluate.statistics.slices import slices_of
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 from tests.bench import Bench, Row, Settings, Target
@@ -140,16 +140,16 @@ def everything(folder: str) -> None:
     protocol, items = protocol_named(PROTOCOL), pl.scan_parquet(Path(folder, "items.parquet"))
     for system in range(N_SYSTEMS):
         scores = pl.scan_parquet(Path(folder, f"{system}.parquet"))
-        pooled(protocol, scores, items).collect().write_parquet(Path(folder, f"aggregates{system}.parquet"))
+        aggregate(protocol, scores, items).collect().write_parquet(Path(folder, f"aggregates{system}.parquet"))
 
 
 def without_bootstrap(folder: str) -> None:
     """The same, no slice resampled."""
-    slices, strata = slices_of(protocol_named(PROTOCOL))
-    plain = [replace(one, is_resampled=False) for one in slices]
+    protocol = protocol_named(PROTOCOL)
+    plain = [replace(slice_, is_resampled=False) for slice_ in slices_of(protocol)[0]]
     items = pl.scan_parquet(Path(folder, "items.parquet"))
     for system in range(N_SYSTEMS):
-        aggregate(pl.scan_parquet(Path(folder, f"{system}.parquet")), items, slices=plain, strata=strata).collect()
+        aggregate(protocol, pl.scan_parquet(Path(folder, f"{system}.parquet")), items, slices=plain).collect()
 
 
 def ledgers(folder: str) -> None:
@@ -181,7 +181,7 @@ def distinct(folder: str) -> None:
     scores = pl.read_parquet(Path(folder, "0.parquet"))
     values = np.random.default_rng(1).random(scores.height)
     items = pl.scan_parquet(Path(folder, "items.parquet"))
-    pooled(protocol_named(PROTOCOL), scores.with_columns(value=values).lazy(), items).collect()
+    aggregate(protocol_named(PROTOCOL), scores.with_columns(value=values).lazy(), items).collect()
 
 
 def bootstrap(folder: str) -> dict[str, object]:

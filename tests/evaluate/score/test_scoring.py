@@ -175,7 +175,7 @@ ranked = pl.LazyFrame([(str(q), str(d), r) for q in range(3000) for r, d in enum
 qrels = [(str(q), str(d), 1) for q in range(3000) for d in range(9)]
 qrels = pl.LazyFrame(qrels, schema=["query", "document", "grade"], orient="row")
 judged = score_graded(ranked, qrels, [parse_metric(name) for name in ("ndcg@10", "precision@5", "mrr")]).collect()
-for frame in (scores, aggregate(scores.lazy(), about).collect(), judged):
+for frame in (scores, aggregate(rules, scores.lazy(), about).collect(), judged):
     written = io.BytesIO()
     frame.write_parquet(written)
     print(hashlib.sha256(written.getvalue()).hexdigest())

@@ -7,7 +7,8 @@ import pytest
 
 from evaluate.metrics import metrics_of
 from evaluate.statistics.headline import average_of
-from evaluate.statistics.means import SLICES, aggregate
+from evaluate.statistics.means import aggregate
+from evaluate.statistics.slices import slices_of
 from lake.catalog.protocols import protocol_named
 from lake.tables import table
 
@@ -43,6 +44,7 @@ def items_of(repos: dict[str, str], contexts: list[str], level: str = "function"
     )
 
 
+RULES = protocol_named("repoeval@target-v1")
 REPOS = {item: repo for item, repo, *_ in THREE}
 
 
@@ -51,7 +53,7 @@ def row(aggregates: pl.DataFrame, name: str, value: str) -> dict[str, float | No
 
 
 def test_three_means_by_hand() -> None:
-    aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
+    aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
     table("aggregates").checked(aggregates)
     whole = row(aggregates, "all", "all")
     assert whole["macro"] == pytest.approx((1 / 2 + 0 + 1) / 3)
@@ -61,14 +63,16 @@ def test_three_means_by_hand() -> None:
     assert row(aggregates, "repo", "p")["macro"] == pytest.approx(1 / 4)
     assert row(aggregates, "repo", "p")["micro"] == pytest.approx(1 / 6)
     assert row(aggregates, "repo", "q")["by_repo"] == 1
-    alike = {"slice": "subset", "slice_value": "function-2k", "item_low": None, "item_high": None}
+    alike = {"slice": "subset", "slice_value": "function-2k"}
     assert row(aggregates, "subset", "function-2k") == whole | alike
 
 
 def test_what_is_not_applicable_leaves_the_mean_and_is_counted() -> None:
     scores = scores_of([("i1", 1 / 2, 1, 2), ("i2", None, None, None), ("i3", None, None, None)])
     others = scores_of([(item, 0.5, None, None) for item in REPOS], metric="ndcg")
-    aggregates = aggregate(pl.concat([scores, others]), items_of(REPOS, ["2k"] * 3)).collect().filter(metric="recall")
+    aggregates = (
+        aggregate(RULES, pl.concat([scores, others]), items_of(REPOS, ["2k"] * 3)).collect().filter(metric="recall")
+    )
     whole = row(aggregates, "all", "all")
     assert (whole["macro"], whole["micro"], whole["by_repo"]) == (1 / 2, 1 / 2, 1 / 2)
     assert (whole["n"], whole["n_items"], whole["n_not_applicable"], whole["n_repos"]) == (1, 3, 2, 1)
@@ -79,18 +83,18 @@ def test_what_is_not_applicable_leaves_the_mean_and_is_counted() -> None:
 
 def test_a_metric_without_sums_has_no_micro() -> None:
     scores = scores_of([(item, 0.5, None, None) for item in REPOS], metric="ndcg")
-    aggregates = aggregate(scores, items_of(REPOS, ["2k"] * 3)).collect()
+    aggregates = aggregate(RULES, scores, items_of(REPOS, ["2k"] * 3)).collect()
     assert aggregates["micro"].null_count() == aggregates.height
     assert aggregates["macro"].unique().to_list() == [0.5]
 
 
 def test_nothing_over_nothing_is_zero() -> None:
     scores = scores_of([(item, 0, 0, 0) for item in REPOS])
-    assert row(aggregate(scores, items_of(REPOS, ["2k"] * 3)).collect(), "all", "all")["micro"] == 0
+    assert row(aggregate(RULES, scores, items_of(REPOS, ["2k"] * 3)).collect(), "all", "all")["micro"] == 0
 
 
 def test_contexts_of_one_target_are_never_pooled() -> None:
-    aggregates = aggregate(three_scores(), items_of(REPOS, ["1k", "2k", "2k"])).collect()
+    aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["1k", "2k", "2k"])).collect()
     found = {(name, value) for name, value in aggregates.select("slice", "slice_value").iter_rows()}
     assert found == {
         ("subset", "function-1k"),
@@ -107,7 +111,7 @@ def test_contexts_of_one_target_are_never_pooled() -> None:
 
 
 def test_one_context_has_the_plain_slices() -> None:
-    aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
+    aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
     assert aggregates["slice"].unique(maintain_order=True).to_list() == ["all", "level", "repo", "subset"]
 
 
@@ -118,13 +122,13 @@ def test_benchmarks_without_levels_and_contexts_have_a_whole() -> None:
         ),
         context=pl.lit(None, pl.String),
     )
-    aggregates = aggregate(three_scores(), items).collect()
+    aggregates = aggregate(RULES, three_scores(), items).collect()
     assert aggregates["slice"].unique(maintain_order=True).to_list() == ["all", "repo", "subset"]
 
 
 def test_items_that_failed_or_were_never_tried_are_counted() -> None:
     run_items = pl.LazyFrame({"run_id": ["run", "run"], "item_id": ["i1", "i2"], "status": ["done", "failed"]})
-    aggregates = aggregate(three_scores(), items_of(REPOS, ["2k"] * 3), run_items).collect()
+    aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["2k"] * 3), run_items).collect()
     assert row(aggregates, "all", "all")["n_failed"] == 2
     assert row(aggregates, "repo", "p")["n_failed"] == 1
 
@@ -133,7 +137,7 @@ def test_an_item_without_any_value_failed_and_is_left_out_of_every_mean() -> Non
     scores = scores_of([("i1", 1 / 2, 1, 2), ("i2", None, None, None), ("i3", None, None, None)])
     others = scores_of([("i1", 0.5, None, None), ("i2", None, None, None), ("i3", 0.5, None, None)], metric="ndcg")
     done = pl.LazyFrame({"run_id": ["run"] * 3, "item_id": list(REPOS), "status": ["done"] * 3})
-    aggregates = aggregate(pl.concat([scores, others]), items_of(REPOS, ["2k"] * 3), done).collect()
+    aggregates = aggregate(RULES, pl.concat([scores, others]), items_of(REPOS, ["2k"] * 3), done).collect()
     counts = ("n", "n_items", "n_failed", "n_not_applicable")
     recall, ndcg = (row(aggregates.filter(metric=metric), "all", "all") for metric in ("recall", "ndcg"))
     assert [recall[name] for name in counts] == [1, 3, 1, 1]
@@ -141,19 +145,19 @@ def test_an_item_without_any_value_failed_and_is_left_out_of_every_mean() -> Non
 
 
 def test_scores_of_items_outside_the_items_are_left_out() -> None:
-    aggregates = aggregate(three_scores(), items_of({"i1": "p", "i2": "p"}, ["2k"] * 2)).collect()
+    aggregates = aggregate(RULES, three_scores(), items_of({"i1": "p", "i2": "p"}, ["2k"] * 2)).collect()
     assert row(aggregates, "all", "all")["n_items"] == 2
 
 
 def test_runs_stand_apart() -> None:
     both = pl.concat([three_scores(), three_scores().with_columns(pl.lit("other").alias("run_id"))])
-    aggregates = aggregate(both, items_of(REPOS, ["2k"] * 3)).collect()
+    aggregates = aggregate(RULES, both, items_of(REPOS, ["2k"] * 3)).collect()
     assert aggregates.filter(slice="all")["run_id"].to_list() == ["other", "run"]
     assert aggregates.filter(slice="all")["n"].to_list() == [3, 3]
 
 
 def test_slices_are_named_once() -> None:
-    assert len({slice_.name for slice_ in SLICES}) == len(SLICES)
+    assert len({slice_.name for slice_ in slices_of(RULES)[0]}) == len(slices_of(RULES)[0])
 
 
 def test_published_contexts_are_averaged_as_ratios_of_sums_and_their_steps_over_items() -> None:

@@ -12,9 +12,9 @@ from scipy import stats
 
 from evaluate.statistics.comparisons import ScoreMatrix, compare_runs, verdict_of, with_places
 from evaluate.statistics.intervals import over_repositories
+from evaluate.statistics.means import aggregate
 from evaluate.statistics.pairs import Values as Matrix
 from evaluate.statistics.pairs import differences
-from evaluate.statistics.pooling import pooled
 from evaluate.statistics.ranks import rank_runs
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocol_named
@@ -64,7 +64,7 @@ class Made:
             .select(pl.col(name).cast(kind) for name, kind in columns.items())
             for run_id, of in values.items()
         }
-        aggregates = pl.concat(pooled(protocol, one, self.items).collect() for one in self.scores.values())
+        aggregates = pl.concat(aggregate(protocol, one, self.items).collect() for one in self.scores.values())
         systems = pl.DataFrame({"run_id": list(values)}).with_columns(
             is_complete=pl.col("run_id") != "partial",
             is_baseline=pl.col("run_id") == "baseline",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -11,12 +12,13 @@ from scipy import linalg, stats
 
 from evaluate.statistics.intervals import korn_graubard
 from evaluate.statistics.means import aggregate
-from evaluate.statistics.pooling import slices_of
+from evaluate.statistics.slices import slices_of
 from lake.catalog.interval_coverage import KINDS, MEANS, N_SETS, simulated_coverage
-from lake.catalog.protocols import protocols
+from lake.catalog.protocols import protocol_named, protocols
 from lake.tables import table
 from tests.evaluate.statistics.simulated import Floats, coverage
 
+RULES = protocol_named("repoeval@target-v1")
 SIZES = [9, 4, 4, 2, 1, 5]
 UNBOUNDED = "n_steps"
 """A metric whose intervals are t."""
@@ -38,7 +40,9 @@ def whole_of(
     value = pl.col("numerator") if below is None else pl.col("numerator") / pl.col("denominator")
     if below is None:
         scores = scores.with_columns(denominator=pl.lit(None, pl.Float64))
-    found = aggregate(scores.with_columns(value=value).select(*table("scores").columns), rows.select("item_id", "repo"))
+    found = aggregate(
+        RULES, scores.with_columns(value=value).select(*table("scores").columns), rows.select("item_id", "repo")
+    )
     return found.filter(pl.col("slice") == "all").collect().row(0, named=True)
 
 
@@ -228,6 +232,8 @@ def test_only_the_slice_that_is_shown_first_and_the_whole_are_resampled_where_bo
     rows = [{**key, "item_id": f"i{n}", "value": n / 12, "numerator": None, "denominator": None} for n in range(12)]
     scores = pl.LazyFrame(rows, schema_overrides={"numerator": pl.Float64, "denominator": pl.Float64})
     for first, resampled in ((("subset", "y"), {("all", "all"), ("subset", "y")}), (("level", "no"), None)):
-        found = aggregate(scores, items, opens_with=first).filter(pl.col("item_low").is_not_null()).collect()
+        found = (
+            aggregate(replace(RULES, headline=first), scores, items).filter(pl.col("item_low").is_not_null()).collect()
+        )
         named = set(found.select("slice", "slice_value").iter_rows())
         assert named == (resampled or {("all", "all"), ("subset", "x"), ("subset", "y"), ("subset", "z")})

@@ -13,7 +13,7 @@ from polars.testing import assert_frame_equal
 from evaluate.metrics import parse_metric
 from evaluate.results.compare import compare
 from evaluate.results.exploring import aggregated, explored
-from evaluate.statistics.pooling import pooled
+from evaluate.statistics.means import aggregate
 from lake.catalog.protocols import protocols
 from lake.catalog.tasks import TASKS
 from lake.errors import Exit
@@ -220,7 +220,7 @@ def test_agents_that_answered_different_items_are_also_compared_on_those_that_bo
     nothing = pl.when(~pl.col("item_id").is_in(failed.implode())).then(pl.col("value", "numerator", "denominator"))
     kept = rows.with_columns(nothing)
     lake.write("scores", kept, part=part.name, fingerprint="", **part.folders)
-    means = pooled(protocols()[OFFICIAL], kept.lazy(), lake.scan("items", benchmark="contextbench")).collect()
+    means = aggregate(protocols()[OFFICIAL], kept.lazy(), lake.scan("items", benchmark="contextbench")).collect()
     of_run = {name: part.folders[name] for name in ("benchmark", "run_id")}
     others = lake.read("aggregates", **of_run).filter(pl.col("protocol") != OFFICIAL).select(means.columns)
     lake.write("aggregates", pl.concat([means, others]), part="all", fingerprint="", **of_run)
@@ -248,7 +248,7 @@ def test_the_ratio_of_sums_of_nothing_is_what_the_protocol_makes_of_nothing(prot
     rows = [("run", protocol, "item", "file", name, 0, 0.0, 0.0, 0.0) for name in names]
     columns = ["run_id", "protocol", "item_id", "granularity", "metric", "k", "value", "numerator", "denominator"]
     items = pl.LazyFrame({"item_id": ["item"], "repo": ["a"], "subset": ["full"]})
-    found = pooled(protocols()[protocol], pl.LazyFrame(rows, schema=columns, orient="row"), items).collect()
+    found = aggregate(protocols()[protocol], pl.LazyFrame(rows, schema=columns, orient="row"), items).collect()
     micro = dict(found.filter(slice="all").select("metric", "micro").iter_rows())
     assert micro == {**dict.fromkeys(names[:3], wanted), "file_redundancy": 0.0}
 

@@ -1,0 +1,130 @@
+"""Which items are pooled: the slices of a protocol, and which items each holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from lake.catalog.protocol import Protocol
+
+_CANDIDATES = {1: "1-4", 5: "5-9", 10: "10-14", 15: "15-19", 20: "20+"}
+"""The fewest candidates of a band → its name."""
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of the items: those alike in some columns; the value joins theirs with `/`.
+
+    Args:
+        name: The slice's name.
+        columns: What its items have in common; none for the whole.
+        per_stratum: It mixes strata, so where the items lie in several it is taken within each, under a compound name
+            (`context/level`). Other slices are left out where they would mix any.
+        splits: It exists only where it tells items apart that the columns before its last do not.
+        of: It holds only items that have a value there.
+        is_resampled: Its items are resampled. So are slices that a board may open with: that costs most by far.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    per_stratum: bool = True
+    splits: bool = False
+    of: str = ""
+    is_resampled: bool = False
+
+
+_SLICES = (
+    Slice("all", (), is_resampled=True),
+    Slice("subset", ("subset",), per_stratum=False, is_resampled=True),
+    Slice("level", ("level",)),
+    Slice("repo", ("repo",)),
+    Slice("language", ("language",), splits=True),
+    Slice("difficulty", ("difficulty",), splits=True),
+    Slice("band", ("band",), splits=True),
+    Slice("subset/split", ("subset", "split"), per_stratum=False, splits=True),
+    # RepoBench-R's subsets say neither split nor level; where an item has no candidates the subset says it all.
+    Slice("subset/split/level", ("subset", "split", "level"), per_stratum=False, of="band", is_resampled=True),
+)
+"""Every slice there is, where the items lie in one stratum."""
+
+_STRATA = ("context", "split", "source")
+"""Columns whose values are never pooled into one mean: contexts of one target, train with test, v1 with v1.1."""
+
+_OF_CONTEXTS = (
+    Slice("all", (), is_resampled=True),
+    Slice("source", ("source",), splits=True),
+    Slice("language", ("language",), splits=True),
+    Slice("repo", ("repo",)),
+)
+"""Which items are pooled. The sources an instance is from are no strata here: one benchmark was made of them."""
+
+_STRATA_OF_CONTEXTS = ("subset",)
+"""Verified is a part of full: the two are never pooled."""
+
+WHOLE = (Slice("all", ()),)
+
+
+def slices_of(protocol: Protocol) -> tuple[Sequence[Slice], Sequence[str]]:
+    """Over which slices a protocol's scores are pooled, and which columns' values never are."""
+    return (_SLICES, _STRATA) if protocol.context is None else (_OF_CONTEXTS, _STRATA_OF_CONTEXTS)
+
+
+def in_slice(items: pl.LazyFrame, slice_: str, value: str) -> pl.LazyFrame:
+    """The items that a value of a slice holds; a slice is named by the columns whose values its value joins."""
+    return items.join(in_slice_of(items, slice_).filter(slice_value=value), on="item_id", how="semi")
+
+
+def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
+    """Which value of a slice holds each item that one does: item_id, slice_value; see :func:`in_slice`."""
+    if slice_ == "all":
+        return items.select("item_id", slice_value=pl.lit("all"))
+    columns = [_band() if name == "band" else pl.col(name).fill_null("none") for name in slice_.split("/")]
+    return items.select("item_id", slice_value=pl.concat_str(columns, separator="/"))
+
+
+def kinds_of(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
+    """The kinds of items: kind (a number), the columns (a null one where the items lack it), item_id (a list)."""
+    held = items.collect_schema().names()
+    absent = pl.lit(None, pl.String)
+    band = _band() if "n_candidates" in held else absent
+    named = [(pl.col(name) if name in held else band if name == "band" else absent).alias(name) for name in columns]
+    return items.select("item_id", *named).group_by(columns).agg("item_id").with_row_index("kind").collect()
+
+
+def _band() -> pl.Expr:
+    n = pl.col("n_candidates")
+    bands = [pl.when(n >= fewest).then(pl.lit(name)) for fewest, name in sorted(_CANDIDATES.items(), reverse=True)]
+    return pl.coalesce(bands)
+
+
+def kinds_by_slice(
+    kinds: pl.DataFrame, slices: Sequence[Slice], strata: Sequence[str]
+) -> list[tuple[pl.DataFrame, bool]]:
+    """Which kinds of items each slice holds (kind, repo, slice, slice_value), and whether they are resampled.
+
+    At least one frame, be it empty.
+    """
+    several = [column for column in strata if kinds[column].n_unique() > 1]
+    # An item without a value lies in a stratum too.
+    kinds = kinds.with_columns(pl.col(several).fill_null("none"))
+    every, resampled = list[pl.LazyFrame](), list[bool]()
+    for slice_ in slices:
+        name, columns = slice_.name, list(slice_.columns)
+        if slice_.splits and kinds[columns[-1]].n_unique() < 2:
+            continue
+        if slice_.per_stratum and several:
+            name, columns = "/".join([*several, *([name] if columns else [])]), [*several, *columns]
+        of = kinds.lazy().filter(pl.col(slice_.of).is_not_null()) if slice_.of else kinds.lazy()
+        value = pl.concat_str(columns, separator="/") if columns else pl.lit("all")
+        every.append(of.with_columns(slice=pl.lit(name), slice_value=value).filter(pl.col("slice_value").is_not_null()))
+        resampled.append(slice_.is_resampled)
+    columns = ["kind", "repo", "slice", "slice_value"]
+    nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
+    # What holds items of several strata is no slice.
+    return [(nothing, True)] + [
+        (held.select(columns), is_resampled)
+        for held, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
+        if len({*held["slice_value"]}) == len({*zip(held["slice_value"], *(held[one] for one in strata), strict=True)})
+    ]
