@@ -24,10 +24,7 @@ GIVEN = "given"
 def give_vectors(lake: Lake, file: Path, model: str) -> int:
     """Store a file of vectors that a model made in place of those there were; how many it holds.
 
-    It is Parquet with `key` (text) and `vector` (a list or array of numbers, all of one length).
-
-    Raises:
-        GoldspanError: The file is not there or not of this shape, or a vector is not finite or of another length.
+    It is Parquet with `key` (text) and `vector` (a list or array of finite numbers, all of one length).
     """
     if not file.is_file():
         message = f"there is no file {file}"

@@ -108,8 +108,8 @@ def load_pools(
 ) -> ChunkedPools:
     """Read the chunks of some pools; their texts are read when they are looked at.
 
-    `with_blank`: chunks of white space alone are among them, and a file without a line, which none cuts, is one.
-    `files` are the parts of that table that hold the pools, where they are known.
+    `files` are the parts of that table that hold the pools, where they are known. `with_blank`: also chunks of white
+    space alone, and a file without a line as one.
     """
     rows = files_of(lake, pool_ids, files).sort("pool_id", "position").collect()
     contents = contents_of(lake, rows["sha256"], ["n_lines"])
@@ -151,12 +151,7 @@ def load_axis(lake: Lake, pool_ids: pl.Series, files: list[Part] | None = None) 
 
 
 class CutFiles(NamedTuple):
-    """How far a chunker has cut the files of some pools.
-
-    Attributes:
-        is_complete: Pools and contents are there, and every one that has a line is cut.
-        has_chunks: Some file has a chunk, or none has a line; one that fails on all has none, and nothing to rank.
-    """
+    """Whether a chunker has cut all the files of some pools, and into any chunk: one that fails on all has none."""
 
     is_complete: bool
     has_chunks: bool
@@ -213,9 +208,9 @@ def with_gold(
     gold: pl.DataFrame,
     gains: pl.DataFrame | None,
 ) -> Iterator[tuple[Pool, Queries]]:
-    """Pools and queries for a retriever that is shown the gold, or, where relevance is a similarity, the gains.
+    """Pools and queries for a retriever that is shown the gold, or, where relevance is a similarity, each chunk's gain.
 
-    These are item_id, path, chunk_no and `gain` of every chunk of the items' pools.
+    Gains are item_id, path, chunk_no and gain.
     """
     spans: dict[str, list[Span]] = {}
     for item_id, *span in gold.select("item_id", "path", "line_start", "line_end", pl.col("grade").fill_null(1)).rows():

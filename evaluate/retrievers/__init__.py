@@ -26,11 +26,9 @@ POOLS_AT_ONCE = 64
 
 @dataclass(frozen=True)
 class Material:
-    """All that a retriever will be asked in a run.
+    """All that a retriever will be asked in a run: part by part, the texts of chunks and those of queries.
 
-    Attributes:
-        texts: Goes through the parts of the run: the texts of a part's chunks, and those of its queries.
-        track: `track(steps, title, total=…)` goes through steps and tells of progress.
+    `track(steps, title, total=…)` goes through steps and tells of progress.
     """
 
     vectors: VectorStore
@@ -39,13 +37,9 @@ class Material:
 
 
 class Answer(NamedTuple):
-    """Scores, where some queries could not be answered.
+    """Scores of shape (queries, chunks), and by their rows why some queries could not be answered.
 
-    Attributes:
-        scores: (queries, chunks); a failed query's row is not read.
-        failed: Row of a query → why it could not be answered.
-        lines: Scores of another order, for metrics of sets of lines, which only the oracle has; None where one order
-            serves both.
+    The oracle alone has other scores for metrics of sets of lines.
     """
 
     scores: Floats
@@ -55,12 +49,9 @@ class Answer(NamedTuple):
 
 @dataclass(frozen=True)
 class Index:
-    """A pool made ready to be searched.
+    """A pool made ready to be searched, and how much memory that takes beside the chunks' own texts.
 
-    Attributes:
-        scores: `scores(queries)` → scores of shape (queries, chunks), higher is better; NaN where a chunk is not to be
-            returned at all. Or an Answer of such.
-        n_bytes: How much memory the index holds, beside the chunks' own texts.
+    Scores are of shape (queries, chunks), higher is better, NaN where a chunk is not to be returned at all.
     """
 
     scores: Callable[[Queries], Floats | Answer]

@@ -12,23 +12,12 @@ from lake.errors import Exit, GoldspanError, unknown_name
 
 Value = TypeVar("Value")
 
-_DTYPES = {
-    "fp32": "float32",
-    "float32": "float32",
-    "bf16": "bfloat16",
-    "bfloat16": "bfloat16",
-    "fp16": "float16",
-    "float16": "float16",
-}
+_DTYPES = {"fp32": "float32", "bf16": "bfloat16", "fp16": "float16"}
 _POOLINGS = ("cls", "max", "mean", "mean_sqrt_len_tokens", "weightedmean", "lasttoken")
 
 
 def called(name: str) -> Retriever:
-    """The retriever that `name` or `name:arguments` means.
-
-    Raises:
-        GoldspanError: No retriever is called so, or it takes no such arguments.
-    """
+    """The retriever that `name` or `name:arguments` means."""
     head, colon, arguments = name.partition(":")
     retriever = retrievers().get(head)
     if retriever is None:
@@ -42,11 +31,7 @@ def called(name: str) -> Retriever:
 
 
 def component(caller: str, name: str) -> Retriever:
-    """The retriever that another one calls by a name.
-
-    Raises:
-        GoldspanError: There is none, or it ranks by the gold or stands for every order: no ranking to build on.
-    """
+    """The retriever that another one calls by a name: none that ranks by the gold or stands for every order."""
     retriever = called(name)
     if retriever.needs == "gold" or retriever.is_chance:
         message = f"retriever {caller!r} cannot call {name!r}, which is no way to search"
@@ -69,12 +54,9 @@ def _count(text: str) -> str:
 
 
 def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], Value]], hint: str) -> dict[str, Value]:
-    """Values written as `name=value`, with colons between; of a value, what a name cannot hold is written `%20`.
+    """Values written as `name=value`, each once, with colons between; what a name cannot hold is written `%20`.
 
     `readers` reads the value of every name that may be written; a ValueError or KeyError says that it is none.
-
-    Raises:
-        GoldspanError: A part is no `name=value` of these names, is there twice, or is no value that is taken.
     """
     values: dict[str, Value] = {}
     for part in text.split(":"):
@@ -90,7 +72,7 @@ def values_in(retriever: str, text: str, readers: Mapping[str, Callable[[str], V
 
 
 _SETTINGS: Mapping[str, tuple[str, Callable[[str], str]]] = {
-    "dtype": ("bf16", _DTYPES.__getitem__),
+    "dtype": ("bf16", {**_DTYPES, **{name: name for name in _DTYPES.values()}}.__getitem__),
     "max_length": ("512", _count),
     "pooling": ("mean", {name: name for name in _POOLINGS}.__getitem__),
     "query_prefix": ("query%3A%20", str),

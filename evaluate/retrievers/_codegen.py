@@ -26,18 +26,13 @@ def missing() -> str:
     given = f"{FOLDER}=FOLDER, a folder with the {FILE} of {MODEL}"
     if find_spec("tokenizers") is None:
         return f"First: .venv/bin/python -m pip install -c constraints.txt 'tokenizers>=0.23,<1'; then give {given}."
-    return "" if tokenizer_file() else f"Give {given}, or fetch it once: hf download {MODEL} {FILE}"
+    return "" if tokenizer_file() else f"Give {given}."
 
 
 def tokenizer_file() -> Path | None:
-    """The tokenizer's file: in the folder that is named, else where the hub's client keeps what it has fetched."""
-    if given := os.environ.get(FOLDER, ""):
-        file = Path(given, FILE)
-        return file if file.is_file() else None
-    from huggingface_hub import try_to_load_from_cache
-
-    cached = try_to_load_from_cache(MODEL, FILE)
-    return Path(cached) if isinstance(cached, str) else None
+    """The tokenizer's file, in the folder that is named."""
+    folder = os.environ.get(FOLDER)
+    return file if folder and (file := Path(folder, FILE)).is_file() else None
 
 
 def parameters() -> Mapping[str, object]:

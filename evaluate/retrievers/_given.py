@@ -27,13 +27,7 @@ class Pool:
     """What one pool offers under one chunker; row i of every column is chunk i, in the pool's own order.
 
     Retrievers that go by tokens take them from :meth:`counted`, which cuts each content of the pool once for all
-    retrievers and chunkers, and count their queries over the same columns:
-
-        chunks = pool.counted(words)
-        queries = chunks.asked(queries.text, words)  # columns behind the first chunks.counts.shape[1] are in no chunk
-
-    A tokenizer that makes its tokens of another's one by one (parts of identifiers, say) is `Refined(words, rule)` of
-    `evaluate.texts.tokens`: it too reads no text.
+    retrievers and chunkers.
 
     Several small pools may lie side by side, for retrievers that take so many: their chunks end to end, and one query
     for each, in their order. A query's row of scores is then of its own pool's chunks, filled up to the largest pool's.

@@ -51,11 +51,8 @@ def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
 class Weighting:
     """A variant of BM25: a word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)).
 
-    Attributes:
-        idf: `idf(n_documents, n_words)` → the idf of a word that 0, 1, … documents hold.
-        k1: How slowly a word's frequency saturates.
-        b: How much a chunk's length counts.
-        has_gain: Whether the gain is k1 + 1; otherwise it is 1, which orders chunks alike.
+    `idf(n_documents, n_words)` gives the idf of a word that 0, 1, … documents hold; the gain is k1 + 1, or 1, which
+    orders chunks alike.
     """
 
     tokens: Tokenizer

@@ -75,17 +75,6 @@ def test_they_do_not_where_it_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert offered().isdisjoint(NAMES)
 
 
-def test_the_hubs_client_is_asked_for_what_it_keeps(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GOLDSPAN_CODEGEN_TOKENIZER")
-    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_: str(folder / "tokenizer.json"))
-    assert _codegen.missing() == ""
-    assert _codegen.tokenizer_file() == tmp_path / "tokenizer.json"
-    monkeypatch.setattr("huggingface_hub.try_to_load_from_cache", lambda *_: None)
-    assert "GOLDSPAN_CODEGEN_TOKENIZER=FOLDER" in _codegen.missing()
-
-
 def test_a_run_is_another_with_another_tokenizer(folder: Path) -> None:
     before = _codegen.parameters()
     (folder / "tokenizer.json").write_text("{}")
@@ -101,7 +90,7 @@ def test_asked_for_by_name_it_says_what_to_give(
     assert said.code == 4
     assert f"{name} cannot run here" in said.err
     assert (
-        "Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, a folder with the tokenizer.json of Salesforce/codegen-350M"
+        "Give GOLDSPAN_CODEGEN_TOKENIZER=FOLDER, a folder with the tokenizer.json of Salesforce/codegen-350M-mono."
         in said.err
     )
     assert "Traceback" not in said.err
