@@ -12,12 +12,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from evaluate.embedding.models import Model
+from evaluate.embedding.vectors import Made, Text
 from lake.engine import THREADS
 from lake.errors import Exit, GoldspanError
 
@@ -27,11 +28,6 @@ if TYPE_CHECKING:
 
 BATCH = 32
 """How many texts a model is given at once."""
-
-Text = TypeVar("Text", str, tuple[str, str])
-
-Made = tuple[npt.NDArray[np.float32], list[int]]
-"""A row for each text, and how many of its tokens the row does not stand for."""
 
 
 class Encoder:

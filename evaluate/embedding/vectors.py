@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
-from typing import cast
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
 from lake.errors import Exit, GoldspanError
-from lake.fingerprint import fingerprint, sha256_of_file
+from lake.fingerprint import fingerprint, sha256_of, sha256_of_file
 from lake.make import product_of
 from lake.store import Lake, Part
 from lake.tables import table
+
+Text = TypeVar("Text", str, tuple[str, str])
+
+Made = tuple[npt.NDArray[np.float32], list[int]]
+"""A row for each text, and how many of its tokens the row does not stand for."""
+
+PART = 512
+"""How many vectors are made and stored at once; when work is broken off, what is stored stays."""
 
 GIVEN = "given"
 """Whoever made the vectors that the lake was given."""
@@ -32,6 +41,11 @@ def give_vectors(lake: Lake, file: Path, model: str) -> int:
     given = product_of(lake, "vectors", part=GIVEN, parameters=[sha256_of_file(file), model], code=[_checked])
     given.make(lambda: _checked(file, model))
     return VectorStore(lake).n_cut(GIVEN).height
+
+
+def key_of(text: str) -> str:
+    """What the vector is found by that a model has made of a text: the sha256 of the text in UTF-8."""
+    return sha256_of(text.encode(errors="surrogatepass"))
 
 
 @dataclass(frozen=True)
@@ -76,6 +90,23 @@ class VectorStore:
         frame = pl.DataFrame(columns, table("vectors").columns)
         product_of(self.lake, "vectors", part=part, parameters=[maker, sorted(keys)]).write(frame)
         self._known.pop(maker, None)
+
+    def make(self, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]) -> Iterator[None]:
+        """Store what a model makes of texts, by their keys; yields after every part."""
+        every = iter(texts)
+        while keys := list(islice(every, PART)):
+            self.add(maker, keys, *make([texts[key] for key in keys]))
+            yield
+
+    def get(self, maker: str, texts: Mapping[str, Text], make: Callable[[Sequence[Text]], Made]) -> Vectors:
+        """The vectors of texts, by their keys; what is not there yet is made."""
+        vectors = self.read(maker, texts)
+        missing = {key: text for key, text in texts.items() if key not in vectors.row}
+        if not missing:
+            return vectors
+        for _ in self.make(maker, missing, make):
+            pass
+        return self.read(maker, texts)
 
     def _keys_of(self, maker: str) -> tuple[list[Part], pl.DataFrame]:
         """A maker's parts, and the number of the part that holds each key."""

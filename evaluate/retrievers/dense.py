@@ -6,19 +6,25 @@ two machines may differ where chunks are all but equally near; the lake keeps ev
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
 
-from evaluate.embedding.kept import PART, Side, key_of
-from evaluate.embedding.models import Model
+from evaluate.embedding.encoder import encoder_of
+from evaluate.embedding.models import Kind, Model
+from evaluate.embedding.vectors import PART, Made, Vectors, VectorStore, key_of
 from evaluate.retrievers import Index, Material, Pool, Retriever
 from evaluate.retrievers._arguments import settings_in
 from evaluate.retrievers.cosine import cosine_index
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
+
+CUT: Mapping[Kind, Literal["left", "right"]] = {"query": "left", "document": "right"}
+"""The side from which what is too long is cut: a prompt's end is what is to be continued."""
 
 ARGUMENTS = ("dtype", "max_length", "pooling", "query_prefix", "document_prefix")
 
@@ -32,17 +38,24 @@ class Dense:
     document_prefix: str | None = None
     max_length: int | None = None
 
-    @property
-    def queries(self) -> Side:
-        """Queries: a prompt's end is what is to be continued, so a long one is cut from the left."""
-        own = self.model.prompt("query") if self.query_prefix is None else self.query_prefix
-        return Side(self.model, own, "left", self.max_length)
+    def prefix(self, kind: Kind) -> str:
+        """What is written before queries or documents."""
+        prefix = self.query_prefix if kind == "query" else self.document_prefix
+        return self.model.prompt(kind) if prefix is None else prefix
 
-    @property
-    def documents(self) -> Side:
-        """Chunks: a long one is cut from the right."""
-        own = self.model.prompt("document") if self.document_prefix is None else self.document_prefix
-        return Side(self.model, own, "right", self.max_length)
+    def maker(self, kind: Kind) -> str:
+        """What tells these vectors from all others of the same texts."""
+        return self.model.identity(prefix=self.prefix(kind), cut=CUT[kind], max_length=self.max_length)
+
+    def embed(self, kind: Kind, texts: Sequence[str]) -> Made:
+        """What the model makes of queries or documents."""
+        return encoder_of(self.model, max_length=self.max_length).vectors(texts, self.prefix(kind), CUT[kind])
+
+    def vectors(self, kind: Kind, store: VectorStore, texts: Sequence[str]) -> tuple[list[str], Vectors]:
+        """The keys of texts, and the vectors of all: what the lake has none of is embedded."""
+        keys = [key_of(text) for text in texts]
+        by_key = dict(zip(keys, texts, strict=True))
+        return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
 
     def told(self, text: str, retriever: str) -> Dense:
         """The same with arguments."""
@@ -53,9 +66,9 @@ class Dense:
 
 
 def index(dense: Dense, pool: Pool) -> Index:
-    """The vectors of a pool's chunks; what the lake has none of is embedded."""
+    """The vectors of a pool's chunks."""
     store = pool.vectors_of_lake()
-    return cosine_index(partial(dense.queries.vectors, store), *dense.documents.vectors(store, pool.text))
+    return cosine_index(partial(dense.vectors, "query", store), *dense.vectors("document", store, pool.text))
 
 
 def prepare(dense: Dense, material: Material) -> dict[str, str]:
@@ -63,21 +76,23 @@ def prepare(dense: Dense, material: Material) -> dict[str, str]:
 
     Different texts are counted: one that is there twice is embedded once.
     """
-    store, sides = material.vectors, {"chunks": dense.documents, "queries": dense.queries}
-    keys: dict[str, set[str]] = {name: set() for name in sides}
+    store = material.vectors
+    keys: dict[Kind, set[str]] = {"document": set(), "query": set()}
     for part in material.texts():
-        for (name, side), texts in zip(sides.items(), part, strict=True):
-            of_part = {key_of(text): text for text in texts}
-            keys[name].update(of_part)
-            stored = set(store.n_cut(side.maker)["key"])
-            missing = {key: text for key, text in of_part.items() if key not in stored}
+        for (kind, of_run), texts in zip(keys.items(), part, strict=True):
+            by_key, maker = {key_of(text): text for text in texts}, dense.maker(kind)
+            of_run.update(by_key)
+            stored = set(store.n_cut(maker)["key"])
+            missing = {key: text for key, text in by_key.items() if key not in stored}
             title = f"embedding {counted(len(missing), 'text')} by {Path(dense.model.shown).name}"
-            for _ in material.track(side.embed(store, missing), title, total=-(-len(missing) // PART)):
+            made = store.make(maker, missing, partial(dense.embed, kind))
+            for _ in material.track(made, title, total=-(-len(missing) // PART)):
                 pass
     n_cut = {}
-    for name, side in sides.items():
-        are_cut = store.n_cut(side.maker).filter(pl.col("key").is_in(list(keys[name])), pl.col("n_cut") > 0)
-        n_cut[f"{name} cut"] = f"{are_cut.height:,} of {len(keys[name]):,}"
+    names: Mapping[Kind, str] = {"document": "chunks cut", "query": "queries cut"}
+    for kind, name in names.items():
+        are_cut = store.n_cut(dense.maker(kind)).filter(pl.col("key").is_in(list(keys[kind])), pl.col("n_cut") > 0)
+        n_cut[name] = f"{are_cut.height:,} of {len(keys[kind]):,}"
     return n_cut
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 
 from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.kept import kept, key_of
 from evaluate.embedding.models import Model
+from evaluate.embedding.vectors import key_of
 from evaluate.retrievers import Answer, Floats, Index, Integers, Pool, Queries, Retriever
 from evaluate.retrievers._arguments import component, settings_in
 from lake.errors import Exit, GoldspanError
@@ -52,8 +52,7 @@ def index(first: Retriever, model: Model, top: int, pool: Pool) -> Index:
 def _read(model: Model, pool: Pool, pairs: Sequence[tuple[str, str]]) -> list[float]:
     """The score of each pair, as it is in the lake; what is not there yet is worked out."""
     keys = [sha256_of(f"{key_of(query)}{key_of(text)}".encode()) for query, text in pairs]
-    scores = kept(
-        pool.vectors_of_lake(),
+    scores = pool.vectors_of_lake().get(
         model.identity(kind="pairs"),
         dict(zip(keys, pairs, strict=True)),
         lambda missing: encoder_of(model, is_cross=True).scores(missing),

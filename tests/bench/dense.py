@@ -15,8 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from evaluate.embedding.encoder import BATCH, Encoder, encoder_of
-from evaluate.embedding.kept import Side
-from evaluate.embedding.models import Model
+from evaluate.embedding.models import Kind, Model
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank
@@ -123,7 +122,7 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
     """Ours, in a child: every vector made and kept, then every pool ranked. Loading the model is not timed."""
     store, dense, retriever = VectorStore(Lake(Path(lake))), Dense(Model(model)), retriever_named(f"dense:{model}")
     asked = {chunker: _asked(lake, chunker) for chunker in CHUNKERS}
-    list(dense.documents.embed(VectorStore(Lake(Path(output).with_name("warm"))), {"": "a text before the clock runs"}))
+    dense.embed("document", ["a text before the clock runs"])
     seconds = defaultdict[str, float](float)
     given = _watched(encoder_of(dense.model, max_length=dense.max_length).network, seconds)
     with (
@@ -139,8 +138,9 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
             rank(retriever, iter(pairs), tie=REPOEVAL_PROMPT.tie, depth=REPOEVAL_PROMPT.depth, cut_offs=CUT_OFFS)
         seconds["rank"] = time.perf_counter() - began
         cost = watch.read()
-    sides = ((dense.documents, 0), (dense.queries, 1))
-    np.savez(output, allow_pickle=False, **{f"{place}": _found(side, store, asked, place) for side, place in sides})
+    kinds: tuple[Kind, Kind] = ("document", "query")
+    found = {f"{place}": _found(dense, kind, store, asked, place) for place, kind in enumerate(kinds)}
+    np.savez(output, allow_pickle=False, **found)
     return {**cost, **seconds, **given}
 
 
@@ -190,9 +190,9 @@ def _texts(pairs: Asked, place: int) -> list[str]:
     return [text for pair in pairs for text in pair[place].text]
 
 
-def _found(side: Side, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
+def _found(dense: Dense, kind: Kind, store: VectorStore, asked: Mapping[str, Asked], place: int) -> Floats:
     """The vectors that ours ranked by, a row for each text of the plain loop."""
-    keys, vectors = side.vectors(store, [text for pairs in asked.values() for text in _texts(pairs, place)])
+    keys, vectors = dense.vectors(kind, store, [text for pairs in asked.values() for text in _texts(pairs, place)])
     return vectors.matrix[[vectors.row[key] for key in keys]]
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from evaluate.embedding.encoder import Encoder, Made
+from evaluate.embedding.encoder import Encoder
+from evaluate.embedding.vectors import Made
 from lake.store import Lake
 from tests.evaluate.score.repobench_plain import Chunk, Number, Row, rows_of
 from tests.tiny import command

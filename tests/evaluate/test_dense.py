@@ -7,6 +7,7 @@ import shutil
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -15,11 +16,10 @@ import numpy.typing as npt
 import polars as pl
 import pytest
 
-from evaluate.embedding import kept
+from evaluate.embedding import vectors as stored
 from evaluate.embedding.encoder import encoder_of
-from evaluate.embedding.kept import Side, key_of
-from evaluate.embedding.models import Model
-from evaluate.embedding.vectors import Vectors, VectorStore
+from evaluate.embedding.models import Kind, Model
+from evaluate.embedding.vectors import Vectors, VectorStore, key_of
 from evaluate.retrievers import Pool, Queries, cosine, retrievers
 from evaluate.retrievers.cosine import cosine_index
 from evaluate.retrievers.dense import Dense
@@ -47,8 +47,8 @@ def store(tmp_path: Path) -> VectorStore:
     return VectorStore(Lake(tmp_path / "lake"))
 
 
-def _rows(side: Side, store: VectorStore, texts: Sequence[str]) -> npt.NDArray[np.float32]:
-    keys, vectors = side.vectors(store, texts)
+def _rows(dense: Dense, store: VectorStore, texts: Sequence[str], kind: Kind = "document") -> npt.NDArray[np.float32]:
+    keys, vectors = dense.vectors(kind, store, texts)
     return vectors.matrix[[vectors.row[key] for key in keys]]
 
 
@@ -58,13 +58,13 @@ def test_vectors_are_those_of_the_plain_library_whatever_is_beside_a_text(
     plain = sentence_transformers.SentenceTransformer(str(model_folder))
     dense = Dense(Model(str(model_folder)))
     texts = [*SHORT, *LONG, *SHORT]
-    assert np.allclose(_rows(dense.documents, store, texts), plain.encode(texts, prompt=""), atol=1e-5)
+    assert np.allclose(_rows(dense, store, texts), plain.encode(texts, prompt=""), atol=1e-5)
     assert sum(given) == len({*texts}), "each text once"
     # The model's own prompt stands before a query.
-    assert np.allclose(_rows(dense.queries, store, SHORT), plain.encode(SHORT, prompt_name="query"), atol=1e-5)
+    assert np.allclose(_rows(dense, store, SHORT, "query"), plain.encode(SHORT, prompt_name="query"), atol=1e-5)
     bare = replace(dense, query_prefix="")
     plain.tokenizer.truncation_side = "left"
-    assert np.allclose(_rows(bare.queries, store, LONG), plain.encode(LONG, prompt=""), atol=1e-5)
+    assert np.allclose(_rows(bare, store, LONG, "query"), plain.encode(LONG, prompt=""), atol=1e-5)
 
 
 def test_a_query_loses_its_beginning_and_keeps_its_prefix_and_a_document_loses_its_end(model_folder: Path) -> None:
@@ -88,16 +88,16 @@ def test_a_query_loses_its_beginning_and_keeps_its_prefix_and_a_document_loses_i
 
 
 def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_path: Path) -> None:
-    plain = Side(Model(str(model_folder)), "", "right")
+    plain = Dense(Model(str(model_folder)), document_prefix="")
     others = [
-        replace(plain, prefix="query: "),
-        replace(plain, cut="left"),
+        replace(plain, document_prefix="query: "),
         replace(plain, max_length=8),
         replace(plain, model=replace(plain.model, dtype="bfloat16")),
         replace(plain, model=replace(plain.model, pooling="cls")),
-        Side(Model(str(tiny_model(tmp_path / "other", seed=1))), "", "right"),
+        replace(plain, model=Model(str(tiny_model(tmp_path / "other", seed=1)))),
     ]
-    assert len({side.maker for side in (plain, *others)}) == 7
+    makers = {dense.maker("document") for dense in (plain, *others)}
+    assert len({*makers, replace(plain, query_prefix="").maker("query")}) == 7
     moved = Model(str(shutil.copytree(model_folder, tmp_path / "copy")))
     assert moved.revision == plain.model.revision, "the folder's place is no part of its digest"
     assert others[-1].model.revision != plain.model.revision
@@ -108,10 +108,10 @@ def test_the_arguments_reach_the_model(model_folder: Path, store: VectorStore) -
     plain = sentence_transformers.SentenceTransformer(str(model_folder))
     plain.max_seq_length = 8
     told = Dense(Model(str(model_folder))).told("max_length=8:document_prefix=def%3A%20", "dense")
-    assert np.allclose(_rows(told.documents, store, LONG), plain.encode(LONG, prompt="def: "), atol=1e-5)
+    assert np.allclose(_rows(told, store, LONG), plain.encode(LONG, prompt="def: "), atol=1e-5)
     less = Dense(Model(str(model_folder))).told("dtype=bf16:pooling=cls", "dense")
     exact = Dense(Model(str(model_folder))).told("pooling=cls", "dense")
-    there, here = _rows(exact.documents, store, SHORT), _rows(less.documents, store, SHORT)
+    there, here = _rows(exact, store, SHORT), _rows(less, store, SHORT)
     assert np.allclose(there, here, rtol=0.1, atol=0.1)
     assert not np.array_equal(there, here)
     with pytest.raises(GoldspanError, match="it takes 64 tokens, and max_length=65 asks for more"):
@@ -225,14 +225,15 @@ def test_a_model_is_called_by_its_own_name(name: str, shown: str) -> None:
 def test_what_is_embedded_is_kept_when_the_work_is_broken_off(
     model_folder: Path, store: VectorStore, given: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(kept, "PART", 32)
-    side = Dense(Model(str(model_folder))).documents
+    monkeypatch.setattr(stored, "PART", 32)
+    dense = Dense(Model(str(model_folder)))
+    maker = dense.maker("document")
     texts = {key_of(text): text for text in (f"def a{n}" for n in range(100))}
-    work = side.embed(store, texts)
+    work = store.make(maker, texts, partial(dense.embed, "document"))
     next(work), next(work)
-    assert store.n_cut(side.maker).height == 64
-    assert store.read(side.maker, texts).matrix.shape == (64, 32)
-    keys, vectors = side.vectors(store, list(texts.values()))
+    assert store.n_cut(maker).height == 64
+    assert store.read(maker, texts).matrix.shape == (64, 32)
+    keys, vectors = dense.vectors("document", store, list(texts.values()))
     assert sorted(given) == [4, 32, 32, 32]
     assert set(keys) == set(vectors.row)
 
