@@ -9,7 +9,7 @@ GO_ON := $(if $(STRICT),,|| test $$? -eq 5)
 
 # What is given on make's command line reaches the stages. A variable of the same name in the shell does not, as it may
 # be there for another program: it is named on stderr. GOLDSPAN_<NAME> of the shell reaches them.
-FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS NEEDS PORT QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
+FLAGS := ALL BENCHMARKS CHUNKERS CONFIG CONFIG_READS DEBUG ENGINE ITEM_TEXT ITEMS JSON LAKE LIMIT METRICS NEEDS PORT PUBLISHED QUERIES QUIET REPEAT REPOSITORIES ROWS SINCE SITE SOURCE SUBMISSIONS SUBSETS SYSTEMS TASKS TIMEOUT URL VECTORS
 from = $(sort $(foreach name,$2,$(if $(filter $1,$(firstword $(origin $(name)))),$(name))))
 $(foreach flag,$(call from,command,$(FLAGS)),$(eval export GOLDSPAN_$(flag) := $($(flag))))
 
@@ -18,10 +18,12 @@ UNKNOWN := $(firstword $(filter-out $(KNOWN) GOLDSPAN_%,$(call from,command,$(.V
 CLOSE = $(shell $(PYTHON) -c 'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1], sys.argv[2:], 1))' '$(UNKNOWN)' $(KNOWN))
 $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN)$(foreach name,$(CLOSE),; did you mean $(name)?)))
 
+PUBLISHED_SYSTEMS := whole-file+edit-regex,*+bm25-okapi,*+jaccard-regex,*+oracle,*+own-file,*+random,*+bm25-code,*+identifiers,*+symbols,*+tfidf,*+hybrid
+
 SHELL_FLAGS := $(if $(filter ingest evaluate report serve clean,$(MAKECMDGOALS)),$(call from,environment,$(FLAGS)))
 $(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS). Give it to make, as in: make ingest LAKE=folder' >&2))
 
-.PHONY: help ingest evaluate report serve chunkers dense dask test test-slow check bench lock clean
+.PHONY: help ingest evaluate report published serve chunkers dense dask test test-slow check bench lock clean
 
 help:  ## List the verbs
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,6 +36,14 @@ evaluate: .venv/.default  ## Run the systems and score them: SYSTEMS= TASKS= ITE
 
 report: .venv/.default  ## Write the site: SITE=site/public URL=where it will be published SINCE=FOLDER (an earlier one: what changed) ITEM_TEXT=none|flips|sample|full
 	@$(BIN)/python -m report $(GO_ON)
+
+published: .venv/.default  ## Measure the published results again: SOURCE=FOLDER of the benchmarks' own data LAKE=an empty folder
+	@$(BIN)/python -m ingest --needs --chunkers fixed-nws-1500,fixed-nws-800,syntax-1500,whole-file,definition $(GO_ON)
+	@$(BIN)/python -m evaluate $(GO_ON)
+	@$(BIN)/python -m evaluate --systems '$(PUBLISHED_SYSTEMS)' $(GO_ON)
+	@$(BIN)/python -m report publish repoeval --edition function --label 'function level'
+	@$(BIN)/python -m report publish repobench-r --edition mined --label mined
+	@$(BIN)/python -m report publish contextbench --edition 50 --label '50 of 1,136'
 
 serve: .venv/.default  ## Look at the site over http on this machine: PORT=8000
 	@$(BIN)/python -m report serve

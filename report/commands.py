@@ -27,6 +27,7 @@ from lake.console import (
     setting,
     split_names,
 )
+from lake.editions import EDITIONS, LakeWithEditions
 from lake.errors import Exit, GoldspanError, lookup, refusal_of
 from lake.outcome import Outcome
 from lake.parts import PartCounts
@@ -44,6 +45,7 @@ app = typer.Typer(cls=default_to("build"), add_completion=False, pretty_exceptio
 
 
 SiteOption = Annotated[Path, setting("SITE", "Output folder.")]
+PublishedOption = Annotated[str, setting("PUBLISHED", "Folder of published results to show too, or none.")]
 
 
 @app.command("build")
@@ -55,12 +57,13 @@ def build_(
     item_text: Annotated[
         ItemText, setting("ITEM_TEXT", "Show gold as text for these items, if the licence permits.")
     ] = ItemText.NONE,
+    published: PublishedOption = str(EDITIONS),
     json: JsonOption = False,
     quiet: QuietOption = False,
     debug: DebugOption = False,
 ) -> None:
     """Build the site from the lake; `python -m report` alone does this."""
-    console, store = Console(quiet=quiet, json=json), Lake(lake)
+    console, store = Console(quiet=quiet, json=json), _read(lake, published)
     earlier = [since / MANIFEST if since.is_dir() else since] if since else []
     with store.naming_damage():
         check_whole(lake)
@@ -75,6 +78,16 @@ def build_(
     outcome.tally = PartCounts(current=files) if built.is_current else PartCounts(made=files)
     outcome.notes.append(f"{counted(len(built.files), 'file')}, {size(n_bytes)}; open {site / 'index.html'}")
     raise typer.Exit(console.finish("report", outcome))
+
+
+def _read(lake: Path, published: str) -> Lake:
+    """A lake and the published results that are to be shown with it."""
+    if published == "none":
+        return Lake(lake)
+    if not Path(published).is_dir():
+        message = f"--published: there is no folder {published}"
+        raise GoldspanError(message, hint="Name one of editions, or none.", code=Exit.MISSING)
+    return LakeWithEditions(lake, Path(published))
 
 
 def _address(url: str) -> str:
@@ -165,13 +178,14 @@ def export(
     systems: Annotated[str, typer.Option(help="Comma list, globs allowed.")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="At most the N best systems of a board.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
+    published: PublishedOption = str(EDITIONS),
     debug: DebugOption = False,
 ) -> None:
     """The leaderboards, or one run's ranking or scores, for other tools."""
     from report.exports import export as export_
     from report.exports.choice import Choice
 
-    store = Lake(lake)
+    store = _read(lake, published)
     choice = Choice(
         benchmark,
         _protocol(store, protocol, benchmark),
@@ -192,3 +206,23 @@ def _protocol(lake: Lake, name: str, benchmark: str) -> str:
     if len(meant) > 1:
         raise GoldspanError(f"--protocol {name} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
     return meant[0]
+
+
+@app.command()
+def publish(
+    benchmark: Annotated[str, typer.Argument(help="Benchmark whose results are published.")],
+    edition: Annotated[str, typer.Option(help="Name of the edition, such as function or mined.")],
+    label: Annotated[str, typer.Option(help="The same for people (default: the edition's name).")] = "",
+    output: Annotated[Path, typer.Option("-o", "--output", help="Folder of editions.")] = EDITIONS,
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """Publish a benchmark's results, without its texts, so that every site shows them."""
+    from report.publishing import publish as publish_
+
+    store = Lake(lake)
+    with store.naming_damage():
+        check_whole(lake)
+        written = publish_(store, benchmark, edition, label or edition, output)
+    n_bytes = sum(file.stat().st_size for file in written.iterdir())
+    Console().say(f"wrote {written}: {size(n_bytes)}; every site shows it: make report")

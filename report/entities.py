@@ -8,6 +8,8 @@ from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from lake.editions import PUBLISHED
+
 Average = Literal["macro", "micro", "by_repo"]
 
 WHOLE = "all"
@@ -68,7 +70,7 @@ class Benchmark(Declaration):
     """A benchmark and what of it lies in the lake; repositories, languages and subsets are those of scorable items.
 
     Its label, which its title ends in, sets its data apart from the published benchmark: `sample`, `mined`. Own data is
-    scored by the rules of the benchmark that it is `like`.
+    scored by the rules of the benchmark that it is `like`, and so is an edition of published results.
     """
 
     subject: str
@@ -89,8 +91,20 @@ class Benchmark(Declaration):
         return self.like or self.name
 
     @property
+    def is_edition(self) -> bool:
+        """Its rows are results that ship with the code."""
+        return PUBLISHED in self.tags
+
+    @property
+    def is_own(self) -> bool:
+        """It is somebody's own data."""
+        return bool(self.like) and not self.is_edition
+
+    @property
     def provenance(self) -> str:
         """Where its data is from, in words."""
+        if self.is_edition:
+            return "results that ship with Goldspan"
         known = {"sample": "the built-in sample", "hub": "the Hugging Face Hub"}
         what = "declaration" if self.source.lower().endswith((".yaml", ".yml")) else "folder"
         return known.get(self.source, f"a local copy, {what} “{self.source}”")

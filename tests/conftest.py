@@ -21,6 +21,10 @@ UNHURRIED = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
 settings.register_profile("goldspan", deadline=None, suppress_health_check=UNHURRIED)
 settings.load_profile("goldspan")
 
+WITHOUT_EDITIONS = ("GOLDSPAN_PUBLISHED", "none")
+"""What ships beside a lake's own results is on a site where a test asks for it."""
+os.environ[WITHOUT_EDITIONS[0]] = WITHOUT_EDITIONS[1]
+
 _skipped: list[str] = []
 
 
@@ -28,6 +32,7 @@ _skipped: list[str] = []
 def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith("GOLDSPAN_")]:
         monkeypatch.delenv(name)
+    monkeypatch.setenv(*WITHOUT_EDITIONS)
 
 
 @pytest.fixture(scope="session")

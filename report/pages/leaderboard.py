@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
@@ -90,7 +91,7 @@ def _coverage(board: Board) -> str:
     n_repos = max((row.head.n_repos for row in board.rows if row.head), default=0)
     if not numbers or not board.has("low"):
         return ""
-    if board.benchmark.like:
+    if board.benchmark.is_own:
         # Own data's intervals are over items, as those of few repositories are.
         n_repos = min(n_repos, FEWEST_REPOS - 1)
     # Where a ratio of sums is the mean by construction, hits are counted.
@@ -146,7 +147,11 @@ def _path(benchmark: str, suffix: str = "") -> str:
 
 
 def _entries(facts: Facts) -> list[Entry]:
-    return [Entry(benchmark.shown_name, _path(name)) for name, benchmark in facts.benchmarks.items()]
+    names = Counter(benchmark.shown_name for benchmark in facts.benchmarks.values())
+    return [
+        Entry(benchmark.shown_name if names[benchmark.shown_name] == 1 else benchmark.title, _path(name))
+        for name, benchmark in facts.benchmarks.items()
+    ]
 
 
 PUBLISHER = Publisher("leaderboard", 10, __doc__, _pages, _entries)

@@ -48,6 +48,8 @@ def _pages(material: Material) -> Iterator[Page]:
         }
         for name, benchmark in facts.benchmarks.items()
     ]
+    # What is told at length is told of the real benchmarks, where there are any.
+    known = [board for board in known if board.benchmark.is_edition] or known
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Of a benchmark with agents most can be told: what they saw and did not keep.
     ledgers.sort(key=lambda ledger: not any(share.name == "seen" for bar in ledger[1] for share in bar.shares))

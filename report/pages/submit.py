@@ -37,7 +37,7 @@ description: Every file, the shortest path first.
 
 def _example(benchmark: Benchmark) -> dict[str, str]:
     """The files of a submission to a benchmark of this lake; own data takes none, so they answer what it is like."""
-    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.like else ""
+    label = f"label: {json.dumps(benchmark.label)}\n" if benchmark.label and not benchmark.is_own else ""
     name = benchmark.kind
     return {"make_run.py": MAKE_RUN.format(name=name), f"{EXAMPLE}/system.yaml": SYSTEM.format(name=name, label=label)}
 

@@ -1,0 +1,57 @@
+"""Published results: what was measured on the real benchmarks, without their texts, in files that ship with the code.
+
+An edition is a folder `lake/published/<benchmark>-<edition>/` with a Parquet file per table. Its rows have the columns
+of the lake's tables and the edition's name in place of the benchmark's, and so stand beside a lake's own.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import fingerprint, sha256_of_file
+from lake.store import Lake
+from lake.tables import table
+
+EDITIONS = Path(__file__).parent / "published"
+"""The editions that ship."""
+
+PUBLISHED = "published"
+"""The tag of a benchmark whose rows are an edition's."""
+
+
+class LakeWithEditions(Lake):
+    """A lake as those see it who only read: its own rows, then those of every edition in a folder.
+
+    Args:
+        root: The lake.
+        editions: A folder of editions; one that is not there holds none.
+    """
+
+    def __init__(self, root: Path, editions: Path = EDITIONS) -> None:
+        super().__init__(root)
+        self.editions = sorted(path for path in editions.glob("*/") if any(path.glob("*.parquet")))
+
+    def scan(self, name: str, **folders: str) -> pl.LazyFrame:
+        """A table's rows as :meth:`Lake.scan` gives them, those of the editions behind."""
+        own = super().scan(name, **folders)
+        files = [file for edition in self.editions if (file := edition / f"{name}.parquet").is_file()]
+        if not files:
+            return own
+        schema = own.collect_schema()
+        for file in files:
+            if pl.read_parquet_schema(file) != schema:
+                message = f"a published edition has other columns than {name} has in this version of Goldspan"
+                raise GoldspanError(message, where=str(file), hint="Make it again: make published.", code=Exit.INVALID)
+        rows = pl.concat([own, *(pl.scan_parquet(file, glob=False) for file in files)])
+        rows = rows.filter(**folders) if folders else rows
+        # What is called by its name or its content alone may be in both.
+        return rows if "benchmark" in schema else rows.unique(table(name).key, keep="first", maintain_order=True)
+
+    def state(self, *names: str) -> str:
+        """A fingerprint over the parts of some tables and the editions' files of them."""
+        files = [file for edition in self.editions for name in names if (file := edition / f"{name}.parquet").is_file()]
+        shipped = [(file.parent.name, file.name, sha256_of_file(file)) for file in files]
+        return fingerprint(super().state(*names), shipped) if shipped else super().state(*names)

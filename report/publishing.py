@@ -1,0 +1,96 @@
+"""Publish results: the rows of one benchmark of a lake as an edition, under its own name and without the texts."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+
+import polars as pl
+
+from lake.editions import PUBLISHED
+from lake.errors import Exit, GoldspanError
+from lake.store import Lake
+from lake.tables import table
+
+LEFT_OUT: Mapping[str, tuple[str, ...]] = {
+    "items": ("patch", "target_text"),
+    "run_items": ("completion",),
+    "hits": ("byte_start", "byte_end", "score"),
+}
+"""Columns whose values are not published: a data set's text or a model's, and of hits what is half of the bytes."""
+
+DEPTH = 20
+"""So many results of each list are published; the numbers are of all."""
+
+_OF_BENCHMARK = (
+    "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "files", "runs", "costs", "run_items", "hits",
+    "scores", "step_scores", "aggregates", "ledger", "ledger_means", "characters", "effects", "comparisons", "ranks",
+)  # fmt: skip
+_NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
+"""The columns whose values begin with the benchmark's name."""
+_BEFORE_OTHERS = 1_000
+"""How far before the benchmarks of a lake the editions stand on a page."""
+
+
+def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> Path:
+    """Write one benchmark's rows as the edition `<benchmark>-<edition>` in a folder, in place of the one there was.
+
+    Args:
+        lake: Where it was ingested and evaluated.
+        benchmark: Its name.
+        edition: What tells it from other editions: `function`, `mined`.
+        label: The same for people: `function level`.
+        to: The folder of editions.
+
+    Raises:
+        GoldspanError: The lake holds no run of the benchmark, or the edition's name is not a name.
+    """
+    if not re.fullmatch(r"[a-z0-9-]+", edition):
+        raise GoldspanError(f"--edition {edition!r} is no name", hint="Use a to z, 0 to 9 and -.", code=Exit.USAGE)
+    if not lake.parts("runs", benchmark=benchmark):
+        hint = "Fill it first: make ingest evaluate"
+        raise GoldspanError(f"the lake has no run of {benchmark!r}", where=str(lake.root), hint=hint, code=Exit.MISSING)
+    name = f"{benchmark}-{edition}"
+    frames = {table: _renamed(_of(lake, table, benchmark), benchmark, name) for table in _OF_BENCHMARK}
+    frames["benchmarks"] = frames["benchmarks"].with_columns(
+        like=pl.lit(benchmark),
+        label=pl.lit(label),
+        tags=pl.concat_list(pl.lit([PUBLISHED, label]), "tags"),
+        place=pl.col("place") - _BEFORE_OTHERS,
+    )
+    contents = frames["files"].select("sha256").unique()
+    # What chance returns says nothing, and is half of the bytes.
+    runs = frames["runs"]
+    chance = runs.filter(retriever="random").select("run_id")
+    is_shown = (pl.col("part") != "ranking") | (pl.col("rank") <= DEPTH)
+    frames["hits"] = frames["hits"].filter(is_shown).join(chance, on="run_id", how="anti", maintain_order="left")
+    frames["chunk_status"] = lake.read("chunk_status").join(contents, on="sha256", how="semi", maintain_order="left")
+    for kind in ("chunker", "retriever"):
+        used = runs.select(name=pl.col(kind)).unique()
+        frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")
+    folder = to / name
+    if folder.exists():
+        shutil.rmtree(folder)
+    folder.mkdir(parents=True)
+    for table_name, frame in frames.items():
+        if frame.height:
+            empty = [pl.lit(None, frame.schema[column]).alias(column) for column in LEFT_OUT.get(table_name, ())]
+            rows = frame.with_columns(empty).sort(table(table_name).key)
+            rows.write_parquet(folder / f"{table_name}.parquet", compression="zstd", compression_level=19)
+    return folder
+
+
+def _of(lake: Lake, name: str, benchmark: str) -> pl.DataFrame:
+    rows = lake.scan(name)
+    column = "name" if name == "benchmarks" else "benchmark"
+    return rows.filter(pl.col(column) == benchmark).collect()
+
+
+def _renamed(rows: pl.DataFrame, benchmark: str, name: str) -> pl.DataFrame:
+    """Rows with another name in place of the benchmark's, alone or before the name of a task, a protocol or a run."""
+    begins, put = rf"^{re.escape(benchmark)}($|[/@.])", f"{name}${{1}}"
+    lists = [pl.col("tasks").list.eval(pl.element().str.replace(begins, put))] if "tasks" in rows.columns else []
+    texts = [pl.col(column).str.replace(begins, put) for column in _NAMES if column in rows.columns]
+    return rows.with_columns(*texts, *lists)

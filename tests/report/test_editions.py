@@ -1,0 +1,113 @@
+"""Published results: an edition holds one benchmark's rows without texts, and every site shows it beside its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import polars as pl
+import pytest
+from polars.testing import assert_frame_equal
+
+from lake.editions import EDITIONS, LakeWithEditions
+from lake.errors import GoldspanError
+from lake.store import Lake
+from report.publishing import LEFT_OUT
+from tests.tiny import command
+
+NAME = "repoeval-tiny"
+SHIPPED = sorted(path for path in EDITIONS.glob("*/") if any(path.glob("*.parquet")))
+TABLES_WITH_TEXT = ("queries", "blobs", "symbols", "rejects")
+
+
+@pytest.fixture
+def editions(lake_folder: Path, tmp_path: Path) -> Path:
+    """A folder with one edition: the small RepoEval."""
+    to = tmp_path / "editions"
+    asked = ("repoeval", "--edition", "tiny", "--label", "five tasks", "-o", to, "--lake", lake_folder)
+    said = command("report", "publish", *asked)
+    assert said.code == 0, said.err
+    return to
+
+
+def test_an_edition_has_the_numbers_of_the_lake_under_its_own_name(lake_folder: Path, editions: Path) -> None:
+    both = LakeWithEditions(lake_folder, editions)
+    for table in ("items", "gold_spans", "runs", "run_items", "scores", "aggregates", "ranks", "comparisons", "ledger"):
+        rows = both.read(table)
+        own, edition = (rows.filter(benchmark=name) for name in ("repoeval", NAME))
+        assert own.height == edition.height > 0, table
+        values = [column for column, kind in own.schema.items() if kind.is_numeric()]
+        for frame in (own, edition):
+            assert frame.height == Lake(lake_folder).read(table).height
+        key = ["item_id"] if table in ("items", "gold_spans") else []
+        assert_frame_equal(own.select(*key, *values), edition.select(*key, *values), check_row_order=False)
+    assert set(both.read("protocols").filter(benchmark=NAME)["name"].str.split("@").list.first()) == {NAME}
+    assert both.read("runs", benchmark=NAME)["run_id"].str.starts_with(f"{NAME}.").all()
+
+
+def test_a_site_shows_an_edition_and_the_lakes_own_board_with_equal_numbers(
+    lake_folder: Path, editions: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    said = command("report", "--lake", lake_folder, "--site", site, "--published", editions)
+    assert said.code == 0, said.err
+    page = (site / f"{NAME}.html").read_text(encoding="utf-8")
+    assert "These results ship with Goldspan, labelled <strong>five tasks</strong>" in page
+    overview = (site / "index.html").read_text(encoding="utf-8")
+    assert overview.index(f'href="{NAME}.html"') < overview.index('href="repoeval.html"')
+    numbers = json.loads((site / "manifest.json").read_text(encoding="utf-8"))["numbers"]
+    boards = {name: _values(numbers, name) for name in ("repoeval", NAME)}
+    assert boards["repoeval"] == boards[NAME] != {}
+    again = command("report", "--lake", lake_folder, "--site", site, "--published", editions)
+    assert "current" in again.err
+    without = command("report", "--lake", lake_folder, "--site", site)
+    assert without.code == 0
+    assert not (site / f"{NAME}.html").exists()
+
+
+def _values(numbers: dict[str, dict[str, dict[str, dict[str, float]]]], benchmark: str) -> dict[tuple[str, str], float]:
+    return {
+        (board.partition("@")[2], system): row["value"]
+        for board, of in numbers.items()
+        if board.startswith(f"{benchmark}@")
+        for system, row in of["systems"].items()
+    }
+
+
+def test_what_cannot_be_published_or_read_is_said(lake_folder: Path, editions: Path, tmp_path: Path) -> None:
+    said = command("report", "publish", "contextbench", "--edition", "x", "--lake", lake_folder)
+    assert (said.code, "has no run of 'contextbench'" in said.err) == (4, True)
+    said = command("report", "publish", "repoeval", "--edition", "../x", "--lake", lake_folder)
+    assert (said.code, "is no name" in said.err) == (2, True)
+    said = command("report", "--lake", lake_folder, "--site", tmp_path / "site", "--published", tmp_path / "none-there")
+    assert (said.code, "there is no folder" in said.err) == (4, True)
+    file = editions / NAME / "runs.parquet"
+    pl.read_parquet(file).drop("notes").write_parquet(file)
+    with pytest.raises(GoldspanError, match="other columns than runs has"):
+        LakeWithEditions(lake_folder, editions).read("runs")
+
+
+@pytest.mark.parametrize("edition", SHIPPED, ids=lambda path: path.name)
+def test_what_ships_has_no_texts(edition: Path) -> None:
+    assert not [name for name in TABLES_WITH_TEXT if (edition / f"{name}.parquet").exists()]
+    for table, columns in LEFT_OUT.items():
+        rows = pl.read_parquet(edition / f"{table}.parquet", columns=list(columns))
+        assert not sum(rows.select(pl.all().count()).row(0)), table
+    # A path or an id is one line; a text that is left is a sentence of ours in a declaration.
+    for file in sorted(edition.glob("*.parquet")):
+        if file.stem not in ("benchmarks", "chunkers", "retrievers", "tasks", "protocols"):
+            texts = pl.read_parquet(file).select(pl.col(pl.String)).unpivot().drop_nulls("value")
+            long = texts.filter((pl.col("value").str.len_chars() > 400) | pl.col("value").str.contains("\n"))
+            assert long.is_empty(), (file, long)
+
+
+@pytest.mark.parametrize("edition", SHIPPED, ids=lambda path: path.name)
+def test_the_means_that_ship_are_those_of_the_scores_that_ship(edition: Path) -> None:
+    scores = pl.scan_parquet(edition / "scores.parquet")
+    key = ["run_id", "protocol", "granularity", "metric", "k"]
+    means = scores.group_by(key).agg(mean=pl.col("value").mean()).collect()
+    stored = pl.read_parquet(edition / "aggregates.parquet").filter(slice="all").drop_nulls("macro")
+    # `correct` and what fails count where a score is missing: the mean is over what has a value.
+    both = stored.join(means, on=key, how="inner")
+    assert both.height > 0.9 * stored.height
+    assert both.filter((pl.col("macro") - pl.col("mean")).abs() > 1e-9).is_empty()
