@@ -17,6 +17,7 @@ from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of
 from report.leaderboard.main_table import Controls, MainTable, plain_tables, unbeaten
 from report.leaderboard.pictures import Sizes, Steps
+from report.leaderboard.readings import Readings
 from report.leaderboard.verdicts import Beats, board_verdict, names_of, sentence
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import SCORE_DIGITS, slug
@@ -62,6 +63,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "sections": sections,
             "has_runs": has_runs,
             "beats": Beats(sections[0].board) if sections else None,
+            "readings": Readings(material.boards[name]),
             "pairs_path": pairs_path(name),
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),

@@ -16,6 +16,7 @@ from report.leaderboard.columns import Column
 from report.leaderboard.costs import Frontier, by_characters
 from report.leaderboard.gold_ledger import CLASSES, Share, precisions_of, shares_of, shown_rows
 from report.leaderboard.pictures import NUMBER, figure_of
+from report.leaderboard.readings import Readings
 from report.leaderboard.verdicts import board_verdict, sentence
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import score, slug
@@ -45,6 +46,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "board": boards[name],
             "verdict": said.get(name, ""),
             "forest": forests.get(name),
+            "readings": Readings(material.boards[name]).sentence,
         }
         for name, benchmark in facts.benchmarks.items()
     ]

@@ -1,0 +1,40 @@
+"""The first system against the second, by every gold rule, cut-off and average: what the aggregates say."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from lake.store import Lake
+from report.facts import Facts
+from report.leaderboard.board import AVERAGES, build_board
+from report.leaderboard.readings import SAME, Readings
+
+
+def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> None:
+    facts = Facts(Lake(lake_folder))
+    boards = [build_board(facts, protocol) for protocol in facts.boards("repoeval")]
+    readings = Readings(boards)
+    first, second = (row.run.run_id for row in boards[0].systems[:2])
+    board = boards[0]
+    means = facts.aggregates.filter(protocol=board.protocol.name, slice=board.slice[0], slice_value=board.slice[1])
+    means = means.filter(granularity=board.primary.granularity, metric=board.primary.metric)
+    ahead, behind = (means.filter(run_id=run_id).sort("k").select([*AVERAGES]) for run_id in (first, second))
+    expected = sorted(value for row in (ahead - behind).rows() for value in row)
+    found = sorted(reading.delta for reading in readings.every if reading.protocol == board.protocol.short)
+    assert found == expected
+    assert len(found) == means["k"].n_unique() * len(AVERAGES)
+    assert {reading.protocol for reading in readings.every} > {board.protocol.short}
+    n_behind = sum(reading.delta < -SAME for reading in readings.every)
+    assert len(readings.turned) == n_behind
+    assert f" of {len(readings.every)} ways to count" in readings.sentence
+
+
+def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> None:
+    facts = Facts(Lake(lake_folder))
+    (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
+    facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
+    facts.aggregates = facts.aggregates.filter(pl.col("run_id").is_in([run.run_id for run in facts.runs]))
+    readings = Readings([build_board(facts, protocol) for protocol in facts.boards("repoeval")])
+    assert (readings.every, readings.sentence) == ([], "")
