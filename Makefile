@@ -18,7 +18,8 @@ UNKNOWN := $(firstword $(filter-out $(KNOWN) GOLDSPAN_%,$(call from,command,$(.V
 CLOSE = $(shell $(PYTHON) -c 'import difflib, sys; print(*difflib.get_close_matches(sys.argv[1], sys.argv[2:], 1))' '$(UNKNOWN)' $(KNOWN))
 $(if $(UNKNOWN),$(error unknown variable $(UNKNOWN)$(foreach name,$(CLOSE),; did you mean $(name)?)))
 
-PUBLISHED_SYSTEMS := whole-file+edit-regex,*+bm25-okapi,*+jaccard-regex,*+oracle,*+own-file,*+random,*+bm25-code,*+identifiers,*+symbols,*+tfidf,*+hybrid
+more = $(foreach chunker,syntax-1500 fixed-nws-1500,$(foreach name,bm25-code identifiers symbols tfidf hybrid,$(chunker)+$(name)))
+PUBLISHED_SYSTEMS := *+bm25-okapi *+jaccard-regex *+oracle *+own-file *+random whole-file+edit-regex $(more) minisweagent* sweagent*
 
 SHELL_FLAGS := $(if $(filter ingest evaluate report serve clean,$(MAKECMDGOALS)),$(call from,environment,$(FLAGS)))
 $(if $(SHELL_FLAGS),$(shell echo 'make: not taken from the shell: $(SHELL_FLAGS). Give it to make, as in: make ingest LAKE=folder' >&2))
@@ -39,7 +40,6 @@ report: .venv/.default  ## Write the site: SITE=site/public URL=where it will be
 
 published: .venv/.default  ## Measure the published results again: SOURCE=FOLDER of the benchmarks' own data LAKE=an empty folder
 	@$(BIN)/python -m ingest --needs --chunkers fixed-nws-1500,fixed-nws-800,syntax-1500,whole-file,definition $(GO_ON)
-	@$(BIN)/python -m evaluate $(GO_ON)
 	@$(BIN)/python -m evaluate --systems '$(PUBLISHED_SYSTEMS)' $(GO_ON)
 	@$(BIN)/python -m report publish repoeval --edition function --label 'function level'
 	@$(BIN)/python -m report publish repobench-r --edition mined --label mined

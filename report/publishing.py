@@ -21,11 +21,11 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
 }
 """Columns whose values are not published: a data set's text or a model's, and of hits what is half of the bytes."""
 
-DEPTH = 20
+DEPTH = 10
 """So many results of each list are published; the numbers are of all."""
 
 _OF_BENCHMARK = (
-    "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "files", "runs", "costs", "run_items", "hits",
+    "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "hits",
     "scores", "step_scores", "aggregates", "ledger", "ledger_means", "characters", "effects", "comparisons", "ranks",
 )  # fmt: skip
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")
@@ -60,13 +60,11 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
         tags=pl.concat_list(pl.lit([PUBLISHED, label]), "tags"),
         place=pl.col("place") - _BEFORE_OTHERS,
     )
-    contents = frames["files"].select("sha256").unique()
     # What chance returns says nothing, and is half of the bytes.
     runs = frames["runs"]
     chance = runs.filter(retriever="random").select("run_id")
     is_shown = (pl.col("part") != "ranking") | (pl.col("rank") <= DEPTH)
     frames["hits"] = frames["hits"].filter(is_shown).join(chance, on="run_id", how="anti", maintain_order="left")
-    frames["chunk_status"] = lake.read("chunk_status").join(contents, on="sha256", how="semi", maintain_order="left")
     for kind in ("chunker", "retriever"):
         used = runs.select(name=pl.col(kind)).unique()
         frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")

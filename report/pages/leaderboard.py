@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
@@ -149,11 +148,15 @@ def _path(benchmark: str, suffix: str = "") -> str:
 
 
 def _entries(facts: Facts) -> list[Entry]:
-    names = Counter(benchmark.shown_name for benchmark in facts.benchmarks.values())
-    return [
-        Entry(benchmark.shown_name if names[benchmark.shown_name] == 1 else benchmark.title, _path(name))
-        for name, benchmark in facts.benchmarks.items()
-    ]
+    # The lake's own data beside an edition of the same benchmark says which it is.
+    editions = {benchmark.shown_name for benchmark in facts.benchmarks.values() if benchmark.is_edition}
+
+    def title(benchmark: Benchmark) -> str:
+        if benchmark.is_edition or benchmark.shown_name not in editions:
+            return benchmark.shown_name
+        return benchmark.title if benchmark.label else f"{benchmark.shown_name} (this lake)"
+
+    return [Entry(title(benchmark), _path(name)) for name, benchmark in facts.benchmarks.items()]
 
 
 PUBLISHER = Publisher("leaderboard", 10, __doc__, _pages, _entries)

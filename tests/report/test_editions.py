@@ -12,7 +12,7 @@ from polars.testing import assert_frame_equal
 from lake.editions import EDITIONS, LakeWithEditions
 from lake.errors import GoldspanError
 from lake.store import Lake
-from report.publishing import LEFT_OUT
+from report.publishing import DEPTH, LEFT_OUT
 from tests.tiny import command
 
 NAME = "repoeval-tiny"
@@ -111,3 +111,26 @@ def test_the_means_that_ship_are_those_of_the_scores_that_ship(edition: Path) ->
     both = stored.join(means, on=key, how="inner")
     assert both.height > 0.9 * stored.height
     assert both.filter((pl.col("macro") - pl.col("mean")).abs() > 1e-9).is_empty()
+
+
+def test_what_ships_is_what_todays_code_computes(shared: Path, tmp_path: Path) -> None:
+    lake, system = tmp_path / "lake", "fixed-nws-1500+bm25-okapi"
+    said = command("ingest", "repoeval", "--source", shared, "--chunkers", "fixed-nws-1500", "--lake", lake)
+    assert said.code == 0, said.err
+    assert command("evaluate", "--systems", system, "--lake", lake).code == 0
+    edition = LakeWithEditions(lake)
+    for table, key in (
+        ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
+        ("hits", ["item_id", "rank"]),
+    ):
+        rows = edition.scan(table).join(edition.scan("runs").select("run_id", "system", "task"), on="run_id")
+        rows = rows.filter(pl.col("task").str.ends_with("/prompt"), system=system)
+        rows = rows.drop("run_id", "task", *LEFT_OUT.get(table, ())).collect()
+        own, shipped = (rows.filter(benchmark=name).drop("benchmark") for name in ("repoeval", "repoeval-function"))
+        if table == "scores":
+            here = pl.col("protocol").str.split("@").list.last()
+            own, shipped = (frame.with_columns(protocol=here) for frame in (own, shipped))
+        else:
+            own = own.filter(pl.col("rank") <= DEPTH)
+        assert_frame_equal(own.sort(key), shipped.sort(key), check_exact=True)
+        assert own.height > 4_000
