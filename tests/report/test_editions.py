@@ -123,9 +123,9 @@ def test_what_ships_is_what_todays_code_computes(shared: Path, tmp_path: Path) -
         ("scores", ["protocol", "item_id", "granularity", "metric", "k"]),
         ("hits", ["item_id", "rank"]),
     ):
-        rows = edition.scan(table).join(edition.scan("runs").select("run_id", "system", "task"), on="run_id")
-        rows = rows.filter(pl.col("task").str.ends_with("/prompt"), system=system)
-        rows = rows.drop("run_id", "task", *LEFT_OUT.get(table, ())).collect()
+        of_runs = edition.scan(table).join(edition.scan("runs").select("run_id", "system", "task"), on="run_id")
+        of_runs = of_runs.filter(pl.col("task").str.ends_with("/prompt"), system=system)
+        rows = of_runs.drop("run_id", "task", *LEFT_OUT.get(table, ())).collect()
         own, shipped = (rows.filter(benchmark=name).drop("benchmark") for name in ("repoeval", "repoeval-function"))
         if table == "scores":
             here = pl.col("protocol").str.split("@").list.last()
