@@ -9,7 +9,7 @@ import polars as pl
 
 from evaluate.metrics import Metric, metric_named, metrics_of
 from evaluate.results.exploring import Requested, aggregated, explored, why_not
-from evaluate.retrievers import BASELINE, retrievers
+from evaluate.runs.comparing import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.headline import average_of, interval_of, slice_of
 from lake.benchmarks import tasks_of
@@ -69,10 +69,9 @@ def slice_rows(
     and of_items, how many items the run has that was asked the most. The slice is `level=function`, without it the one
     that the protocol shows first; metrics `beside` those that it declares are worked out; systems may be globs.
     """
-    is_whole = (pl.col("status") == "complete") & pl.col("limit").is_null()
-    is_baseline = pl.col("retriever").is_in(_baselines()).fill_null(value=False)
-    runs = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name)
-    runs = runs.select("run_id", "system", "retriever", "status", is_whole=is_whole, is_baseline=is_baseline)
+    flags = systems_of(lake, task).select("run_id", "retriever", "is_baseline", is_whole="is_complete").lazy()
+    named = lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status")
+    runs = named.join(flags, on="run_id")
     aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(protocol=protocol.name).drop("benchmark")
     aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
     if aggregates.head(1).collect().is_empty():
@@ -211,7 +210,3 @@ def items_of(row: Mapping[str, object]) -> str:
 def is_any(name: str, patterns: Sequence[str]) -> bool:
     """Whether one of some patterns is a name's."""
     return any(fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def _baselines() -> list[str]:
-    return [name for name, retriever in retrievers().items() if BASELINE in retriever.tags]

@@ -183,19 +183,19 @@ def score_files(
     measures = list(dict.fromkeys(map(trec.measure_named, split_names(metrics) or trec.DEFAULT)))
     judged, runs = read(qrels, QRELS), [read(path, RUN) for path in (ranked, other) if path is not None]
     values = [trec.score(run, judged, measures, answered_only=answered) for run in runs]
-    means = [trec.means(of, measures) for of in values]
+    means = [trec.means(of_run, measures) for of_run in values]
     beside = trec.compared(*values) if other is not None else []
     if json:
         shown: dict[str, object] = {"means": means[0]}
         shown |= {"means2": means[1], "compared": beside} if other is not None else {}
         if per_query:
-            shown |= {f"values{n or ''}": list(trec.value_rows(of)) for n, of in zip((0, 2), values, strict=False)}
+            shown |= {name: of_run.to_dicts() for name, of_run in zip(("values", "values2"), values, strict=False)}
         print(jsonlib.dumps(shown))
         return
     lines = [*trec.compared_lines(means[0], beside)] if beside else [*trec.mean_lines(means[0])]
     if per_query:
-        lines = [*trec.value_lines(values), *lines]
+        lines = [*trec.value_lines(values[0], values[1] if other is not None else None), *lines]
     print(*map(escaped, lines), sep="\n")
     both = [f"95 % intervals and p {trec.OVER_QUERIES}"]
-    for note in trec.notes(values[0], runs[0], judged) if other is None else both:
+    for note in trec.notes(values[0]["query"].to_list(), runs[0], judged) if other is None else both:
         Console(quiet=quiet).say(note)

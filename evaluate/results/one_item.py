@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any
 
 import polars as pl
 
@@ -20,18 +20,8 @@ N_RESULTS = 20
 """So many results of a list are printed."""
 
 
-class Item(NamedTuple):
-    """What is said of an item; see table `items`."""
-
-    benchmark: str
-    item_id: str
-    language: str
-    repo: str
-    commit: str | None
-    scorable: bool
-    why_not: str | None
-
-
+Item = dict[str, Any]
+"""A row of table `items`."""
 Gold = dict[str, list[tuple[int, int]]]
 """Path → its gold lines, from 0 and half-open."""
 
@@ -41,13 +31,13 @@ def item_lines(
 ) -> Iterator[str]:
     """What is printed of an item: the question, its gold, the score of every system, and the results of those named."""
     item = _item(lake, item_id, benchmark)
-    rules = _protocol(lake, item.benchmark, protocol)
-    about = [*item[:4], *([item.commit[:12]] if item.commit else [])]
-    yield escaped(" · ".join(about))
-    if not item.scorable:
-        yield f"not scorable: {item.why_not}"
+    rules = _protocol(lake, item["benchmark"], protocol)
+    about = [item[name] for name in ("benchmark", "item_id", "language", "repo")]
+    yield escaped(" · ".join([*about, *([item["commit"][:12]] if item["commit"] else [])]))
+    if not item["scorable"]:
+        yield f"not scorable: {item['why_not']}"
     tasks = [task for task in known_tasks(lake).values() if task.name in rules.tasks]
-    queries = lake.scan("queries", benchmark=item.benchmark, query=tasks[0].query).filter(item_id=item_id)
+    queries = lake.scan("queries", benchmark=item["benchmark"], query=tasks[0].query).filter(item_id=item_id)
     for text in queries.collect()["text"]:
         yield "\nquestion"
         yield from (f"  {escaped(line)}" for line in text.splitlines())
@@ -71,16 +61,15 @@ def item_lines(
 
 def _item(lake: Lake, item_id: str, benchmark: str) -> Item:
     stored = lake.scan("items")
-    rows = [
-        Item(*row) for row in stored.filter(item_id=item_id).select(Item._fields).sort("benchmark").collect().rows()
-    ]
-    mine = [row for row in rows if benchmark in ("", row.benchmark)]
-    if not mine:
+    rows = stored.filter(item_id=item_id).sort("benchmark").collect()
+    rows = rows.filter(benchmark=benchmark) if benchmark else rows
+    if rows.is_empty():
         raise unknown_name(item_id, "item", stored.select("item_id").unique().collect()["item_id"].sort())
-    if len(mine) > 1:
-        message, names = f"several benchmarks have an item {item_id}", [row.benchmark for row in mine]
-        raise GoldspanError(message, examples=names, hint="Name one: --benchmark NAME", code=Exit.USAGE)
-    return mine[0]
+    if rows.height > 1:
+        message = f"several benchmarks have an item {item_id}"
+        hint = "Name one: --benchmark NAME"
+        raise GoldspanError(message, examples=rows["benchmark"].to_list(), hint=hint, code=Exit.USAGE)
+    return rows.row(0, named=True)
 
 
 def _protocol(lake: Lake, benchmark: str, name: str) -> Protocol:
@@ -91,31 +80,27 @@ def _protocol(lake: Lake, benchmark: str, name: str) -> Protocol:
 
 
 def _gold(lake: Lake, item: Item, rules: Protocol) -> Gold:
-    spans = lake.scan("gold_spans", benchmark=item.benchmark).filter(item_id=item.item_id, gold=rules.gold)
-    gold: Gold = {}
-    for path, start, end in (
-        spans.select("path", "line_start", "line_end").collect().sort("path", "line_start").iter_rows()
-    ):
-        gold.setdefault(path, []).append((start, end))
-    return gold
+    spans = lake.scan("gold_spans", benchmark=item["benchmark"]).filter(item_id=item["item_id"], gold=rules.gold)
+    rows = spans.select("path", "line_start", "line_end").sort("path", "line_start").collect()
+    return rows.rows_by_key("path")
 
 
 def _scores(lake: Lake, item: Item, rules: Protocol) -> pl.DataFrame:
     """Every system's score of the item by the primary metric, the best first."""
-    folders = {"benchmark": item.benchmark, "protocol": rules.name}
-    is_primary = {"metric": rules.primary.metric, "k": rules.primary.k, "item_id": item.item_id}
+    folders = {"benchmark": item["benchmark"], "protocol": rules.name}
+    is_primary = {"metric": rules.primary.metric, "k": rules.primary.k, "item_id": item["item_id"]}
     scores = lake.scan("scores", **folders).filter(**is_primary).select("run_id", "value", "numerator", "denominator")
-    runs = lake.scan("runs", benchmark=item.benchmark).select("run_id", "system")
+    runs = lake.scan("runs", benchmark=item["benchmark"]).select("run_id", "system")
     rows = scores.join(runs, on="run_id").sort("value", "system", descending=[True, False], nulls_last=True).collect()
     if rows.is_empty():
-        message = f"no system has a score of {item.item_id} under {rules.name}"
+        message = f"no system has a score of {item['item_id']} under {rules.name}"
         raise GoldspanError(message, where=str(lake.root), hint="First: make evaluate", code=Exit.MISSING)
     return rows
 
 
 def _results(lake: Lake, item: Item, run_id: str, gold: Gold) -> Iterator[str]:
     """The list or the final context of a run, each result with a mark: whether it has gold."""
-    hits = lake.scan("hits", benchmark=item.benchmark, run_id=run_id).filter(item_id=item.item_id)
+    hits = lake.scan("hits", benchmark=item["benchmark"], run_id=run_id).filter(item_id=item["item_id"])
     wanted = hits.filter(pl.col("part").is_in([RANKING, FINAL])).sort("rank")
     rows = wanted.select("rank", "path", "path_given", "line_start", "line_end", "symbol").collect()
     if rows.is_empty():

@@ -46,13 +46,13 @@ class Published:
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """A table's rows, of some of its folders alone; no rows where the table is not there."""
         declared = table(name)
-        columns = {**declared.columns, **{one: pl.String() for one in declared.folders}}
+        columns = {**declared.columns, **dict.fromkeys(declared.folders, pl.String())}
         if files := self._scores if name == "scores" else _files(self._folder, name):
             frame = pl.scan_parquet(files)
-            frame = frame.select(one for one in frame.collect_schema() if one in columns or one == "system")
+            frame = frame.select(column for column in frame.collect_schema() if column in columns or column == "system")
         elif name == "runs":
-            named = self.scan("scores").select("run_id", "system", "benchmark").unique()
-            frame = named.with_columns(task=pl.lit(None, pl.String), status=pl.lit("complete"))
+            runs = self.scan("scores").select("run_id", "system", "benchmark").unique()
+            frame = runs.with_columns(task=pl.lit(None, pl.String), status=pl.lit("complete"))
         else:
             frame = pl.LazyFrame(schema=columns)
         return frame.filter(**folders) if folders else frame
@@ -70,27 +70,33 @@ def check_same_data(
 
     The scores, rows of that table, are first the published ones, then the lake's.
     """
-    hashes, scored = ([one.select(name).unique().sort(name).collect() for one in scores] for name in _OF_SCORES)
+    hashes, scored = (
+        [side.select(name).unique().sort(name).collect() for side in scores] for name in ("protocol_hash", "item_id")
+    )
     if not hashes[0].equals(hashes[1]):
         message = f"{protocol.name}: the two were scored by different rules, which the protocol's hash tells"
         hint = "Score both with the same version of this project, or leave the protocol out with --protocol."
         there, here = (" ".join(each.to_series().str.head(12)) for each in hashes)
         raise GoldspanError(message, examples=[f"{there} there, {here} here"], hint=hint, code=Exit.INVALID)
-    known = (one.scan("benchmarks").filter(name=task.benchmark).select("label").collect() for one in sources)
-    labels = ["".join(one["label"]) if one.height else None for one in known]
+    known = (source.scan("benchmarks").filter(name=task.benchmark).select("label").collect() for source in sources)
+    labels = ["".join(rows["label"]) if rows.height else None for rows in known]
     if labels[0] is not None and labels[0] != labels[1]:
         message = f"{task.benchmark}: the two hold different data: labelled {labels[1]!r} here, {labels[0]!r} there"
         hint = "Ingest the same source for both; an empty label is the published data."
         raise GoldspanError(message, hint=hint, code=Exit.INVALID)
     unknown = ["the benchmark's label"] if labels[0] is None else []
     shared = scored[0].join(scored[1], on="item_id")
-    for what, (name, folders, columns) in _identity(task, protocol).items():
-        tables = (one.scan(name, benchmark=task.benchmark).filter(**folders).select(columns) for one in sources)
-        sides = [one.join(shared.lazy(), on="item_id", how="semi").unique().collect() for one in tables]
+    of_gold = ["item_id", "path", "line_start", "line_end", "candidate", "times", "grade"]
+    for what, name, folders, columns in (
+        ("the queries", "queries", {"query": task.query}, ["item_id", "sha256"]),
+        ("the gold", "gold_spans", {"gold": protocol.gold}, of_gold),
+    ):
+        tables = (source.scan(name, benchmark=task.benchmark).filter(**folders).select(columns) for source in sources)
+        sides = [rows.join(shared.lazy(), on="item_id", how="semi").unique().collect() for rows in tables]
         if sides[0].is_empty():
             unknown += [what] if sides[1].height else []
             continue
-        apart = [one.join(two, on=columns, how="anti", nulls_equal=True) for one, two in (sides, sides[::-1])]
+        apart = [rows.join(other, on=columns, how="anti", nulls_equal=True) for rows, other in (sides, sides[::-1])]
         if wrong := pl.concat(apart)["item_id"].unique().sort().to_list():
             message = f"{protocol.name}: {what} of {len(wrong):,} of {counted(shared.height, 'shared item')} differ"
             hint = "Equal ids stand for different data here and there: ingest the same source and version for both."
@@ -101,15 +107,3 @@ def check_same_data(
     # A report publishes no files' hashes.
     missing = ", ".join([*unknown, "the searched files"])
     yield f"{task.benchmark}: not published beside the scores, so not compared with this lake's: {missing}"
-
-
-_OF_SCORES = ("protocol_hash", "item_id")
-
-
-def _identity(task: Task, protocol: Protocol) -> dict[str, tuple[str, dict[str, str], list[str]]]:
-    """What of an item must be equal → the table that has it, which rows of it, and the columns that tell it."""
-    gold = ["item_id", "path", "line_start", "line_end", "candidate", "times", "grade"]
-    return {
-        "the queries": ("queries", {"query": task.query}, ["item_id", "sha256"]),
-        "the gold": ("gold_spans", {"gold": protocol.gold}, gold),
-    }

@@ -18,6 +18,7 @@ from scipy.special import stdtrit
 
 from evaluate.results.trec_files import Lists
 from evaluate.statistics.comparisons import uncertainty, verdict_of
+from evaluate.statistics.detectable import LEVEL
 from evaluate.statistics.pairs import Values, differences, flip_tests
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.text import counted
@@ -35,14 +36,11 @@ ALIASES = {
 
 GDEVAL_GRADE = 4
 """The highest grade that gdeval, which computes ERR, takes."""
-LEVEL = 0.05
 OVER_QUERIES = "are over queries: for this collection only"
 """The unit of interval and test, as a file of judgements names no repositories."""
 _NAME_WIDTH = 22
 """As wide as trec_eval's."""
 
-PerQuery = dict[str, dict[str, float | None]]
-"""Measure → judged query → value; None where a measure is not defined."""
 Row = dict[str, float | str | None]
 
 
@@ -63,8 +61,8 @@ def measure_named(text: str) -> ir_measures.Measure:
     return measure
 
 
-def score(run: Lists, judged: Lists, measures: Sequence[ir_measures.Measure], *, answered_only: bool) -> PerQuery:
-    """What a run is worth: every measure of every judged query, by query.
+def score(run: Lists, judged: Lists, measures: Sequence[ir_measures.Measure], *, answered_only: bool) -> pl.DataFrame:
+    """What a run is worth: query, and a column for every measure, null where it is not defined; sorted by query.
 
     Documents without a grade are not relevant; judged queries without results score 0, unless these are left out.
     """
@@ -95,10 +93,9 @@ def score(run: Lists, judged: Lists, measures: Sequence[ir_measures.Measure], *,
         raise GoldspanError(
             message, examples=[str(error)], hint="Leave it out of --metrics.", code=Exit.USAGE
         ) from error
-    every = {
-        str(measure): {query: values.get((str(measure), name[query])) for query in queries} for measure in measures
-    }
-    return {m: {query: None if v is None or v != v else v for query, v in of.items()} for m, of in every.items()}
+    columns = {str(measure): [values.get((str(measure), name[query])) for query in queries] for measure in measures}
+    rows = pl.DataFrame({"query": queries, **columns}, schema_overrides=dict.fromkeys(columns, pl.Float64))
+    return rows.fill_nan(None)
 
 
 def _ascending(scores: Mapping[str, float]) -> Iterator[tuple[int, str]]:
@@ -108,14 +105,14 @@ def _ascending(scores: Mapping[str, float]) -> Iterator[tuple[int, str]]:
     return enumerate(document for _, document in sorted(zip(singles, scores, strict=True)))
 
 
-def means(values: PerQuery, measures: Sequence[ir_measures.Measure]) -> list[Row]:
+def means(values: pl.DataFrame, measures: Sequence[ir_measures.Measure]) -> list[Row]:
     """Per measure its mean over the queries with a 95 % t interval: measure, mean, low, high, queries.
 
     Of what ir_measures adds up in place of a mean, such as NumRet, the sum and no interval.
     """
     rows: list[Row] = []
     for measure in measures:
-        defined = [value for value in values[str(measure)].values() if value is not None]
+        defined = values[str(measure)].drop_nulls().to_list()
         total = measure.aggregator()
         for value in defined:
             total.add(value)
@@ -130,15 +127,14 @@ def means(values: PerQuery, measures: Sequence[ir_measures.Measure]) -> list[Row
     return rows
 
 
-def compared(a: PerQuery, b: PerQuery) -> list[Row]:
+def compared(a: pl.DataFrame, b: pl.DataFrame) -> list[Row]:
     """Per measure the second run less the first, on the queries that both have: delta, interval, p and the verdict.
 
     p is of a sign-flip test over queries, each measure for itself; the verdict is on the second run.
     """
-    rows = []
-    for measure, first in a.items():
-        both = [(value, b[measure][query]) for query, value in first.items() if b[measure].get(query) is not None]
-        pairs = np.array([pair for pair in both if pair[0] is not None], float).reshape(-1, 2)
+    rows, both = [], a.join(b, on="query", maintain_order="left")
+    for measure in a.columns[1:]:
+        pairs = both.select(measure, f"{measure}_right").drop_nulls().to_numpy()
         n = len(pairs)
         # Of values within 0 and 1 a difference is at most 1, of graded gains anything.
         most = 1.0 if pairs.size and pairs.min() >= 0 and pairs.max() <= 1 else np.inf
@@ -151,17 +147,13 @@ def compared(a: PerQuery, b: PerQuery) -> list[Row]:
     return frame.with_columns(pl.col(pl.Float64).fill_nan(None)).select(*columns, queries="n_items").to_dicts()
 
 
-def value_rows(values: PerQuery) -> Iterator[Row]:
-    """A row per query: query, and its value by every measure."""
-    for query in next(iter(values.values())):
-        yield {"query": query, **{measure: of[query] for measure, of in values.items()}}
-
-
-def value_lines(runs: Sequence[PerQuery]) -> Iterator[str]:
-    """A line per query and measure with the value of every run; – where it has none."""
-    for query in sorted({query for run in runs for of in run.values() for query in of}):
-        for measure in runs[0]:
-            yield "\t".join((f"{measure:{_NAME_WIDTH}}", query, *(_digits(run[measure].get(query)) for run in runs)))
+def value_lines(values: pl.DataFrame, others: pl.DataFrame | None) -> Iterator[str]:
+    """A line per query and measure with the value of each run; – where it has none."""
+    both = values if others is None else values.join(others, on="query", how="full", coalesce=True).sort("query")
+    for row in both.iter_rows(named=True):
+        for measure in values.columns[1:]:
+            of_runs = (row[name] for name in (measure, f"{measure}_right") if name in row)
+            yield "\t".join((f"{measure:{_NAME_WIDTH}}", row["query"], *map(_digits, of_runs)))
 
 
 def mean_lines(means: Sequence[Row]) -> Iterator[str]:
@@ -185,9 +177,8 @@ def _digits(value: float | str | None, form: str = ".4f") -> str:
     return "–" if value is None else format(value, form)
 
 
-def notes(values: PerQuery, run: Lists, judged: Lists) -> Iterator[str]:
+def notes(queries: Sequence[str], run: Lists, judged: Lists) -> Iterator[str]:
     """What the numbers are over, and who was left out."""
-    queries = next(iter(values.values()))
     yield f"means over {counted(len(queries), 'judged query')}; 95 % t intervals {OVER_QUERIES}"
     if missing := sum(not run.get(query) for query in queries):
         without = f"{counted(missing, 'judged query')} without results count 0, as with trec_eval -c"

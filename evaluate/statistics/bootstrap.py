@@ -15,6 +15,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from evaluate.statistics.pairs import Floats
+
 RESAMPLES = 10_000
 _SEED = 12
 _QUANTILES = (0.025, 0.975)
@@ -28,7 +30,6 @@ _KEPT = 1_000
 _COLUMNS = 100
 """So many columns at most are drawn of them."""
 
-Floats = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
 

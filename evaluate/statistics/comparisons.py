@@ -17,7 +17,7 @@ import polars as pl
 from scipy.special import stdtrit
 
 from evaluate.metrics import Metric, metric_named
-from evaluate.statistics.detectable import smallest_detectable
+from evaluate.statistics.detectable import LEVEL, POWER, smallest_detectable
 from evaluate.statistics.headline import average_of, headline_slice
 from evaluate.statistics.means import of_nothing
 from evaluate.statistics.pairs import Differences, Flags, Floats, Integers, Values, all_pairs, differences, flip_tests
@@ -30,7 +30,6 @@ from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE
 MEASURE = ["granularity", "metric", "k"]
 SLICE = ["slice", "slice_value"]
 
-LEVEL, POWER = 0.05, 0.8
 POINT = 0.01
 """Two systems whose difference surely is within this are equivalent."""
 

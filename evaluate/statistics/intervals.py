@@ -21,17 +21,12 @@ from collections.abc import Sequence
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from scipy.special import betaincinv, stdtrit
 
+from evaluate.statistics.pairs import ALL_BUT_NOTHING, Floats
 from lake.exact import exact_sum, from_steps
 
-Floats = NDArray[np.float64]
-
 _LOWER, _UPPER = 0.025, 0.975
-_ALL_BUT_NOTHING = 1 - 1e-6
-"""A repository with a larger share of the data is as good as alone: there is nothing to tell how others differ."""
-
 _ROUNDING = 1e-12
 """A half-width below this part of its mean is what rounding leaves of equal values: it is 0."""
 
@@ -88,7 +83,7 @@ def over_repositories(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFram
         (from_steps(below.max()) / total).alias("largest"),
         below.min().alias("least"),
     )
-    known = totals.filter(pl.col("total") > 0, pl.col("largest") < _ALL_BUT_NOTHING, pl.col("least") >= 0)
+    known = totals.filter(pl.col("total") > 0, pl.col("largest") < ALL_BUT_NOTHING, pl.col("least") >= 0)
     numerator, denominator = from_steps(pl.col("numerator")), from_steps(below)
     share = pl.col("share")
     # Relative to the largest, so that the sum of squares keeps every digit.
@@ -122,7 +117,7 @@ def over_items(quotients: pl.LazyFrame, of: Sequence[str]) -> pl.LazyFrame:
     return (
         quotients.group_by(of)
         .agg(from_steps(pl.col(name).sum()) for name in names)
-        .filter(total > 0, alone < _ALL_BUT_NOTHING)
+        .filter(total > 0, alone < ALL_BUT_NOTHING)
         .select(
             *of,
             mean=mean,

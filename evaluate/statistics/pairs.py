@@ -31,8 +31,8 @@ _PRIOR_DEGREES = 8
 """What weight the family's own scale has beside the variance of a pair, in degrees of freedom. Of 48 systems on eight
 repositories as unequal as RepoEval's, one that is ten points better is told from 99 % of the others (21 % without)."""
 
-_ALL_BUT_NOTHING = 1 - 1e-6
-"""A repository with a larger share of the data is as good as alone."""
+ALL_BUT_NOTHING = 1 - 1e-6
+"""A repository with a larger share of the data is as good as alone: there is nothing to tell how others differ."""
 
 _TIE = 1e-9
 """Statistics nearer than this are equal: sums of floats differ in their last bits."""
@@ -149,7 +149,7 @@ def standard_error(residuals: Floats, share: Floats) -> tuple[Floats, Floats]:
 
     `residuals` (pairs, units) sum to 0, the units' shares of the data (pairs or 1, units) to 1.
     """
-    several = share.max(axis=1, keepdims=True) < _ALL_BUT_NOTHING
+    several = share.max(axis=1, keepdims=True) < ALL_BUT_NOTHING
     rest = np.where(several, 1 - share, np.nan)
     weighted = share**2 / rest
     degrees = 1 / ((share**2).sum(axis=1) + weighted.sum(axis=1) ** 2 - (weighted**2).sum(axis=1))
@@ -220,7 +220,7 @@ class Studentised:
 
     def __init__(self, found: Differences, pairs: Integers) -> None:
         parts, share = found.parts[pairs], found.share[pairs]
-        rest = np.maximum(1 - share, 1 - _ALL_BUT_NOTHING)
+        rest = np.maximum(1 - share, 1 - ALL_BUT_NOTHING)
         self._squares, self._shares = (parts**2 / rest).sum(axis=1), (share**2 / rest).sum(axis=1)
         scale = float(np.median(self._squares)) if len(pairs) else 0.0
         self._scale = scale or 1.0
@@ -241,7 +241,7 @@ class Studentised:
 
         The residuals, (pairs, units), are larger by `size`, (flips, pairs).
         """
-        rest = np.maximum(1 - share, 1 - _ALL_BUT_NOTHING)
+        rest = np.maximum(1 - share, 1 - ALL_BUT_NOTHING)
         total = signs @ residuals.T
         squares, crossed = (residuals**2 / rest).sum(axis=1), residuals * share / rest
         variance = size**2 * (squares - 2 * total * (signs @ crossed.T) + total**2 * (share**2 / rest).sum(axis=1))
