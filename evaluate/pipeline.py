@@ -225,7 +225,7 @@ def _prepared(
 def _check_any(lake: Lake, benchmark: Benchmark) -> None:
     if any(work.has_items for work in benchmark.works):
         return
-    limits = benchmark.runner.selection.said()
+    limits = benchmark.runner.selection.parameters()
     none = f"no scorable item of {benchmark.name}"
     message = f"{none} is left by {canonical_json(limits)}" if limits else f"{none} is in the lake"
     raise GoldspanError(message, hint="`python -m ingest list subsets` shows what there is.", code=Exit.MISSING)

@@ -40,7 +40,7 @@ class Selection:
         """What a stored run was asked, as two columns of its row have it."""
         return cls(tuple((pair["column"], pair["value"]) for pair in selection or ()), limit)
 
-    def said(self) -> dict[str, object]:
+    def parameters(self) -> dict[str, object]:
         """For fingerprints and for the run's parameters: what is not the default."""
         return {**said(self.where), **({} if self.limit is None else {"limit": self.limit})}
 
@@ -101,13 +101,9 @@ class ItemPart:
         """The pools they search."""
         return self.items["pool_id"].unique().sort()
 
-    @cached_property
-    def _gold_by_rule(self) -> dict[str, pl.DataFrame]:
-        return {spans["gold"][0]: spans for spans in self.gold.partition_by("gold", maintain_order=True)}
-
     def gold_of(self, rule: str) -> pl.DataFrame:
         """The gold spans under one rule."""
-        return self._gold_by_rule.get(rule, self.gold.clear())
+        return self.gold.filter(gold=rule)
 
     def scan(self, name: str, **folders: str) -> pl.LazyFrame:
         """The rows of a table that are of the parts that hold these items."""
@@ -182,7 +178,7 @@ def selected_parts(
             # Without gold every score would be 0.
             [_gold(lake, task.benchmark, name).fingerprint for name in names],
             [(part.name, part.fingerprint) for part in pools],
-            selection.said(),
+            selection.parameters(),
             # Which are drawn depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
         )

@@ -28,10 +28,7 @@ _GLOB = frozenset("*?[")
 
 @dataclass(frozen=True)
 class System:
-    """A chunker, and what its chunks were made from, with a retriever.
-
-    The oracle has the protocol whose gold it is shown.
-    """
+    """A chunker, and what its chunks were made from, with a retriever; the oracle with the protocol it is shown."""
 
     chunker: str
     chunker_stamp: str
@@ -50,10 +47,7 @@ class System:
         return {**self.retriever.parameters, **({"revision": revisions} if revisions else {}), **shown}
 
     def fingerprint(self, task: Task, label: str, selection: Mapping[str, object]) -> str:
-        """What a run of this system is made from, but for the data: its rules and their code.
-
-        The label of the data is part of it: a run on the sample is never called like one on the published data.
-        """
+        """What a run of this system is made from: its rules, their code, and the label of the data."""
         protocol = [self.protocol.name, self.protocol.gold] if self.protocol else None
         return fingerprint(
             vars(task),
@@ -102,9 +96,8 @@ def resolve_systems(
 ) -> list[System]:
     """The systems that some patterns pick for a task, and the baselines over the same chunkers.
 
-    A pattern is `chunker+retriever`, with `*` and `?` on either side; without any, every system that always runs. What
-    was `made_before` runs as well, as far as it still can. Within a chunker the oracle, one for each protocol, comes
-    first: the others' share of it is told beside their own numbers. `chunkers` says what their chunks were made from.
+    Without patterns, every system that always runs, and what was `made_before` as far as it still can. Within a chunker
+    the oracle, one for each protocol, comes first. `chunkers` says what their chunks were made from.
     """
     meant = {
         name: retriever

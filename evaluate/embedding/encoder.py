@@ -86,9 +86,9 @@ def _in_batches(
     make: Callable[[list[Text]], npt.ArrayLike], texts: Sequence[Text], length: Sequence[int]
 ) -> npt.NDArray[np.float32]:
     """What the library makes of texts, those of about as many tokens together: it would go by their characters."""
-    order = sorted(range(len(texts)), key=lambda place: -length[place])
+    order = sorted(range(len(texts)), key=lambda row: -length[row])
     batches = [order[first : first + BATCH] for first in range(0, len(order), BATCH)]
-    rows = [np.reshape(make([texts[place] for place in batch]), (len(batch), -1)) for batch in batches]
+    rows = [np.reshape(make([texts[row] for row in batch]), (len(batch), -1)) for batch in batches]
     return np.concatenate(rows)[np.argsort(order)].astype(np.float32)
 
 
@@ -97,7 +97,7 @@ def _ending(text: str, tokens: Encoding, n: int) -> str:
     if len(tokens) <= n:
         return text
     word = tokens.word_ids
-    begins = next((place for place in range(len(tokens) - n, len(tokens)) if word[place] != word[place - 1]), None)
+    begins = next((k for k in range(len(tokens) - n, len(tokens)) if word[k] != word[k - 1]), None)
     return "" if begins is None else text[tokens.offsets[begins - 1][1] :]
 
 

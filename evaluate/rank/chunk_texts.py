@@ -86,7 +86,7 @@ class _Counts(NamedTuple):
 def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     vocabulary, places = _united([some.vocabulary for some in counted])
     every, token, row = [some.counts.tocoo() for some in counted], [np.zeros(0, np.int32)], [np.zeros(0, np.uint32)]
-    token += [place[counts.col] for counts, place in zip(every, places, strict=True)]
+    token += [columns[counts.col] for counts, columns in zip(every, places, strict=True)]
     row += [some.chunk.to_numpy()[counts.row] for counts, some in zip(every, counted, strict=True)]
     columns, n = np.concatenate(token), np.concatenate([np.zeros(0), *(counts.data for counts in every)])
     # Contents may have tokens that none of the chunks has.
@@ -95,7 +95,7 @@ def _merged(counted: Sequence[_Counts], n_chunks: int) -> Counted:
     words = vocabulary.filter(pl.Series(is_said)).to_list()
     # Of a chunk the tokens come in the order of their spelling, and stay in it: nothing is sorted here.
     counts = coo_array((n, (np.concatenate(row).astype(np.int32), columns)), shape=(n_chunks, len(words))).tocsr()
-    return Counted({word: place for place, word in enumerate(words)}, csr_array(counts))
+    return Counted({word: column for column, word in enumerate(words)}, csr_array(counts))
 
 
 def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDArray[np.int32]]]:
@@ -104,4 +104,4 @@ def _united(vocabularies: Sequence[pl.Series]) -> tuple[pl.Series, list[npt.NDAr
     every = pl.concat([pl.DataFrame(schema={"token": pl.String}), *tokens]).unique().sort("token")
     numbered = every.with_columns(place=pl.int_range(pl.len(), dtype=pl.Int32))
     places = [words.join(numbered, on="token", how="left", maintain_order="left")["place"] for words in tokens]
-    return every["token"], [place.to_numpy() for place in places]
+    return every["token"], [column.to_numpy() for column in places]

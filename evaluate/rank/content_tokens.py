@@ -148,6 +148,6 @@ def _places(token: pl.Series) -> tuple[pl.Series, npt.NDArray[np.int32]]:
     known = coded.unique()
     spelling = known.cast(pl.String)
     order = spelling.arg_sort().to_numpy()
-    place = np.zeros(int(known.to_physical().max() or 0) + 1, np.int32)  # type: ignore[arg-type] # numbers of categories
-    place[known.to_physical().to_numpy()[order]] = np.arange(len(order))
-    return spelling[order], place[coded.to_physical().to_numpy()]
+    number = np.zeros(int(known.to_physical().max() or 0) + 1, np.int32)  # type: ignore[arg-type] # numbers of categories
+    number[known.to_physical().to_numpy()[order]] = np.arange(len(order))
+    return spelling[order], number[coded.to_physical().to_numpy()]

@@ -27,11 +27,7 @@ class Definitions:
     parts: list[Part] | None = None
 
     def __call__(self, pool: Pool) -> Counted:
-        """How often each chunk of a pool holds the first line of a definition of each name.
-
-        Raises:
-            GoldspanError: Some files of the pool were not looked through.
-        """
+        """How often each chunk of a pool holds the first line of a definition of each name."""
         path = pl.Series(pool.path, dtype=pl.String)
         chunks = pl.DataFrame({"path": path, "start": pool.line_start, "end": pool.line_end}).with_row_index("chunk")
         files = chunks.join(self._files.filter(pool_id=pool.pool_id), on="path")

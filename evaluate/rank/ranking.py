@@ -39,7 +39,7 @@ class Ranked:
         hits: item_id, part, rank, pool_id, chunk (row of the pool), score.
         ties: item_id → cut-offs at which rank k and k + 1 score alike.
         failed: item_id → what went wrong.
-        query_seconds: Time per query, one number per item.
+        query_seconds: One number per item.
     """
 
     hits: pl.DataFrame
@@ -73,9 +73,8 @@ def rank(
 ) -> Ranked:
     """Rank every pool for its queries. A pool on which the retriever fails fails its items; the rest goes on.
 
-    Small pools may lie side by side, where the retriever takes them so: they fail together. Of a query `depth` results
-    are kept, None for all; `cut_offs` is where ties are counted. With `zero_blank` a query or chunk of nothing but
-    white space scores 0, whatever the retriever says.
+    Of a query `depth` results are kept, None for all; `cut_offs` is where ties are counted. With `zero_blank` a query
+    or chunk of nothing but white space scores 0, whatever the retriever says.
     """
     frames = [pl.DataFrame(schema=HITS)]
     result = Ranked(frames[0], {}, {}, 0.0, 0, [])

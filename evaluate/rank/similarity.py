@@ -37,15 +37,12 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
     """
     gold = gold.join(chunks, on="item_id", how="semi", maintain_order="left")
     texts = texts.filter(pl.col("text_id").is_in(pl.concat([chunks["text_id"], gold["text_id"]]).unique().implode()))
-    place = texts.select("text_id", place=pl.int_range(pl.len(), dtype=pl.Int64))
-    golden = gold.join(place, on="text_id", how="left", maintain_order="left").select(
-        "item_id", owner=pl.int_range(pl.len(), dtype=pl.Int64), gold_place="place"
-    )
-    pairs = chunks.join(golden, on="item_id", maintain_order="left").join(
-        place, on="text_id", how="left", maintain_order="left"
-    )
-    chunk, owner = pairs["place"].to_numpy(), pairs["owner"].to_numpy()
-    snippet = golden["gold_place"].fill_null(0).to_numpy()
+    rows = texts.select("text_id", row=pl.int_range(pl.len(), dtype=pl.Int64))
+    golden = gold.join(rows, on="text_id", how="left", maintain_order="left").with_row_index("owner")
+    pairs = chunks.join(golden.select("item_id", "owner"), on="item_id", maintain_order="left")
+    pairs = pairs.join(rows, on="text_id", how="left", maintain_order="left")
+    chunk, owner = pairs["row"].to_numpy(), pairs["owner"].to_numpy().astype(np.int64)
+    snippet = golden["row"].fill_null(0).to_numpy()
     words, names = _sets(texts["text"], _WORD), _sets(texts["text"], _IDENTIFIER, KEYWORDS)
     n_words, n_names = np.diff(words.indptr), np.diff(names.indptr)
     n_both = _shared(words, chunk, owner, snippet)
@@ -57,8 +54,8 @@ def similarities(chunks: pl.DataFrame, texts: pl.DataFrame, gold: pl.DataFrame) 
 
 def _sets(texts: pl.Series, pattern: str, left_out: tuple[str, ...] = ()) -> csr_array:
     """The distinct matches of a pattern in each text: a row per text, a column per token, ones."""
-    found = pl.DataFrame({"text": np.arange(len(texts)), "token": texts.str.extract_all(pattern)})
-    tokens = found.explode("token").filter(pl.col("token").is_not_null(), ~pl.col("token").is_in(left_out))
+    matches = pl.DataFrame({"text": np.arange(len(texts)), "token": texts.str.extract_all(pattern)})
+    tokens = matches.explode("token").filter(pl.col("token").is_not_null(), ~pl.col("token").is_in(left_out))
     # Grouped, a token needs no name: where its group stands is its column.
     groups = tokens.group_by("token").agg("text").select("text").with_row_index("token").explode("text")
     column, row = groups["token"].to_numpy(), groups["text"].to_numpy()

@@ -104,11 +104,7 @@ class Pool:
         return _of_lake(self.vectors)
 
     def definitions(self) -> Counted:
-        """How often each chunk holds the first line of a definition of each name.
-
-        Raises:
-            GoldspanError: Some files of the pool were not looked through.
-        """
+        """How often each chunk holds the first line of a definition of each name."""
         return _of_lake(self.definitions_of)(self)
 
 

@@ -65,7 +65,7 @@ def token_index(
     by_token = csr_array(csr_array((weights, counts.indices, counts.indptr), shape=counts.shape).T.tocsr())
 
     def search(queries: Queries) -> Floats:
-        words = chunks.asked(queries.text, tokens)
+        words = chunks.count_queries(queries.text, tokens)
         of_pool = csr_array(words.counts[:, : by_token.shape[0]])
         # Every score is added up in the order of the tokens' spelling, in whatever company: equal to the last bit.
         of_pool.sort_indices()

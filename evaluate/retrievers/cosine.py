@@ -33,13 +33,13 @@ def cosine_index(look_up: LookUp, keys: Sequence[str], chunks: Vectors) -> Index
         """The cosine of every query's and chunk's vectors; a query without a vector fails alone."""
         keys, vectors = look_up(queries.text)
         missing = {row: f"no vector for the query, key {key}" for row, key in enumerate(keys) if key not in vectors.row}
-        asked = np.zeros((len(keys), matrix.shape[1]))
+        of_queries = np.zeros((len(keys), matrix.shape[1]))
         for query, key in enumerate(keys):
             if query not in missing:
-                asked[query] = vectors.matrix[vectors.row[key]]
-        asked = _unit(asked)
+                of_queries[query] = vectors.matrix[vectors.row[key]]
+        of_queries = _unit(of_queries)
         blocks = range(0, len(matrix), BLOCK)
-        cosines = [asked @ _unit(matrix[first : first + BLOCK].astype(np.float64)).T for first in blocks]
+        cosines = [of_queries @ _unit(matrix[first : first + BLOCK].astype(np.float64)).T for first in blocks]
         return Answer(np.concatenate(cosines, axis=1)[:, row], missing)
 
     return Index(search, int(matrix.nbytes))
@@ -69,11 +69,7 @@ def chunk_texts(pool: Pool) -> list[str]:
 
 
 def index(pool: Pool) -> Index:
-    """Look up every chunk.
-
-    Raises:
-        GoldspanError: No vectors were given, or a chunk has none, so that no query of this pool can be answered.
-    """
+    """Look up every chunk; without a vector of each no query of the pool can be answered."""
     store = pool.vectors
     if store is None or store.n_cut(GIVEN).is_empty():
         raise GoldspanError("the lake holds no vectors; give them with python -m evaluate --vectors FILE")

@@ -57,7 +57,7 @@ class Dense:
         by_key = dict(zip(keys, texts, strict=True))
         return keys, store.get(self.maker(kind), by_key, partial(self.embed, kind))
 
-    def told(self, text: str, retriever: str) -> Dense:
+    def configured(self, text: str, retriever: str) -> Dense:
         """The same with arguments."""
         given = settings_in(retriever, text, ARGUMENTS)
         dtype, pooling = (given.pop(name, getattr(self.model, name)) for name in ("dtype", "pooling"))
@@ -112,7 +112,7 @@ def _declared(name: str, title: str, dense: Dense, meaning: str, source: str = "
         revision=partial(getattr, model, "revision"),
         prepare=partial(prepare, dense),
         arguments="".join(f":{name}=…" for name in ARGUMENTS),
-        with_arguments=lambda text: _declared(f"{name}:{text}", title, dense.told(text, name), meaning, source),
+        with_arguments=lambda text: _declared(f"{name}:{text}", title, dense.configured(text, name), meaning, source),
     )
 
 
@@ -120,7 +120,7 @@ def _of_any_model(text: str) -> Retriever:
     name, colon, arguments = text.partition(":")
     if not name:
         raise GoldspanError("dense is by a model, and none is named", hint=_USAGE, code=Exit.USAGE)
-    dense = Dense(Model(name)).told(arguments, f"dense:{name}")
+    dense = Dense(Model(name)).configured(arguments, f"dense:{name}")
     shown = dense.model.shown
     short = Path(shown).name
     return replace(

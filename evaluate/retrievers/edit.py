@@ -19,19 +19,19 @@ def score(pool: Pool, queries: Queries, *, tokens: Tokenizer = regex_tokens) -> 
     It is `difflib.SequenceMatcher(None, query, text).ratio()`: in that order, which matters, and taking tokens that are
     frequent in a long text for junk, as is its default.
     """
-    asked = [tokens(query) for query in queries.text]
-    queries_of = [[query] for query in pool.owner.tolist()] if pool.side_by_side else [range(len(asked))] * len(pool)
+    tokens_of = [tokens(query) for query in queries.text]
+    queries_of = [[query] for query in pool.owner.tolist()] if pool.side_by_side else [range(len(queries))] * len(pool)
     chunks_of: dict[str, list[int]] = defaultdict(list)
     for chunk, text in enumerate(pool.text):
         chunks_of[text].append(chunk)
-    ratios = np.zeros((1 if pool.side_by_side else len(asked), len(pool)))
+    ratios = np.zeros((1 if pool.side_by_side else len(queries), len(pool)))
     matcher = SequenceMatcher[str](None)
     for text, chunks in chunks_of.items():
         # What the matcher works out of a text is used for all of the text's queries.
         matcher.set_seq2(tokens(text))
         for chunk in chunks:
             for row, query in enumerate(queries_of[chunk]):
-                matcher.set_seq1(asked[query])
+                matcher.set_seq1(tokens_of[query])
                 ratios[row, chunk] = matcher.ratio()
     return pool.spread(ratios)
 

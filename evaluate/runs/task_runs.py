@@ -124,7 +124,7 @@ class TaskRuns:
         needs = {one.needs for one in system.retriever.parts()}
         given = self.lake.part("vectors", GIVEN) if "vectors" in needs else None
         rules = self.lake.part("symbol_rules", RULES) if "definitions" in needs else None
-        stamp = made_from([given, rules], system.fingerprint(self.task, self.label, self.selection.said()))
+        stamp = made_from([given, rules], system.fingerprint(self.task, self.label, self.selection.parameters()))
         protocol = system.protocol.name if system.protocol else ""
         is_chance, run_id = system.retriever.is_chance, run_id_of(self.task, system, stamp)
         return PlannedRun(run_id, protocol, system.chunker, is_chance, system=system, stamp=stamp)

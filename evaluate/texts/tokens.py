@@ -58,13 +58,13 @@ class Counted:
         column = (np.cumsum(is_said) - 1).astype(counts.indices.dtype)
         shape = (len(rows), int(is_said.sum()))
         moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=shape)
-        return Counted({word: place for place, word in enumerate(words)}, moved)
+        return Counted({word: column for column, word in enumerate(words)}, moved)
 
     def beside(self, pool: Integers, n_pools: int) -> Counted:
         """The same of texts of several pools, given the pool of each."""
         return Counted(self.vocabulary, _shifted(self.counts, pool, n_pools, len(self.vocabulary)), n_pools)
 
-    def asked(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
+    def count_queries(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
         """Queries counted over the same columns, one for each of several pools.
 
         Tokens that no text has take columns behind them.
@@ -204,4 +204,4 @@ def by_spelling(documents: Iterable[Sequence[str]]) -> Counted:
     column[np.fromiter(map(columns.__getitem__, words), np.int64, len(words))] = np.arange(len(words))
     moved = csr_array((counts.data, column[counts.indices], counts.indptr), shape=counts.shape)
     moved.sort_indices()
-    return Counted({word: place for place, word in enumerate(words)}, moved)
+    return Counted({word: column for column, word in enumerate(words)}, moved)

@@ -107,10 +107,10 @@ def test_vectors_are_known_by_all_that_may_change_them(model_folder: Path, tmp_p
 def test_the_arguments_reach_the_model(model_folder: Path, store: VectorStore) -> None:
     plain = sentence_transformers.SentenceTransformer(str(model_folder))
     plain.max_seq_length = 8
-    told = Dense(Model(str(model_folder))).told("max_length=8:document_prefix=def%3A%20", "dense")
+    told = Dense(Model(str(model_folder))).configured("max_length=8:document_prefix=def%3A%20", "dense")
     assert np.allclose(_rows(told, store, LONG), plain.encode(LONG, prompt="def: "), atol=1e-5)
-    less = Dense(Model(str(model_folder))).told("dtype=bf16:pooling=cls", "dense")
-    exact = Dense(Model(str(model_folder))).told("pooling=cls", "dense")
+    less = Dense(Model(str(model_folder))).configured("dtype=bf16:pooling=cls", "dense")
+    exact = Dense(Model(str(model_folder))).configured("pooling=cls", "dense")
     there, here = _rows(exact, store, SHORT), _rows(less, store, SHORT)
     assert np.allclose(there, here, rtol=0.1, atol=0.1)
     assert not np.array_equal(there, here)

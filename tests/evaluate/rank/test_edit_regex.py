@@ -36,21 +36,6 @@ def difflibs(query: str, text: str) -> float:
     return SequenceMatcher(None, regex_tokens(query), regex_tokens(text)).ratio()
 
 
-def test_by_hand() -> None:
-    # `= f (` and `)` stand in both, in that order: twice 4 of 12 tokens.
-    assert searched(["b = f(y)", "a = f(x)", "", "z"], ["a = f(x)", ""]) == [
-        [2 * 4 / 12, 1.0, 0.0, 0.0],
-        [0.0, 0.0, 1.0, 0.0],
-    ]
-
-
-def test_the_query_comes_first() -> None:
-    query, text = "b a b c a a a b a", "c c b b b b a a a"
-    assert difflibs(query, text) != difflibs(text, query)
-    assert searched([text], [query]) == [[difflibs(query, text)]]
-    assert searched([query], [text]) == [[difflibs(text, query)]]
-
-
 def test_what_is_frequent_in_a_long_text_is_junk() -> None:
     query, text = "z x", "y" + " x" * 200
     unjunked = SequenceMatcher(None, regex_tokens(query), regex_tokens(text), autojunk=False).ratio()

@@ -177,7 +177,7 @@ def test_tokens_are_counted_in_the_order_of_their_spelling(documents: list[list[
     assert found.counts.toarray().tolist() == expected
     assert found.n_tokens.tolist() == [len(document) for document in documents]
     assert found.n_different.tolist() == [len(set(document)) for document in documents]
-    again = found.asked(["new a new"], str.split)
+    again = found.count_queries(["new a new"], str.split)
     assert again.n_tokens.tolist() == [3]
     assert again.counts[:, len(found.vocabulary) :].sum() == (2 if "a" in found.vocabulary else 3)
 
@@ -202,5 +202,5 @@ def test_tokens_made_of_anothers_tokens_are_counted_as_those_of_the_text(texts: 
     found, expected = Texts(texts).counted(letters), by_spelling(map(letters, texts))
     assert found.vocabulary == expected.vocabulary
     assert found.counts.toarray().tolist() == expected.counts.toarray().tolist()
-    asked = found.asked([query], letters)
+    asked = found.count_queries([query], letters)
     assert asked.n_tokens.tolist() == [sum(len(word.replace("a", "")) for word in words(query))]

@@ -16,9 +16,7 @@ from evaluate.rank.ranking import rank
 from evaluate.retrievers import Floats, Pool, Queries, Retriever, Span, retrievers
 from evaluate.systems import ranking_code
 from lake import code
-from lake.text import words
 from tests.evaluate.hand_made import pool_of, queries_of, scores_of
-from tests.tiny import CATS, DOGS, ENGINE, ORBIT
 
 
 def _ranked(name: str, pool: Pool, queries: Queries) -> list[list[int]]:
@@ -52,15 +50,6 @@ def _agrees(documents: Sequence[Sequence[str]], queries: Sequence[Sequence[str]]
 @given(DOCUMENTS.filter(any), QUERIES)
 def test_bm25_is_rank_bm25s_okapi(documents: list[list[str]], queries: list[list[str]]) -> None:
     _agrees(documents, queries)
-
-
-def test_bm25_is_rank_bm25s_okapi_on_code() -> None:
-    documents = [line for text in (ENGINE, ORBIT, CATS, DOGS) for line in text.split("\n\n")]
-    queries = [ENGINE[:120], ORBIT, "def purr(volume): purr purr", "", "nothing_of_this"]
-    pool = pool_of(texts=documents)
-    found = scores_of("bm25-okapi", pool, queries_of(queries))
-    peer = _peer([words(document) for document in documents], [words(query) for query in queries])
-    np.testing.assert_allclose(found, peer, rtol=0, atol=1e-9)
 
 
 def test_bm25_of_documents_without_a_word_is_nought() -> None:
