@@ -1,4 +1,4 @@
-"""The commands that look into a lake: `python -m evaluate status`, `item`, and `texts` for models elsewhere."""
+"""The commands that look into a lake: `python -m evaluate status`, `item`, `items`, and `texts` for others' models."""
 
 from __future__ import annotations
 
@@ -8,12 +8,14 @@ from typing import Annotated
 import polars as pl
 import typer
 
+from evaluate.results.item_list import item_table
 from evaluate.results.one_item import item_lines
 from evaluate.results.texts_to_embed import texts_to_embed
 from lake.console import DEFAULT_LAKE, Console, DebugOption, LakeOption, setting, split_names
 from lake.errors import Exit, GoldspanError
 from lake.hints import typed
 from lake.printed_table import PrintedTable, print_tables
+from lake.selection import parse_items
 from lake.store import Lake
 from lake.text import counted
 
@@ -35,6 +37,22 @@ def item(
         names = split_names(systems)
         for line in item_lines(store, item_id, benchmark=benchmark, protocol=protocol, systems=names):
             print(line)
+
+
+@commands.command()
+def items(
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="Its name.")],
+    where: Annotated[str, typer.Option("--where", "--items", help="column=value, ids, or a file of ids.")] = "",
+    failed_by: Annotated[str, typer.Option("--failed-by", help="Only items that this system scores 0.")] = "",
+    protocol: Annotated[str, setting("PROTOCOL", "Protocol (default: the benchmark's first).")] = "",
+    lake: LakeOption = DEFAULT_LAKE,
+    debug: DebugOption = False,
+) -> None:
+    """List a benchmark's items with a line of each question, or those that a system failed."""
+    store = Lake(lake)
+    with store.naming_damage():
+        table = item_table(store, benchmark, parse_items(where), failed_by=failed_by, protocol=protocol)
+    print_tables([table])
 
 
 @commands.command()

@@ -31,7 +31,7 @@ def item_lines(
 ) -> Iterator[str]:
     """What is printed of an item: the question, its gold, the score of every system, and the results of those named."""
     item = _item(lake, item_id, benchmark)
-    rules = _protocol(lake, item["benchmark"], protocol)
+    rules = default_protocol(lake, item["benchmark"], protocol)
     about = [item[name] for name in ("benchmark", "item_id", "language", "repo")]
     yield escaped(" · ".join([*about, *([item["commit"][:12]] if item["commit"] else [])]))
     if not item["scorable"]:
@@ -72,7 +72,12 @@ def _item(lake: Lake, item_id: str, benchmark: str) -> Item:
     return rows.row(0, named=True)
 
 
-def _protocol(lake: Lake, benchmark: str, name: str) -> Protocol:
+def default_protocol(lake: Lake, benchmark: str, name: str = "") -> Protocol:
+    """The protocol that a name means, or a benchmark's first.
+
+    Raises:
+        GoldspanError: There is none of the name.
+    """
     if name:
         return protocols_called(lake, name, benchmark)[0]
     task = next(task for task in known_tasks(lake).values() if task.benchmark == benchmark)
