@@ -32,11 +32,12 @@ def why_not(task: Task, protocol: Protocol, metric: Metric, k: int) -> str:
     """
     if (metric, k) in metrics_of(protocol):
         return ""
-    measures = [one for one, _ in metrics_of(protocol)]
+    measures = [measure for measure, _ in metrics_of(protocol)]
+    shapes = {measure.shape for measure in measures}
     # Under rules of contexts the rankings among the runs are measured as lists too.
-    by_hits = protocol.context is not None or any(one.shape in BY_HITS for one in measures)
-    by_lines = metric.shape == "covered" and any(one.shape == "covered" for one in measures)
-    by_sets = metric.shape == "gathered" and metric.granularity in {one.granularity for one in measures}
+    by_hits = protocol.context is not None or not shapes.isdisjoint(BY_HITS)
+    by_lines = metric.shape == "covered" and "covered" in shapes
+    by_sets = metric.shape == "gathered" and metric.granularity in {measure.granularity for measure in measures}
     is_general = metric.by_rank_alone or metric.shape in ("filed", "listed")
     is_graded = RELEVANCE[protocol.relevance].by_lines and metric.reads <= {"rank", "share", "shares"}
     if metric not in measures and not by_lines and not by_sets and not (by_hits and (is_general or is_graded)):

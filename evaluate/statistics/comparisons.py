@@ -66,10 +66,10 @@ def compare_runs(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) ->
         return pl.DataFrame(schema=declared.columns)
     # All that polars does is done once: the groups are many and small.
     pairs = [columns for group in groups.iter_rows(named=True) for columns in _pairs(protocol, group, scores)]
-    found = pl.DataFrame({name: np.concatenate([columns[name] for columns in pairs]) for name in pairs[0]})
+    compared = pl.DataFrame({name: np.concatenate([columns[name] for columns in pairs]) for name in pairs[0]})
     counts = pl.when(~pl.col("is_expected")).then(pl.col("wins", "ties", "losses"))
     return (
-        found.lazy()
+        compared.lazy()
         .filter(pl.col("n_items") > 0)
         .join(groups.lazy().drop("run_id", *_FLAGS), on="group")
         .with_columns(counts, pl.col(pl.Float64).fill_nan(None), protocol=pl.lit(protocol.name))
@@ -194,8 +194,8 @@ class ScoreMatrix:
         # Which items each slice holds.
         values: dict[str, dict[str, Integers]] = {}
         for name in sorted({*wanted["slice"]}):
-            held = in_slice_of(numbered.lazy(), name).collect()["slice_value"]
-            groups = held.to_frame().with_row_index("item").group_by("slice_value").agg("item")
+            of_items = in_slice_of(numbered.lazy(), name).collect()["slice_value"]
+            groups = of_items.to_frame().with_row_index("item").group_by("slice_value").agg("item")
             values[name] = {value: np.array(of, np.int64) for value, of in groups.iter_rows()}
         nothing = np.zeros(0, np.int64)
         self._items: dict[tuple[object, ...], Integers] = {
@@ -208,14 +208,14 @@ class ScoreMatrix:
         self._numbers: dict[int, tuple[Integers, dict[str, Floats]]] = {}
         self._measure = {key: number for number, key in enumerate(measures)}
         for measure, number in self._measure.items():
-            compared = np.unique(np.concatenate([self._items[one] for one in measures[measure]]))
-            place = np.full(len(self._repo), -1)
-            place[compared] = np.arange(len(compared))
+            compared = np.unique(np.concatenate([self._items[where] for where in measures[measure]]))
+            column = np.full(len(self._repo), -1)
+            column[compared] = np.arange(len(compared))
             metric = metric_named(str(measure[1]))
             sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
             shape = (len(runs), len(compared))
             arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
-            self._numbers[number] = (place, arrays)
+            self._numbers[number] = (column, arrays)
         numbers = [dict(zip(MEASURE, key, strict=True), measure=number) for key, number in self._measure.items()]
         kinds = {name: wanted.schema[name] for name in MEASURE}
         keys = (pl.DataFrame(numbers, schema={**kinds, "measure": pl.Int64}), runs, numbered.select("item", "item_id"))
@@ -235,23 +235,23 @@ class ScoreMatrix:
         columns = {name: rows[name].to_numpy() for name in rows.columns}
         numbers = columns["measure"]
         for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
-            places, arrays = self._numbers[int(numbers[begin])]
-            place = places[columns["item"][begin:end]]
-            is_compared = place >= 0
+            column_of, arrays = self._numbers[int(numbers[begin])]
+            column = column_of[columns["item"][begin:end]]
+            is_compared = column >= 0
             run = columns["run"][begin:end][is_compared]
             for name, array in arrays.items():
-                array[run, place[is_compared]] = columns[name][begin:end][is_compared]
+                array[run, column[is_compared]] = columns[name][begin:end][is_compared]
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric in its slice."""
-        places, of_measure = self._numbers[self._measure[tuple(key[name] for name in MEASURE)]]
+        column_of, of_measure = self._numbers[self._measure[tuple(key[name] for name in MEASURE)]]
         items = self._items[tuple(key[name] for name in SLICE)]
         runs = [self._run[str(run_id)] for run_id in np.array(key["run_id"])]
-        arrays = {name: array[np.ix_(runs, places[items])] for name, array in of_measure.items()}
+        arrays = {name: array[np.ix_(runs, column_of[items])] for name, array in of_measure.items()}
         _, repo = np.unique(self._repo[items], return_inverse=True)
         return Values(repo=repo, of_nothing=self._of_nothing.get(str(key["metric"]), 0.0), **arrays)
 
     def repos(self, key: Mapping[str, object]) -> list[str]:
         """The repositories of a group's items, as its values number them."""
-        held = np.unique(self._repo[self._items[tuple(key[name] for name in SLICE)]])
-        return [self._repo_names[place] for place in held]
+        numbers = np.unique(self._repo[self._items[tuple(key[name] for name in SLICE)]])
+        return [self._repo_names[number] for number in numbers]

@@ -66,14 +66,16 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
         of_units = of_units.reshape(grid)
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
-    found = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
-    for place, repo in enumerate(repo for repo, is_held in zip(scores.repos(where), held, strict=True) if is_held):
-        of_one = {"repo": repo, "n_items": int(counts[place]), "n_repos": 1}
-        found += [{**of_one, **row} for row in _effects(means[:, :, [place]], np.ones(1), levels)]
-    left_out = sorted(f"{one}+{other}" for one, other in run_of if one not in chunkers or other not in retrievers)
-    said = {"protocol": protocol.name, **{name: where[name] for name in SLICE}, "left_out": left_out}
-    whole = pl.DataFrame([{**dict.fromkeys(nothing.columns), **said, **row} for row in found], schema=nothing.schema)
-    return whole.with_columns(pl.col(pl.Float64).fill_nan(None))
+    effects = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
+    for number, repo in enumerate(repo for repo, is_held in zip(scores.repos(where), held, strict=True) if is_held):
+        of_repo = {"repo": repo, "n_items": int(counts[number]), "n_repos": 1}
+        effects += [{**of_repo, **row} for row in _effects(means[:, :, [number]], np.ones(1), levels)]
+    left_out = sorted(
+        f"{chunker}+{name}" for chunker, name in run_of if chunker not in chunkers or name not in retrievers
+    )
+    shared = {"protocol": protocol.name, **{name: where[name] for name in SLICE}, "left_out": left_out}
+    rows = pl.DataFrame([{**dict.fromkeys(nothing.columns), **shared, **row} for row in effects], schema=nothing.schema)
+    return rows.with_columns(pl.col(pl.Float64).fill_nan(None))
 
 
 def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[str]]:
@@ -83,7 +85,7 @@ def largest_grid(cells: Collection[tuple[str, str]]) -> tuple[list[str], list[st
         of_chunker[chunker] = of_chunker.get(chunker, frozenset()) | {retriever}
     sets = set(of_chunker.values())
     # Every set of retrievers that some chunkers have in common; mostly all have the same.
-    while more := {one & other for one, other in combinations(sets, 2)} - sets:
+    while more := {some & others for some, others in combinations(sets, 2)} - sets:
         sets |= more
     grids = [
         (sorted(chunker for chunker, has in of_chunker.items() if retrievers <= has), sorted(retrievers))

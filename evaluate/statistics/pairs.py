@@ -40,14 +40,10 @@ _TIE = 1e-9
 
 @dataclass(frozen=True)
 class Values:
-    """One metric of some runs over some items.
+    """One metric of some runs over some items: (runs, items), but for `repo`.
 
-    Attributes:
-        value: (runs, items); NaN where a run has no value for an item.
-        repo: (items,) the number of each item's repository, ascending from 0.
-        numerator: (runs, items), for ratios of sums; 0 where there is none.
-        denominator: Likewise.
-        of_nothing: The ratio of sums where the denominators sum to 0.
+    A value is NaN, a numerator or denominator 0, where a run has none for an item. `repo` numbers the repository of
+    each item, ascending from 0; `of_nothing` is the ratio of sums where the denominators sum to 0.
     """
 
     value: Floats
@@ -61,16 +57,9 @@ class Values:
 class Differences:
     """The second's number less the first's, for every pair, over the items that both have.
 
-    Attributes:
-        delta: (pairs,) the differences.
-        parts: (pairs, units) what each unit adds to it were both alike elsewhere; sums to `delta`.
-        share: (pairs, units) what share of the data each unit is; sums to 1.
-        error: (pairs,) the standard error of each; NaN where there is but one unit.
-        degrees: (pairs,) its degrees of freedom.
-        n_items: (pairs,) items that both have.
-        n_repos: (pairs,) repositories of those.
-        wins: (pairs,) items where the second's value is greater.
-        losses: (pairs,) items where it is less.
+    `parts` (pairs, units) is what each unit adds to `delta` were both alike elsewhere, and sums to it; `share` (pairs,
+    units) is what share of the data each unit is, and sums to 1. `error` is NaN where there is but one unit; `wins` are
+    items where the second's value is greater.
     """
 
     delta: Floats
@@ -102,9 +91,9 @@ def differences(
     out = Differences(np.zeros(len(a)), parts, share, np.zeros(len(a)), np.ones(len(a)), *counts)
     # Runs that have values for the same items are summed together: usually all of them.
     low, high = np.minimum(kind[a], kind[b]), np.maximum(kind[a], kind[b])
-    for one, other in np.unique(np.stack([low, high], axis=1), axis=0):
-        pairs = np.flatnonzero((low == one) & (high == other))
-        items = np.flatnonzero(kinds[one] & kinds[other])
+    for least, most in np.unique(np.stack([low, high], axis=1), axis=0):
+        pairs = np.flatnonzero((low == least) & (high == most))
+        items = np.flatnonzero(kinds[least] & kinds[most])
         if len(items):
             _add(out, values, items, a[pairs], b[pairs], average, pairs, over_items=over_items)
     return out
@@ -118,12 +107,13 @@ def _add(
     repos, of_repo, n_of_repo = np.unique(values.repo[items], return_inverse=True, return_counts=True)
     unit_of = items if over_items else values.repo[items]
     units, starts, counts = np.unique(unit_of, return_index=True, return_counts=True)
-    runs, place = np.unique(np.concatenate([a, b]), return_inverse=True)
-    first, second = place[: len(a)], place[len(a) :]
+    runs, position = np.unique(np.concatenate([a, b]), return_inverse=True)
+    first, second = position[: len(a)], position[len(a) :]
     value = values.value[np.ix_(runs, items)]
     if average == "micro" and values.numerator is not None and values.denominator is not None:
         above, below = (
-            np.add.reduceat(one[np.ix_(runs, items)], starts, axis=1) for one in (values.numerator, values.denominator)
+            np.add.reduceat(sums[np.ix_(runs, items)], starts, axis=1)
+            for sums in (values.numerator, values.denominator)
         )
         parts, residuals, share, delta = _ratios(above, below, first, second, values.of_nothing)
     else:

@@ -20,11 +20,11 @@ class Slice:
     Args:
         name: The slice's name.
         columns: What its items have in common; none for the whole.
-        per_stratum: It mixes strata, so where the items lie in several it is taken within each, under a compound name
+        per_stratum: Where the items lie in several strata it is taken within each, under a compound name
             (`context/level`). Other slices are left out where they would mix any.
         splits: It exists only where it tells items apart that the columns before its last do not.
         of: It holds only items that have a value there.
-        is_resampled: Its items are resampled. So are slices that a board may open with: that costs most by far.
+        is_resampled: Its items are resampled, as a board may open with it: that costs most by far.
     """
 
     name: str

@@ -62,14 +62,6 @@ def test_one_name_is_that_system_in_both(published: Path, lake_folder: Path) -> 
     assert (said.code, "--against" in said.err) == (Exit.USAGE, True)
 
 
-def test_a_drop_fails_the_gate(published: Path, lake_folder: Path) -> None:
-    gate = ("--fail-if", "mrr drops > 0.01")
-    said = across(published, lake_folder, BEST, WORST, *gate)
-    assert (said.code, "fails" in said.out) == (Exit.GATE, True)
-    said = across(published.parent, lake_folder, WORST, BEST, *gate)
-    assert (said.code, "fails" in said.out) == (Exit.DONE, False)
-
-
 def test_a_system_that_is_worse_fails_the_gate(tmp_path: Path) -> None:
     repos = [f"zoo_{number}" for number in range(6)]
     texts = {"cats.py": CATS, "dogs.py": DOGS}

@@ -83,24 +83,6 @@ def test_what_is_no_gate_is_refused_with_how_to_write_one(text: str) -> None:
         parse_gate(text)
 
 
-def test_every_number_is_the_leaderboards_own(lake_folder: Path) -> None:
-    lake = Lake(lake_folder)
-    runs = dict(lake.read("runs").filter(task="repoeval/prompt").select("system", "run_id").iter_rows())
-    averages = {"repoeval@chunking-v1": "macro", "repoeval@target-v1": "macro", "repoeval@code-chunk-v1": "by_repo"}
-    found = compare(lake, A, B, [])
-    assert {one["protocol"]: one["average"] for one in found} == averages
-    for one in found:
-        head = (
-            lake.read("aggregates")
-            .filter(protocol=one["protocol"])
-            .filter(metric=one["metric"], k=one["k"], slice="subset", slice_value="function-2k")
-        )
-        numbers = {row["run_id"]: (row[one["average"]], row["n"]) for row in head.iter_rows(named=True)}
-        assert [(one["a"], one["n_a"]), (one["b"], one["n_b"])] == [numbers[runs[name]] for name in (A, B)]
-        assert (one["slice"], one["slice_value"]) == ("subset", "function-2k")
-        assert (one["a_shared"], one["b_shared"]) == (one["a"], one["b"])
-
-
 def test_the_line_says_over_which_slice_how_averaged_and_of_how_many_items(lake_folder: Path) -> None:
     said = command("evaluate", "compare", A, B, "--lake", lake_folder)
     lines = {line.split()[0]: line for line in said.out.splitlines()}

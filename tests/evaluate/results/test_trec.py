@@ -182,13 +182,6 @@ def test_values_are_those_of_ir_measures(files: tuple[Path, Path]) -> None:
             assert found[row.query_id][str(row.measure)] == row.value
 
 
-def test_every_query_is_printed_as_trec_eval_prints_it(files: tuple[Path, Path]) -> None:
-    lines = score(*files, "--metrics", "P_2", "-q").out.splitlines()
-    assert [line.split("\t")[:2] for line in lines] == [
-        ["P@2".ljust(22), query] for query in ("q1", "q2", "q3", "q4", "all")
-    ]
-
-
 def spaced(data: bytes) -> bytes:
     """With a byte order mark, CRLF, empty lines, tabs and several spaces."""
     return b"\xef\xbb\xbf\r\n" + data.replace(b" ", b" \t ", 7).replace(b"\n", b"  \r\n\n")

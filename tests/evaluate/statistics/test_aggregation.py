@@ -110,11 +110,6 @@ def test_contexts_of_one_target_are_never_pooled() -> None:
     assert row(aggregates, "context", "2k")["macro"] == pytest.approx((0 + 1) / 2)
 
 
-def test_one_context_has_the_plain_slices() -> None:
-    aggregates = aggregate(RULES, three_scores(), items_of(REPOS, ["2k"] * 3)).collect()
-    assert aggregates["slice"].unique(maintain_order=True).to_list() == ["all", "level", "repo", "subset"]
-
-
 def test_benchmarks_without_levels_and_contexts_have_a_whole() -> None:
     items = items_of(REPOS, ["2k"] * 3).with_columns(
         pl.lit(None, pl.String).alias(

@@ -22,8 +22,7 @@ from lake.catalog.unit import ITEM
 from lake.exact import steps
 from lake.store import Lake
 from lake.tables import table
-from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE, mirrored
-from tests.tiny import command
+from lake.verdict import BETTER, INSEPARABLE, TOO_FEW, WORSE
 
 REPOBENCH = protocol_named("repobench-r@official-v1")
 CONTEXTS = protocol_named("contextbench@official-v1")
@@ -227,31 +226,6 @@ def test_against_a_system_that_finds_nothing_the_interval_is_t_over_the_reposito
     whole = made.comparisons.filter(slice="all").row(0, named=True)
     expected = (row["mean"], row["mean"] - half, row["mean"] + half)
     assert [whole[name] for name in ("delta", "low", "high")] == pytest.approx(expected)
-
-
-def test_swapping_first_and_second_mirrors_a_comparison(made: Made) -> None:
-    # The order of a pair is that of the names, so other names swap it.
-    renamed = {"best": "a", "middling": "z"}
-    values = values_of(96, 8)
-    there = Made({name: values[name] for name in renamed}, 8).comparisons
-    back = Made({renamed[name]: values[name] for name in reversed(renamed)}, 8).comparisons
-    names = pl.col("run_a", "run_b").replace({"a": "middling", "z": "best"})
-    swapped = Made({"a": values["middling"], "z": values["best"]}, 8).comparisons.with_columns(names)
-    assert mirrored(swapped.lazy()).collect().equals(there)
-    assert back["delta"].to_list() == there["delta"].to_list()
-
-
-def test_the_table_is_the_same_to_the_byte_when_it_is_made_twice(lake_folder: Path, tmp_path: Path) -> None:
-    lake = Lake(lake_folder)
-    before = {part.path: part.path.read_bytes() for name in ("comparisons", "ranks") for part in lake.parts(name)}
-    assert before
-    times = {path: path.stat().st_mtime_ns for path in before}
-    assert command("evaluate", "--lake", lake_folder).code == 0
-    assert times == {path: path.stat().st_mtime_ns for path in before}
-    for path in before:
-        path.unlink()
-    assert command("evaluate", "--lake", lake_folder).code == 0
-    assert before == {path: path.read_bytes() for path in before}
 
 
 def test_a_comparison_says_what_the_averages_say(lake_folder: Path) -> None:

@@ -60,15 +60,6 @@ def test_the_interval_between_repositories_of_one_size_is_that_of_scipys_paired_
     assert [*(found.delta - half), *(found.delta + half)] == pytest.approx([low, high])
 
 
-def test_a_studentised_flip_test_and_the_t_test_agree_where_values_are_normal() -> None:
-    rng = np.random.default_rng(4)
-    for _ in range(5):
-        values, repo = correlated(rng, (15,) * 40, 2)
-        values[1] += 0.03
-        means = values.reshape(2, 40, 15).mean(axis=2)
-        assert adjudged(values, repo)[1][0] == pytest.approx(stats.ttest_rel(*means).pvalue, abs=0.03)
-
-
 @pytest.mark.parametrize("average", ["macro", "by_repo", "micro"])
 def test_differences_are_over_the_items_that_both_have(average: Aggregate) -> None:
     rng = np.random.default_rng(5)
