@@ -149,10 +149,14 @@ def _write(
         drawn = []
         for of_kind, page in ((kind, page) for kind in kinds for page in kind.pages(material)):
             # A page that concludes nothing says what its kind is for.
-            said, picture = page.said or of_kind.meaning, f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png"
+            said = page.said or of_kind.meaning
+            # Whoever shows a picture of a shared page asks for it by its whole address.
+            picture = f"{FOLDER}/shared/{page.path.removesuffix('.html')}.png" if url else ""
             own = {"path": page.path, "title": page.title, "said": said, "picture": picture}
             html = render(page.template, {**frame, **page.values, **own, "root": "../" * page.path.count("/")})
-            contents = {page.path: html.encode(), **page.files, picture: og_picture(page.title, said)}
+            contents = {page.path: html.encode(), **page.files}
+            if picture:
+                contents[picture] = og_picture(page.title, said)
             for path, content in contents.items():
                 to = _new_file(new, path)
                 if isinstance(content, Drawing):

@@ -54,23 +54,11 @@ def left_out(lake: Lake) -> Mapping[str, str]:
     return {chunker: percent(n_covered, n_nws) for chunker, n_covered, n_nws in sums.collect().iter_rows()}
 
 
-class PoolOrder(NamedTuple):
-    """How often gold stands first among its candidates, and how often it would by chance."""
+def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
+    """How ties are broken, by benchmark and slice `subset/split/level`: how often gold is the first of its candidates.
 
-    first: float
-    chance: float
-
-    @property
-    def said(self) -> str:
-        """The same, for where a page says how ties are broken."""
-        return (
-            "equal scores keep the candidates' own order: a system that gives all of them the same score has "
-            f"accuracy@1 {score(self.first)}, where chance has {score(self.chance)}"
-        )
-
-
-def pool_orders(lake: Lake) -> Mapping[tuple[str, str], PoolOrder]:
-    """By benchmark and slice `subset/split/level`, over the scorable items whose gold is one of several candidates."""
+    The items are the scorable ones whose gold is one of several candidates.
+    """
     items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
     gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
     found = (
@@ -87,5 +75,9 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], PoolOrder]:
     orders = {}
     for benchmark, value, first, sizes in found.sort("benchmark", "value").iter_rows():
         n_items = sorted((one["n_candidates"], one["count"]) for one in sizes)
-        orders[benchmark, value] = PoolOrder(first, sum(n / size for size, n in n_items) / sum(n for _, n in n_items))
+        chance = sum(n / size for size, n in n_items) / sum(n for _, n in n_items)
+        orders[benchmark, value] = (
+            "equal scores keep the candidates' own order: a system that gives all of them the same score has "
+            f"accuracy@1 {score(first)}, where chance has {score(chance)}"
+        )
     return orders

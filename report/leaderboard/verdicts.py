@@ -134,14 +134,6 @@ def pairs_of(board: Board, run_ids: Sequence[str], value: str) -> pl.DataFrame:
     )
 
 
-class Cell(NamedTuple):
-    """The difference to a system that comes behind, its verdict's CSS class, and the address that compares the two."""
-
-    shown: str
-    mark: str
-    address: str
-
-
 class Beats:
     """Who beats whom: the first systems and the best of each baseline, each with a cell per system from the second on.
 
@@ -155,11 +147,11 @@ class Beats:
         ids = [row.run.run_id for row in rows]
         pairs = pairs_of(board, ids, board.slice[1])
         cells = {
-            (b, a): Cell(
-                fixed(delta, 2, sign=True),
-                _MARKS.get(verdict, ""),
-                compare_address(board.protocol.name, [ids[b], ids[a]]),
-            )
+            (b, a): {
+                "shown": fixed(delta, 2, sign=True),
+                "mark": _MARKS.get(verdict, ""),
+                "address": compare_address(board.protocol.name, [ids[b], ids[a]]),
+            }
             for b, a, delta, verdict in pairs.select("b", "a", "delta", "verdict").iter_rows()
         }
         self.n_systems, self.is_of_items = len(board.systems), ITEM in pairs["unit"]

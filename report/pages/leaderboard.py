@@ -101,14 +101,14 @@ def _coverage(board: Board) -> str:
 
 def _rules(board: Board) -> list[tuple[str, str]]:
     rule, task = board.protocol, board.task
-    order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]))
+    order = board.facts.pool_orders.get((board.benchmark.name, board.slice[1]), "")
     rules = {
         "Gold": rule.gold,
         # Contexts are held against the gold as sets: nothing of them is relevant or not.
         "Relevant": "" if rule.has_contexts else rule.relevance,
         "Query": task.query if task else "",
         "Pool": task.pool if task else "",
-        "Ties": order.said if order is not None and task and task.tie == "pool" else "",
+        "Ties": order if task and task.tie == "pool" else "",
     }
     return [(key, value) for key, value in rules.items() if value]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from lake.catalog.unit import ITEM_NOTE
 from report.addresses import ledger_address, run_key
@@ -54,7 +53,7 @@ def _pages(material: Material) -> Iterator[Page]:
     known = [board for board in known if board.benchmark.is_edition] or known
     ledgers = [(board, bars) for board in known if (bars := _bars(board))]
     # Of a benchmark with agents most can be told: what they saw and did not keep.
-    ledgers.sort(key=lambda ledger: not any(share.name == "seen" for bar in ledger[1] for share in bar.shares))
+    ledgers.sort(key=lambda ledger: not any(share.name == "seen" for _, _, shares, _ in ledger[1] for share in shares))
     values = {
         "cards": cards,
         "ledgers": ledgers,
@@ -68,22 +67,20 @@ def _pages(material: Material) -> Iterator[Page]:
     yield Page(PATH, QUESTION, "overview.html", values, said=every, files=files_of(forests.values()))
 
 
-class _Bar(NamedTuple):
-    """A system, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
-
-    system: str
-    key: str
-    shares: Sequence[Share]
-    precision: float | None
-
-
-def _bars(board: Board) -> list[_Bar]:
+def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
+    """System, what names its run in addresses, its shares of the gold, and how much of what it returned is gold."""
     shares, precisions = shares_of(board), precisions_of(board)
-    rows = [row for row in shown_rows(board) if row.run.run_id in shares]
-    # What is not compared with the others says why: its bar is of fewer items.
-    states = [f" ({row.state})" if row.state else "" for row in rows]
-    named = [(row.run.full_name + state, row.run.run_id) for row, state in zip(rows, states, strict=True)]
-    return [_Bar(name, run_key(run_id), shares[run_id], precisions.get(run_id)) for name, run_id in named]
+    return [
+        # What is not compared with the others says why: its bar is of fewer items.
+        (
+            f"{row.run.full_name}{f' ({row.state})' if row.state else ''}",
+            run_key(run_id),
+            shares[run_id],
+            precisions.get(run_id),
+        )
+        for row in shown_rows(board)
+        if (run_id := row.run.run_id) in shares
+    ]
 
 
 def _reading(boards: Sequence[Board]) -> list[Frontier]:

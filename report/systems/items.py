@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -16,14 +16,8 @@ from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
 N_ITEMS = 10
 
 
-class Picked(NamedTuple):
-    """An item with its value, the other system's where there is one, the difference, and where its gold went."""
-
-    item_id: str
-    value: float
-    other: float | None
-    difference: float | None
-    shares: Sequence[Share]
+Picked = Mapping[str, Any]
+"""An item's `item_id` and `value`, the `other` system's and the `difference` if any, and `shares` of its gold."""
 
 
 class Items(NamedTuple):
@@ -121,6 +115,6 @@ def _shares(board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list
 
 def _by_run(rows: pl.DataFrame, shares: Mapping[tuple[str, str], list[Share]]) -> dict[str, list[Picked]]:
     found: dict[str, list[Picked]] = {}
-    for run_id, *one in rows.select("run_id", "item_id", "value", "beside", "difference").iter_rows():
-        found.setdefault(run_id, []).append(Picked(one[0], one[1], one[2], one[3], shares.get((run_id, one[0]), ())))
+    for row in rows.select("run_id", "item_id", "value", "difference", other="beside").iter_rows(named=True):
+        found.setdefault(row["run_id"], []).append(row | {"shares": shares.get((row["run_id"], row["item_id"]), ())})
     return found

@@ -36,10 +36,10 @@ def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) 
             )
             ((run_a, delta, verdict),) = stored.filter(mine).select("run_a", "delta", "verdict").rows()
             ahead = -delta if run_a == row.run.run_id else delta
-            assert float(cell.shown.replace("−", "-")) == round(ahead, 2)
-            assert (cell.mark != "") == (verdict != "cannot be separated")
-            assert (cell.mark == "worse") == (verdict != "cannot be separated" and ahead < 0)
-            assert cell.address.endswith(f"systems={row.run.run_id[-8:]},{other.run_id[-8:]}")
+            assert float(cell["shown"].replace("−", "-")) == round(ahead, 2)
+            assert (cell["mark"] != "") == (verdict != "cannot be separated")
+            assert (cell["mark"] == "worse") == (verdict != "cannot be separated" and ahead < 0)
+            assert cell["address"].endswith(f"systems={row.run.run_id[-8:]},{other.run_id[-8:]}")
 
 
 def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:

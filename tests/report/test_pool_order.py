@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from lake.store import Lake
 from report.pools import pool_orders
 from tests.report.small_lake import write
@@ -34,9 +32,8 @@ def test_gold_at_the_first_place_is_counted_beside_chance(tmp_path: Path) -> Non
     write(lake, "gold_spans", places, benchmark="repobench-r")
     orders = pool_orders(lake)
     hard, easy = (orders["repobench-r", f"python_cff/test/{level}"] for level in ("hard", "easy"))
-    assert (hard.first, easy.first) == (0.5, 0.0)
-    assert [hard.chance, easy.chance] == pytest.approx([(1 / 10 + 1 / 20) / 2, 0.2])
-    assert "accuracy@1 0.500, where chance has 0.075" in hard.said
+    assert hard.endswith("accuracy@1 0.500, where chance has 0.075")
+    assert easy.endswith("accuracy@1 0.000, where chance has 0.200")
 
 
 def test_a_benchmark_without_candidates_has_none(tmp_path: Path) -> None:

@@ -23,16 +23,14 @@ def test_a_shared_picture_has_the_usual_size_and_the_pages_sentence() -> None:
     assert og_picture("A title", "One.") != og_picture("A title", "Two.") == og_picture("A title", "Two.")
 
 
-def test_a_shared_page_says_what_was_found_and_where_its_picture_lies(small: Lake, tmp_path: Path) -> None:
+def test_a_page_without_an_address_says_what_was_found_and_has_no_picture(small: Lake, tmp_path: Path) -> None:
     build(small, tmp_path / "site")
     head = (tmp_path / "site" / "index.html").read_text(encoding="utf-8").partition("</head>")[0]
     meta = dict(META.findall(head))
     assert "RepoEval (sample)" in meta["description"]
-    assert (tmp_path / "site" / meta["og:image"]).is_file()
+    assert "og:image" not in head
+    assert not (tmp_path / "site" / "figures" / "shared").exists()
     assert "canonical" not in head
-    methods = (tmp_path / "site" / "methods.html").read_text(encoding="utf-8")
-    assert dict(META.findall(methods))["og:image"] == "figures/shared/methods.png"
-    assert "http" not in meta["og:image"]
 
 
 def test_with_the_sites_address_a_page_says_where_it_is(small: Lake, tmp_path: Path) -> None:
@@ -40,6 +38,7 @@ def test_with_the_sites_address_a_page_says_where_it_is(small: Lake, tmp_path: P
     html = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     meta = dict(META.findall(html))
     assert meta["og:image"] == "https://example.org/goldspan/figures/shared/index.png"
+    assert (tmp_path / "site" / "figures" / "shared" / "index.png").is_file()
     assert '<link rel="canonical" href="https://example.org/goldspan/index.html">' in html
     # A place for readers elsewhere: nothing of the page itself comes from there.
     assert not re.search(r'<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*https?:', html)

@@ -46,15 +46,17 @@ def test_items_won_and_lost_are_those_furthest_from_the_reference_equal_ones_by_
     mine = found[run_id(JACCARD)]
     assert mine.against is not None
     assert mine.against.system == OWN_FILE
-    assert [(one.item_id, round(one.difference or 0, 9)) for one in mine.won] == [
+    assert [(one["item_id"], round(one["difference"] or 0, 9)) for one in mine.won] == [
         ("item/1", 0.5), ("item/0", 0.1), ("item/3", 0.1),
     ]  # fmt: skip
-    assert [(one.item_id, one.value, one.other) for one in mine.lost] == [("item/4", 0.25, 0.5)]
-    assert [(share.title, share.percent) for share in mine.won[0].shares] == [
+    assert [(one["item_id"], one["value"], one["other"]) for one in mine.lost] == [("item/4", 0.25, 0.5)]
+    assert [(share.title, share.percent) for share in mine.won[0]["shares"]] == [
         ("found", "75 %"), ("ranked too low", "25 %"),
     ]  # fmt: skip
     # The item that cannot be scored is drawn for nobody; the reference is held against the first of the others.
-    assert {tuple(one.item_id for one in of.drawn) for of in found.values()} == {tuple(f"item/{n}" for n in range(5))}
+    assert {tuple(one["item_id"] for one in of.drawn) for of in found.values()} == {
+        tuple(f"item/{n}" for n in range(5))
+    }
     reference = found[run_id(OWN_FILE)]
     assert reference.against is not None
     assert reference.against.system == WINDOWS
