@@ -70,8 +70,8 @@ def slice_rows(
     that the protocol shows first; metrics `beside` those that it declares are worked out; systems may be globs.
     """
     flags = systems_of(lake, task).select("run_id", "retriever", "is_baseline", is_whole="is_complete").lazy()
-    named = lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status")
-    runs = named.join(flags, on="run_id")
+    statuses = lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status")
+    runs = statuses.join(flags, on="run_id")
     aggregates = lake.scan("aggregates", benchmark=task.benchmark).filter(protocol=protocol.name).drop("benchmark")
     aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
     if aggregates.head(1).collect().is_empty():
@@ -117,8 +117,8 @@ def is_of_items(table: pl.DataFrame) -> bool:
 
 def over_all_items_first(rows: pl.DataFrame, number: str, metric: Metric) -> pl.DataFrame:
     """Rows, of one metric, best first, those over fewer items than others last; is_whole then tells which those are."""
-    asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
-    is_whole = pl.col("is_whole") & (pl.col("n") == asked).fill_null(value=False)
+    n_asked = (pl.col("n_items") - pl.col("n_not_applicable")).max()
+    is_whole = pl.col("is_whole") & (pl.col("n") == n_asked).fill_null(value=False)
     directed = pl.col(number) if metric.direction == "lower" else -pl.col(number)
     return rows.with_columns(is_whole=is_whole).sort(~pl.col("is_whole"), directed, "system", "run_id", nulls_last=True)
 

@@ -121,17 +121,17 @@ def compare_systems(
     With --against A is among published scores and B in the lake: a change is compared with what it changes.
     """
     gate = parse_gate(fail_if) if fail_if else None
-    asked = [parse_metric(name) for name in split_names(metric)]
-    if gate is not None and (gate.metric, gate.k) not in asked:
-        asked.append((gate.metric, gate.k))
+    requested = [parse_metric(name) for name in split_names(metric)]
+    if gate is not None and (gate.metric, gate.k) not in requested:
+        requested.append((gate.metric, gate.k))
     if not b and against is None:
         message = "compare takes two systems, or one and --against"
         raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
     store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
-    with store.naming_damage(), store.locked(makes=()) if asked and other is None else nullcontext():
+    with store.naming_damage(), store.locked(makes=()) if requested and other is None else nullcontext():
         names = split_names(protocol)
         rows = compare(
-            store, a, b or a, asked, against=other, protocol_names=names, slice_name=slice_, say=notes.append
+            store, a, b or a, requested, against=other, protocol_names=names, slice_name=slice_, say=notes.append
         )
     broken = [row for row in rows if gate is not None and gate.is_broken_by(row)]
     if json:

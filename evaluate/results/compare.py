@@ -10,10 +10,10 @@ from itertools import chain
 
 import polars as pl
 
-from evaluate.metrics import Metric, metric_named, metrics_of
+from evaluate.metrics import metric_named, metrics_of
 from evaluate.results.board import called, check_measured, primary_of
 from evaluate.results.compared import Comparison, Pair, compared
-from evaluate.results.exploring import explored, why_not
+from evaluate.results.exploring import Requested, explored, why_not
 from evaluate.results.published import Published, check_same_data
 from evaluate.runs.comparing import systems_of
 from evaluate.statistics.comparisons import POINT
@@ -29,14 +29,12 @@ from lake.tables import table
 from lake.text import counted
 from lake.verdict import ALONE, BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE, mirrored
 
-Asked = tuple[Metric, int]
-
 
 def compare(
     lake: Lake,
     a: str,
     b: str,
-    asked: Sequence[Asked],
+    requested: Requested,
     *,
     against: Published | None = None,
     protocol_names: Sequence[str] = (),
@@ -51,7 +49,7 @@ def compare(
     published and could not be compared.
     """
     sources = (lake if against is None else against, lake)
-    runs = [_scored(one) for one in sources]
+    runs = [_scored(source) for source in sources]
     for known, name in zip(runs, (a, b), strict=True):
         if name != REFERENCE and name not in {*known["system"], *known["run_id"]}:
             raise unknown_name(name, "run or system", [*known["system"], *known["run_id"]])
@@ -59,7 +57,7 @@ def compare(
     pairs = [
         Pair(task, protocol, sources, meant)
         for protocol in (
-            (one for name in protocol_names for one in protocols_called(lake, name))
+            (known for name in protocol_names for known in protocols_called(lake, name))
             if protocol_names
             else known_protocols(lake).values()
         )
@@ -70,13 +68,13 @@ def compare(
         message = f"no protocol scored both {a} and {b}"
         raise GoldspanError(message, hint="They answer different tasks.", code=Exit.MISSING)
     if against is None:
-        check_measured(asked, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
+        check_measured(requested, [(pair.task, pair.protocol) for pair in pairs], f"{a} and {b}")
     else:
         notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
-    rows = [row for pair in pairs for row in _under(lake, pair, asked, slice_name, runs[1])]
-    missing = {called(*one) for one in asked} - {_metric_of(row) for row in rows}
+    rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, runs[1])]
+    missing = {called(*column) for column in requested} - {_metric_of(row) for row in rows}
     if missing or not rows:
         both = f"{a} there and {b} here" if against else f"{a} and {b}"
         message = f"no item has a value from both {both}"
@@ -92,7 +90,7 @@ def _metric_of(row: Comparison) -> str:
 def _scored(source: Lake | Published) -> pl.DataFrame:
     """The scored runs: run_id, system, task, status, protocol."""
     if isinstance(source, Lake):
-        stored = [(one.folders["run_id"], one.folders["protocol"]) for one in source.parts("scores")]
+        stored = [(part.folders["run_id"], part.folders["protocol"]) for part in source.parts("scores")]
         scored = pl.LazyFrame(stored, schema={"run_id": pl.String, "protocol": pl.String}, orient="row").unique()
     else:
         scored = source.scan("scores").select("run_id", "protocol").unique()
@@ -106,31 +104,37 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     meant = reference_of(task.kind, known["system"]) if name == REFERENCE else name
     mine = known.filter((pl.col("run_id") == meant) | (pl.col("system") == meant))
     complete = mine.filter(status="complete")
-    found = complete if mine.height > 1 and complete.height else mine
-    if found.height > 1:
-        message = f"{name} means {found.height} runs"
+    chosen = complete if mine.height > 1 and complete.height else mine
+    if chosen.height > 1:
+        message = f"{name} means {chosen.height} runs"
         hint = "Name one by its id."
-        raise GoldspanError(message, examples=found["run_id"].to_list(), hint=hint, code=Exit.USAGE)
-    yield from found.select("run_id", "system").iter_rows()
+        raise GoldspanError(message, examples=chosen["run_id"].to_list(), hint=hint, code=Exit.USAGE)
+    yield from chosen.select("run_id", "system").iter_rows()
 
 
-def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs: pl.DataFrame) -> Iterator[Comparison]:
+def _under(lake: Lake, pair: Pair, requested: Requested, slice_name: str, runs: pl.DataFrame) -> Iterator[Comparison]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
     declared, folders = metrics_of(protocol), {"benchmark": task.benchmark, "protocol": protocol.name}
-    beside = [] if is_across else [one for one in dict.fromkeys(asked) if one not in declared]
-    beside = [one for one in beside if not why_not(task, protocol, *one)]
-    wanted = [one for one in dict.fromkeys(asked or [primary_of(protocol)]) if one in declared or one in beside]
+    beside = [] if is_across else [column for column in dict.fromkeys(requested) if column not in declared]
+    beside = [column for column in beside if not why_not(task, protocol, *column)]
+    columns = dict.fromkeys(requested or [primary_of(protocol)])
+    wanted = [column for column in columns if column in declared or column in beside]
     # Only a slice that both have: a run over one repository has no other in common with a run over all.
     here = {run_id for source, (run_id, _) in zip(pair.sources, pair.runs, strict=True) if source is lake}
-    aggregates = pl.concat([lake.scan("aggregates", benchmark=task.benchmark, run_id=one) for one in sorted(here)])
+    aggregates = pl.concat(
+        [lake.scan("aggregates", benchmark=task.benchmark, run_id=run_id) for run_id in sorted(here)]
+    )
     aggregates = aggregates.filter(protocol=protocol.name)
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
     slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name)
-    scores = [one.select(*table("scores").columns) for one in pair.scores]
+    scores = [side.select(*table("scores").columns) for side in pair.scores]
     if beside:
-        found = explored(lake, task, protocol, beside, here).lazy()
-        scores = [pl.concat([one, found.filter(run_id=of)]) for one, (of, _) in zip(scores, pair.runs, strict=True)]
+        exploratory = explored(lake, task, protocol, beside, here).lazy()
+        scores = [
+            pl.concat([side, exploratory.filter(run_id=run_id)])
+            for side, (run_id, _) in zip(scores, pair.runs, strict=True)
+        ]
     items = lake.scan("items", benchmark=task.benchmark)
     # An expectation is known by its system: published scores do not say what a run is.
     by_chance = systems_of(lake, task).filter("is_expected")
@@ -139,7 +143,7 @@ def _under(lake: Lake, pair: Pair, asked: Sequence[Asked], slice_name: str, runs
     of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
     known = pl.concat([stored, mirrored(stored)]).filter(**of_pair).collect()
     for metric, k in wanted:
-        sides = [one.filter(metric=metric.name, k=k) for one in scores]
+        sides = [side.filter(metric=metric.name, k=k) for side in scores]
         is_expected = [system in expected for _, system in pair.runs]
         row = known.filter(metric=metric.name, k=k)
         yield from compared(pair, metric, k, (slice_, value), sides, items, is_expected, row)

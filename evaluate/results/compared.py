@@ -73,10 +73,10 @@ def compared(
     average, inside = average_of(protocol, metric), in_slice(items, *where)
     # Under the names `a` and `b`: a run may be compared with itself.
     a, b = (
-        one.filter(pl.col("value").is_not_null())
+        rows.filter(pl.col("value").is_not_null())
         .join(inside, on="item_id", how="semi")
         .with_columns(run_id=pl.lit(side))
-        for side, one in zip("ab", scores, strict=True)
+        for side, rows in zip("ab", scores, strict=True)
     )
     if stored.is_empty():
         # As it is not stored it is exploratory.
@@ -92,10 +92,10 @@ def compared(
     if stored.is_empty():
         return
     row = stored.row(0, named=True)
-    both = [one.join(other, on="item_id", how="semi") for one, other in ((a, b), (b, a))]
+    both = [rows.join(other, on="item_id", how="semi") for rows, other in ((a, b), (b, a))]
     (own_a, n_a), (own_b, n_b) = _numbers(protocol, [a, b], inside, average)
     (shared_a, _), (shared_b, _) = _numbers(protocol, both, inside, average)
-    columns = [one.select("item_id", "value", "numerator", "denominator") for one in both]
+    columns = [rows.select("item_id", "value", "numerator", "denominator") for rows in both]
     by_item = columns[0].join(columns[1], on="item_id").join(items.select("item_id", "repo"), on="item_id").collect()
     yield {
         "protocol": protocol.name,

@@ -69,8 +69,8 @@ def texts(
         rows = texts_to_embed(store, system, split_names(benchmarks))
     rows.write_parquet(output)
     kinds = dict(rows["kind"].value_counts().sort("kind").iter_rows())
-    said = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
-    Console().say(f"{said} → {output}")
+    counts = ", ".join(counted(kinds.get(kind, 0), word) for kind, word in (("chunk", "chunk"), ("query", "query")))
+    Console().say(f"{counts} → {output}")
     Console().say(typed(f"  next, with key and vector of each: python -m evaluate --systems {system} --vectors FILE"))
 
 

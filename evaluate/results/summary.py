@@ -85,15 +85,15 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     of_verdict = baselines.sort(pl.col("run_id") != verdict.reference, maintain_order=True)
     shown = of_verdict.unique("retriever", keep="first", maintain_order=True)["run_id"]
     best = baselines.filter(pl.col("run_id").is_in(shown.implode()))
-    named = [f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows()]
-    if named:
-        yield f"  baselines: {', '.join(named)}"
+    baseline_names = [f"{name} {number_of(number)}" for name, number in best.select("retriever", "number").iter_rows()]
+    if baseline_names:
+        yield f"  baselines: {', '.join(baseline_names)}"
     others = rows.filter(pl.col("run_id").is_in(list(wanted)) & ~pl.col("run_id").is_in(first["run_id"].implode()))
     if others.height:
         yield "  those asked for or just run:"
         yield from _systems(others.head(N_WANTED))
     n_others = others.head(N_WANTED).filter(~pl.col("run_id").is_in(shown.implode())).height
-    n_more = rows.height - first.height - len(named) - n_others
+    n_more = rows.height - first.height - len(baseline_names) - n_others
     if n_more > 0:
         yield f"  {n_more:,} more: {typed(f'python -m evaluate table {task.benchmark}')}"
 

@@ -46,7 +46,7 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
     )
     ends = np.cumsum(means["value"].list.len().to_numpy())[:-1]
     values_of, counts_of = (np.split(means[name].explode().to_numpy(), ends) for name in ("value", "count"))
-    n_of, found = means["n"].to_numpy(), np.zeros((2, means.height))
+    n_of, intervals = means["n"].to_numpy(), np.zeros((2, means.height))
     for n in np.unique(n_of).tolist():
         rows = np.flatnonzero(n_of == n)
         if n > _MANY:
@@ -54,8 +54,8 @@ def item_intervals(values: pl.DataFrame, of: Sequence[str]) -> pl.DataFrame:
         else:
             items = [np.repeat(values_of[row], counts_of[row]) for row in rows]
             several = [_interval(np.stack(items, axis=1), np.ones(n, np.int64))]
-        found[:, rows] = np.concatenate(several, axis=1)
-    low, high = found
+        intervals[:, rows] = np.concatenate(several, axis=1)
+    low, high = intervals
     return means.select(*of, item_low=pl.Series(low, dtype=pl.Float64), item_high=pl.Series(high, dtype=pl.Float64))
 
 

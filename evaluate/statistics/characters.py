@@ -43,14 +43,14 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
     """Of each run: the characters of all its items down to each cut-off, and `returned`, all of them."""
     is_budget = metric_named(protocol.primary.metric).cut == "budget"
     new, part = pl.col("n_new_nws").fill_null(0), pl.col("part")
-    found = (
+    read = (
         hits.filter(part.is_in([RANKING, LINES, FINAL]))
         .group_by("run_id", "item_id", "part")
         .agg(new.sum().alias("returned"), *(new.filter(pl.col("rank") <= k).sum().alias(f"first {k}") for k in ks))
     )
     # The order that is best for lines is read in place of the ranking, where a run has both.
     has_lines = (part == LINES).any().over("run_id")
-    found = found.filter(~has_lines | (part != (RANKING if is_budget else LINES)))
+    read = read.filter(~has_lines | (part != (RANKING if is_budget else LINES)))
     whole = pl.col("returned")
     if protocol.context is not None:
         whole = pl.when(part == FINAL).then(whole).otherwise(whole.clip(upper_bound=RANKED_BUDGET))
@@ -61,4 +61,4 @@ def _read(protocol: Protocol, hits: pl.LazyFrame, ks: list[int]) -> pl.DataFrame
         return pl.col("returned").clip(upper_bound=k) if is_budget else pl.col(f"first {k}")
 
     sums = [pl.col("returned").sum(), *(down_to(k).sum().alias(str(k)) for k in ks)]
-    return found.group_by("run_id").agg(sums).collect()
+    return read.group_by("run_id").agg(sums).collect()

@@ -99,18 +99,18 @@ def _pairs(protocol: Protocol, group: Mapping[str, object], scores: ScoreMatrix)
 
 
 def _rows(
-    group: Mapping[str, object], metric: Metric, found: Differences, first: Integers, second: Integers, unit: str
+    group: Mapping[str, object], metric: Metric, diffs: Differences, first: Integers, second: Integers, unit: str
 ) -> Columns:
     """The pairs of one metric in one slice that have the same unit."""
     run_ids = np.array(group["run_id"])
     in_family, expected = np.array(group["in_family"]), np.array(group["is_expected"])
     family = in_family[first] & in_family[second]
-    p, adjusted = flip_tests(found, family)
-    about = uncertainty(found, metric.difference_bounds)
+    p, adjusted = flip_tests(diffs, family)
+    about = uncertainty(diffs, metric.difference_bounds)
     # What is tested together is found by a test of its own; of any other pair it is said of the pair alone.
-    about["smallest_detectable"] = np.where(family, smallest_detectable(found, family), about["smallest_detectable"])
+    about["smallest_detectable"] = np.where(family, smallest_detectable(diffs, family), about["smallest_detectable"])
     sign = {"higher": 1, "lower": -1, "neither": 0}[metric.direction]
-    wins, losses = (found.losses, found.wins) if sign < 0 else (found.wins, found.losses)
+    wins, losses = (diffs.losses, diffs.wins) if sign < 0 else (diffs.wins, diffs.losses)
     return {
         "group": np.full(len(first), group["group"]),
         "run_a": run_ids[first],
@@ -120,12 +120,12 @@ def _rows(
         "p": p,
         "p_adjusted": adjusted,
         "wins": wins,
-        "ties": found.n_items - wins - losses,
+        "ties": diffs.n_items - wins - losses,
         "losses": losses,
         "exploratory": ~family,
         "is_expected": expected[first] | expected[second],
-        "n_items": found.n_items,
-        "n_repos": found.n_repos,
+        "n_items": diffs.n_items,
+        "n_repos": diffs.n_repos,
         "unit": np.full(len(first), unit),
     }
 
@@ -133,17 +133,17 @@ def _rows(
 _FLAGS = ("in_family", "is_expected")
 
 
-def uncertainty(found: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Flags]:
+def uncertainty(diffs: Differences, bounds: tuple[float, float]) -> dict[str, Floats | Flags]:
     """Of differences: the interval within bounds, the smallest that is detected, and whether it is within a point."""
-    at = {p: stdtrit(found.degrees, p) * found.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
+    at = {p: stdtrit(diffs.degrees, p) * diffs.error for p in (1 - LEVEL / 2, 1 - LEVEL, POWER)}
     half = at[1 - LEVEL / 2]
     return {
-        "delta": found.delta,
-        "low": np.maximum(found.delta - half, bounds[0]),
-        "high": np.minimum(found.delta + half, bounds[1]),
+        "delta": diffs.delta,
+        "low": np.maximum(diffs.delta - half, bounds[0]),
+        "high": np.minimum(diffs.delta + half, bounds[1]),
         "smallest_detectable": half + at[POWER],
         # Two one-sided tests: not below a point less, and not above a point more.
-        "equivalent": np.abs(found.delta) + at[1 - LEVEL] < POINT,
+        "equivalent": np.abs(diffs.delta) + at[1 - LEVEL] < POINT,
     }
 
 

@@ -25,26 +25,26 @@ _MOST_KEPT = 4_000_000
 """Numbers of flips times pairs that the maxima are taken over."""
 
 
-def smallest_detectable(found: Differences, family: Flags) -> Floats:
+def smallest_detectable(diffs: Differences, family: Flags) -> Floats:
     """(pairs,) the difference that is found in four of five cases; NaN outside the family, and where none is."""
-    least = np.full(len(found.delta), np.nan)
+    least = np.full(len(diffs.delta), np.nan)
     pairs = np.flatnonzero(family)
-    n_units = found.parts.shape[1]
+    n_units = diffs.parts.shape[1]
     if not len(pairs) or n_units < 2:
         return least
-    studentised = Studentised(found, pairs)
+    studentised = Studentised(diffs, pairs)
     itself = studentised.of(np.ones((1, n_units)))[0]
     order = np.argsort(itself, kind="stable")
-    bar = _bar(Studentised(found, pairs[order]), itself[order], n_units)
+    bar = _bar(Studentised(diffs, pairs[order]), itself[order], n_units)
     generator = np.random.default_rng(_SEED)
     signs = np.where(generator.integers(0, 2, (N_DRAWS // 2, n_units)), 1.0, -1.0)
     # Each with its mirror image, so that which of two systems comes first changes nothing.
     signs = np.concatenate([signs, -signs])
-    share = found.share[pairs]
+    share = diffs.share[pairs]
     # A unit's own share of the difference was taken from it: what is left is too small by that.
-    residuals = (found.parts[pairs] - found.delta[pairs, None] * share) / np.sqrt(np.maximum(1 - share, 1e-6))
+    residuals = (diffs.parts[pairs] - diffs.delta[pairs, None] * share) / np.sqrt(np.maximum(1 - share, 1e-6))
     # How large the residuals truly are is as uncertain as their variance.
-    degrees = found.degrees[pairs]
+    degrees = diffs.degrees[pairs]
     size = np.tile(np.sqrt(degrees / generator.chisquare(degrees, (N_DRAWS // 2, len(pairs)))), (2, 1))
     drawn = size * (signs @ residuals.T)
     by_family = studentised.height(signs, residuals, share, bar, size) - drawn
@@ -70,8 +70,8 @@ def _bar(studentised: Studentised, observed: Floats, n_units: int) -> float:
     # Above the last that is not found; between two observed ones the lower decides how many are no more extreme.
     edges = np.append(observed[first:], 1.0)
     below = observed[first - 1] if first else 0.0
-    for place, edge in enumerate(edges):
-        needed = max(below, float(passed[min(first + place, len(passed) - 1)]))
+    for position, edge in enumerate(edges):
+        needed = max(below, float(passed[min(first + position, len(passed) - 1)]))
         if needed <= edge:
             return needed
         below = edge
@@ -83,11 +83,11 @@ def _plain(flipped: Floats, drawn: Floats, share: Floats) -> Floats:
 
     `flipped` are the residuals of each draw, (draws, units), `drawn` their sums; the difference is added by `share`.
     """
-    held = share > 0
-    flipped, share = flipped[:, held], share[held]
-    if held.sum() > MOST_ENUMERATED:
+    is_used = share > 0
+    flipped, share = flipped[:, is_used], share[is_used]
+    if is_used.sum() > MOST_ENUMERATED:
         return _of_many(flipped, drawn, share)
-    signs = next(flips(int(held.sum()), 1 << MOST_ENUMERATED))[1:]
+    signs = next(flips(int(is_used.sum()), 1 << MOST_ENUMERATED))[1:]
     if len(signs) > _MOST_FLIPS:
         signs = signs[np.random.default_rng(_SEED).choice(len(signs), _MOST_FLIPS, replace=False)]
     n_allowed = int(np.ceil(LEVEL * (len(signs) + 1))) - 2

@@ -55,7 +55,7 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
     where = shown.select(*MEASURE, *SLICE).row(0, named=True)
     average = average_of(protocol, metric_named(protocol.primary.metric))
     values = scores.values({**where, "run_id": run_ids})
-    means, share, counts, held = _by_unit(values, values.repo, average)
+    means, share, counts, has_items = _by_unit(values, values.repo, average)
     if not len(share):
         return nothing
     grid = (len(chunkers), len(retrievers), -1)
@@ -67,7 +67,9 @@ def effects_of(protocol: Protocol, rows: pl.DataFrame, scores: ScoreMatrix) -> p
     levels = [(chunker, retriever) for chunker in ("", *chunkers) for retriever in ("", *retrievers)]
     of_all = {"repo": "", "n_items": int(counts.sum()), "n_repos": len(share)}
     effects = [{**of_all, **row} for row in (*_effects(of_units, units, levels), *_shares(of_units, units))]
-    for number, repo in enumerate(repo for repo, is_held in zip(scores.repos(where), held, strict=True) if is_held):
+    for number, repo in enumerate(
+        repo for repo, is_held in zip(scores.repos(where), has_items, strict=True) if is_held
+    ):
         of_repo = {"repo": repo, "n_items": int(counts[number]), "n_repos": 1}
         effects += [{**of_repo, **row} for row in _effects(means[:, :, [number]], np.ones(1), levels)]
     left_out = sorted(
@@ -105,19 +107,19 @@ def _by_unit(values: Values, unit: Integers, average: Aggregate) -> tuple[Floats
     # An item that some run has no value for cannot be scored, or the metric says nothing of it.
     kept = ~np.isnan(values.value).any(axis=0)
     present, starts, counts = np.unique(unit[kept], return_index=True, return_counts=True)
-    held = np.zeros(int(unit.max(initial=-1)) + 1, np.bool_)
-    held[present] = True
+    has_items = np.zeros(int(unit.max(initial=-1)) + 1, np.bool_)
+    has_items[present] = True
     if average == "micro" and values.numerator is not None and values.denominator is not None:
         above = np.add.reduceat(values.numerator[:, kept], starts, axis=1)
         below = np.add.reduceat(values.denominator[:, kept], starts, axis=1).mean(axis=0)
         has_any = below > 0
-        held[present] = has_any
-        return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], held
+        has_items[present] = has_any
+        return above[:, has_any] / below[has_any], below[has_any] / below.sum(), counts[has_any], has_items
     means = np.add.reduceat(values.value[:, kept], starts, axis=1) / counts
     _, of_repo, n_of_repo = np.unique(values.repo[kept][starts], return_inverse=True, return_counts=True)
     by_repo = 1 / (n_of_repo[of_repo] * max(len(n_of_repo), 1))
     share = counts / counts.sum() if average == "macro" else by_repo
-    return means, share, counts, held
+    return means, share, counts, has_items
 
 
 def _split(means: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -141,16 +143,16 @@ def _effects(means: Floats, share: Floats, levels: list[tuple[str, str]]) -> Ite
     if n_repos > 1:
         error, degrees = standard_error(parts - value[:, None] * share, share[None, :])
         half = stdtrit(degrees, 0.975) * error
-    for place, (chunker, retriever) in enumerate(levels):
+    for number, (chunker, retriever) in enumerate(levels):
         factor = {(False, False): "grand mean", (True, False): "chunker", (False, True): "retriever"}
         yield {
             "factor": factor.get((bool(chunker), bool(retriever)), "interaction"),
             "chunker": chunker,
             "retriever": retriever,
-            "mean": mean[place],
-            "effect": value[place] if chunker or retriever else None,
-            "low": value[place] - half[place],
-            "high": value[place] + half[place],
+            "mean": mean[number],
+            "effect": value[number] if chunker or retriever else None,
+            "low": value[number] - half[number],
+            "high": value[number] + half[number],
         }
 
 
@@ -160,7 +162,7 @@ def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
     low, high = np.zeros(len(whole)), np.ones(len(whole))
     low[-1] = -1
     if len(share) >= _FEWEST and not np.isnan(whole).any():
-        others = [np.delete(np.arange(len(share)), place) for place in range(len(share))]
+        others = [np.delete(np.arange(len(share)), left_out) for left_out in range(len(share))]
         without = np.array([_explained(means[:, :, kept], share[kept] / share[kept].sum()) for kept in others])
         rest = (1 - share)[:, None]
         pseudo = (whole - rest * without) / share[:, None]
@@ -169,11 +171,11 @@ def _shares(means: Floats, share: Floats) -> Iterator[dict[str, object]]:
         _, degrees = standard_error(np.zeros((1, len(share))), share[None, :])
         half = np.nan_to_num(stdtrit(degrees[0], 0.975) * error, nan=np.inf)
         low, high = np.maximum(whole - half, low), np.minimum(whole + half, high)
-    for place, factor in enumerate((*FACTORS, DIFFERENCE)):
-        point = np.clip(whole[place], -1.0 if factor == DIFFERENCE else 0.0, 1.0)
+    for number, factor in enumerate((*FACTORS, DIFFERENCE)):
+        point = np.clip(whole[number], -1.0 if factor == DIFFERENCE else 0.0, 1.0)
         yield {
             "factor": factor, "chunker": "", "retriever": "", "share": point,
-            "low": min(low[place], point), "high": max(high[place], point),
+            "low": min(low[number], point), "high": max(high[number], point),
         }  # fmt: skip
 
 

@@ -14,8 +14,8 @@ WHOLE = ("all", "all")
 def headline_slice(protocol: Protocol, aggregates: pl.LazyFrame) -> tuple[str, str]:
     """The slice that is shown first: the protocol's headline, where that was not scored all, else the first subset."""
     known = set(aggregates.select("slice", "slice_value").unique().collect().iter_rows())
-    order = [protocol.headline or WHOLE, WHOLE, *sorted(one for one in known if one[0] == "subset")]
-    return next((one for one in order if one in known), order[0])
+    order = [protocol.headline or WHOLE, WHOLE, *sorted(where for where in known if where[0] == "subset")]
+    return next((where for where in order if where in known), order[0])
 
 
 def average_of(protocol: Protocol, metric: Metric) -> Aggregate:
@@ -34,7 +34,7 @@ def slice_of(protocol: Protocol, aggregates: pl.LazyFrame, name: str) -> tuple[s
     known = aggregates.select("slice", "slice_value").unique().sort("slice", "slice_value").collect().rows()
     slice_, _, value = name.partition("=")
     if (slice_, value or slice_) not in known:
-        raise unknown_name(name, f"slice of {protocol.name}", [f"{one}={of}" for one, of in known])
+        raise unknown_name(name, f"slice of {protocol.name}", [f"{column}={of}" for column, of in known])
     return slice_, value or slice_
 
 

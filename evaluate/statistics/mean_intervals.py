@@ -50,5 +50,5 @@ def ends_of(by_repo: pl.LazyFrame, means: pl.LazyFrame) -> Iterator[pl.LazyFrame
             over_items(quotients.filter(unit=ITEM), _OF),
         ]
         n_units = pl.when(pl.col("unit") == ITEM).then("n").otherwise("n_repos")
-        found = pl.concat(parts).join(means.with_columns(n_units=n_units), on=_OF).collect()
-        yield found.select(_OF).hstack(intervals(found).select(pl.all().name.prefix(prefix))).lazy()
+        estimates = pl.concat(parts).join(means.with_columns(n_units=n_units), on=_OF).collect()
+        yield estimates.select(_OF).hstack(intervals(estimates).select(pl.all().name.prefix(prefix))).lazy()

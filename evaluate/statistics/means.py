@@ -71,7 +71,7 @@ def aggregate(
     # Rows are summed once per kind of items, alike in everything; the kinds are then summed per slice.
     sums = scored.group_by("measure", "kind").agg(
         *(steps(pl.col(name)).sum() for name in _SUMMED),
-        *(steps(pl.col(one) * pl.col(other)).sum().alias(name) for name, (one, other) in _PRODUCTS.items()),
+        *(steps(pl.col(first) * pl.col(second)).sum().alias(name) for name, (first, second) in _PRODUCTS.items()),
         pl.col("value").count().alias("n"),
         pl.len().alias("n_items"),
         pl.col("failed").sum().alias("n_failed"),
@@ -80,9 +80,11 @@ def aggregate(
     )
     values = scored.drop_nulls("value").group_by("measure", "kind", "value").agg(count=pl.len())
     cells, distinct = pl.collect_all([sums, values])
-    held = kinds_by_slice(kinds.drop("item_id"), slices, strata)
-    means = _means(cells.lazy(), pl.concat([of for of, _ in held]), bounds_of(measures), over_items=protocol.over_items)
-    drawn = _counted(distinct, _resampled(held, protocol.headline or _WHOLE))
+    of_slices = kinds_by_slice(kinds.drop("item_id"), slices, strata)
+    means = _means(
+        cells.lazy(), pl.concat([of for of, _ in of_slices]), bounds_of(measures), over_items=protocol.over_items
+    )
+    drawn = _counted(distinct, _resampled(of_slices, protocol.headline or _WHOLE))
     declared = table("aggregates")
     later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
@@ -96,13 +98,13 @@ def aggregate(
     return whole.select(*declared.columns).sort(declared.key)
 
 
-def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.DataFrame:
+def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *, over_items: bool) -> pl.DataFrame:
     """The numbers of every measure and value of a slice.
 
-    `cells` has measure, kind, and sums over the items of each kind; `held` the kinds that each value of a slice holds:
-    kind, repo, slice, slice_value; `bounds` measure, lowest, highest.
+    `cells` has measure, kind, and sums over the items of each kind; `of_slices` the kinds that each value of a slice
+    holds: kind, repo, slice, slice_value; `bounds` measure, lowest, highest.
     """
-    groups = held.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
+    groups = of_slices.lazy().group_by(*_SLICE, "repo").agg("kind").with_row_index("group").collect().lazy()
     counts = ("n", "n_items", "n_failed", "n_not_applicable", "n_sums")
     by_repo = (
         cells.join(groups.select("group", "kind").explode("kind"), on="kind")
@@ -128,18 +130,18 @@ def _means(cells: pl.LazyFrame, held: pl.DataFrame, bounds: pl.LazyFrame, *, ove
     return means.collect()
 
 
-def _resampled(held: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.DataFrame:
+def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.DataFrame:
     """What is resampled: resampling costs more than all other means together."""
-    every = pl.concat([of for of, is_resampled in held if is_resampled])
+    every = pl.concat([of for of, is_resampled in of_slices if is_resampled])
     first, whole = (
         (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, _WHOLE)
     )
     return every.filter(~first.any() | first | whole)
 
 
-def _counted(distinct: pl.DataFrame, held: pl.DataFrame) -> pl.DataFrame:
+def _counted(distinct: pl.DataFrame, of_slices: pl.DataFrame) -> pl.DataFrame:
     """How often each value occurs in each value of a slice."""
-    return distinct.join(held, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
+    return distinct.join(of_slices, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
 
 
 def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:

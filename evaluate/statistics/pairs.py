@@ -167,23 +167,23 @@ def _ratios(
     return parts, residuals, share, delta
 
 
-def flip_tests(found: Differences, family: Flags) -> tuple[Floats, Floats]:
+def flip_tests(diffs: Differences, family: Flags) -> tuple[Floats, Floats]:
     """Two-sided sign-flip tests over units: p of every pair, and p adjusted for the pairs of a family.
 
     Were two systems alike, a unit's part could as well have the other sign. p is how often flips give a
     difference as large. Adjusted it is by Westfall and Young's step-down maximum over the same flips, of the difference
     over its standard error, so that it is of one scale in all pairs, and no less than p; NaN outside the family.
     """
-    n_pairs, n_repos = found.parts.shape
+    n_pairs, n_repos = diffs.parts.shape
     # Of length 1, so that what is a tie is of one size in all pairs.
-    norm = np.sqrt((found.parts**2).sum(axis=1, keepdims=True))
-    unit = np.divide(found.parts, norm, out=np.zeros_like(found.parts), where=norm > 0)
+    norm = np.sqrt((diffs.parts**2).sum(axis=1, keepdims=True))
+    unit = np.divide(diffs.parts, norm, out=np.zeros_like(diffs.parts), where=norm > 0)
     itself = np.ones((1, n_repos))
     observed = np.abs(itself @ unit.T)[0] - _TIE
     # Ascending: the running maximum at a pair is over all pairs that are no more extreme than it.
     pairs = np.flatnonzero(family)
-    order = pairs[np.argsort(Studentised(found, pairs).of(itself)[0], kind="stable")]
-    studentised = Studentised(found, order)
+    order = pairs[np.argsort(Studentised(diffs, pairs).of(itself)[0], kind="stable")]
+    studentised = Studentised(diffs, order)
     in_family = studentised.of(itself)[0] - _TIE
     n_plain, n_stepped, n_flips = np.zeros(n_pairs, np.int64), np.zeros(len(order), np.int64), 0
     for signs in flips(n_repos, max(1, _BLOCK_NUMBERS // max(n_pairs, n_repos, 1))):
@@ -208,15 +208,15 @@ class Studentised:
     changes: the family's median of Σ x² / (1 − w).
     """
 
-    def __init__(self, found: Differences, pairs: Integers) -> None:
-        parts, share = found.parts[pairs], found.share[pairs]
+    def __init__(self, diffs: Differences, pairs: Integers) -> None:
+        parts, share = diffs.parts[pairs], diffs.share[pairs]
         rest = np.maximum(1 - share, 1 - ALL_BUT_NOTHING)
         self._squares, self._shares = (parts**2 / rest).sum(axis=1), (share**2 / rest).sum(axis=1)
         scale = float(np.median(self._squares)) if len(pairs) else 0.0
         self._scale = scale or 1.0
         parts, self._squares = parts / np.sqrt(self._scale), self._squares / self._scale
         self._parts, self._crossed = parts, parts * share / rest
-        self._weight = found.degrees[pairs] / (found.degrees[pairs] + _PRIOR_DEGREES)
+        self._weight = diffs.degrees[pairs] / (diffs.degrees[pairs] + _PRIOR_DEGREES)
 
     def of(self, signs: Floats) -> Floats:
         """(flips, pairs) the statistic."""

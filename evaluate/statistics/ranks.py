@@ -38,10 +38,10 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
     both = pl.concat([comparisons.lazy(), mirrored(comparisons.lazy())]).collect()
     for side in ("run_a", "run_b"):
         both = both.join(among, left_on=[*_WHERE, side], right_on=[*_WHERE, "run_id"], how="semi")
-    told = both.group_by(*_WHERE, run_id="run_b").agg(
+    n_told_apart = both.group_by(*_WHERE, run_id="run_b").agg(
         n_better=(pl.col("verdict") == WORSE).sum(), n_worse=(pl.col("verdict") == BETTER).sum()
     )
-    placed = ranked.join(told, on=[*_WHERE, "run_id"], how="left").with_columns(
+    placed = ranked.join(n_told_apart, on=[*_WHERE, "run_id"], how="left").with_columns(
         rank=pl.col("number").rank("min", descending=True).over(_WHERE),
         rank_low=1 + pl.col("n_better").fill_null(0),
         rank_high=pl.len().over(_WHERE) - pl.col("n_worse").fill_null(0),
@@ -55,14 +55,14 @@ def rank_runs(protocol: Protocol, rows: pl.DataFrame, comparisons: pl.DataFrame)
 def _tie_groups(ranked: pl.DataFrame, both: pl.DataFrame) -> pl.DataFrame:
     """Where and run_id, with the tie group."""
     apart = both.filter(pl.col("verdict").is_in([BETTER, WORSE])).select(*_WHERE, "run_a", "run_b")
-    told = set(apart.iter_rows())
-    found: list[tuple[object, ...]] = []
+    told_apart = set(apart.iter_rows())
+    rows: list[tuple[object, ...]] = []
     for where, group in ranked.sort("rank", "run_id").group_by(_WHERE, maintain_order=True):
         left, number = group["run_id"].to_list(), 0
         while left:
             number += 1
-            members = [run_id for run_id in left if (*where, left[0], run_id) not in told]
-            found += [(*where, run_id, number) for run_id in members]
+            members = [run_id for run_id in left if (*where, left[0], run_id) not in told_apart]
+            rows += [(*where, run_id, number) for run_id in members]
             left = [run_id for run_id in left if run_id not in set(members)]
     kinds = {name: kind for name, kind in table("ranks").columns.items() if name in (*_WHERE, "run_id", "tie_group")}
-    return pl.DataFrame(found, schema=kinds, orient="row")
+    return pl.DataFrame(rows, schema=kinds, orient="row")

@@ -86,11 +86,11 @@ def in_slice_of(items: pl.LazyFrame, slice_: str) -> pl.LazyFrame:
 
 def kinds_of(items: pl.LazyFrame, columns: Sequence[str]) -> pl.DataFrame:
     """The kinds of items: kind (a number), the columns (a null one where the items lack it), item_id (a list)."""
-    held = items.collect_schema().names()
+    known = items.collect_schema().names()
     absent = pl.lit(None, pl.String)
-    band = _band() if "n_candidates" in held else absent
-    named = [(pl.col(name) if name in held else band if name == "band" else absent).alias(name) for name in columns]
-    return items.select("item_id", *named).group_by(columns).agg("item_id").with_row_index("kind").collect()
+    band = _band() if "n_candidates" in known else absent
+    selected = [(pl.col(name) if name in known else band if name == "band" else absent).alias(name) for name in columns]
+    return items.select("item_id", *selected).group_by(columns).agg("item_id").with_row_index("kind").collect()
 
 
 def _band() -> pl.Expr:
@@ -124,7 +124,8 @@ def kinds_by_slice(
     nothing = pl.DataFrame(schema={name: kinds.schema.get(name, pl.String()) for name in columns})
     # What holds items of several strata is no slice.
     return [(nothing, True)] + [
-        (held.select(columns), is_resampled)
-        for held, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
-        if len({*held["slice_value"]}) == len({*zip(held["slice_value"], *(held[one] for one in strata), strict=True)})
+        (rows.select(columns), is_resampled)
+        for rows, is_resampled in zip(pl.collect_all(every), resampled, strict=True)
+        if len({*rows["slice_value"]})
+        == len({*zip(rows["slice_value"], *(rows[stratum] for stratum in strata), strict=True)})
     ]
