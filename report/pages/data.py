@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from report.dataset_card import CARD, CROISSANT, card_files
 from report.publisher import Entry, Material, Page, Publisher
 from report.shown import MISSING
 from report.snippets import recipes
@@ -19,18 +20,20 @@ def _pages(material: Material) -> Iterator[Page]:
     groups = [(table, list(files)) for table, files in groupby(material.downloads, key=lambda each: each.download)]
     paths = {download.name: [each.path for each in files] for download, files in groups}
     board = next((boards[0] for boards in material.boards.values() if boards and boards[0].rows), None)
+    citation = _citation(material.project)
     values = {
         "groups": groups,
         "first": {each.path: [list(map(_cut, row)) for row in each.first] for each in material.downloads},
         "recipes": recipes(board, paths["aggregates"], paths["scores"]) if board else [],
         "n_bytes": sum(each.n_bytes for each in material.downloads),
         "benchmarks": list(facts.benchmarks.values()),
-        "citation": _citation(material.project),
+        "card": {"card": CARD, "Croissant metadata": CROISSANT},
+        "citation": citation,
         "rejects": list(facts.rejects.head(MAX_REJECTS).iter_rows(named=True)),
         "n_rejects": facts.rejects.height,
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
     }
-    yield Page(PATH, "Data", "data.html", values)
+    yield Page(PATH, "Data", "data.html", values, files=card_files(material.downloads, material.project, citation))
 
 
 def _cut(value: object) -> str:

@@ -54,7 +54,7 @@ def test_two_lakes_that_differ_in_costs_give_sites_that_differ_where_costs_are_s
     boards = {"repoeval.html", "repoeval-all.html"}
     measured = {name for name in differing if name in boards or name.startswith("systems/")}
     costs = {f"boards/repoeval/{name}/costs.js" for name in ("chunking-v1", "target-v1")}
-    assert differing - measured == {"data/costs.parquet", "data.html", "manifest.json"} | costs
+    assert differing - measured == {"data/costs.parquet", "data/croissant.json", "data.html", "manifest.json"} | costs
     assert boards | {"systems/fixed-nws-1500-jaccard.html"} <= measured
     assert all(MEASURED.sub(b"", a[name]) == MEASURED.sub(b"", b[name]) for name in measured)
     pages = [text["data.html"].decode().splitlines() for text in (a, b)]

@@ -1,0 +1,54 @@
+"""The folder of downloads as a data set: `datasets`, DuckDB and the metadata agree with the files."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+
+import duckdb
+import polars as pl
+import pytest
+import yaml
+from datasets import get_dataset_config_names, load_dataset  # type: ignore[import-untyped]  # ships no types
+
+from report.build import build
+from tests.report.small_lake import write_lake
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The downloads of a small site."""
+    home = tmp_path_factory.mktemp("card")
+    build(write_lake(home / "lake"), home / "site")
+    return home / "site" / "data"
+
+
+def test_datasets_reads_every_table_of_the_folder(data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    front = yaml.safe_load((data / "README.md").read_text(encoding="utf-8").split("---")[1])
+    assert [each["config_name"] for each in front["configs"]] == get_dataset_config_names(str(data))
+    scores = load_dataset(str(data), "scores", split="train", cache_dir=str(tmp_path))
+    assert scores.to_polars().equals(pl.read_parquet(data / "scores.parquet"))
+    assert {file for each in front["configs"] for file in each["data_files"]} == {
+        path.name for path in data.glob("*.parquet")
+    }
+
+
+def test_duckdb_reads_it(data: Path) -> None:
+    (n_rows,) = duckdb.connect().execute(f"select count(*) from '{data}/scores*.parquet'").fetchall()[0]
+    assert n_rows == pl.read_parquet(data / "scores.parquet").height > 0
+
+
+def test_croissant_names_every_file_with_its_hash_and_every_column(data: Path) -> None:
+    about = json.loads((data / "croissant.json").read_text(encoding="utf-8"))
+    files = {each["@id"]: each for each in about["distribution"]}
+    assert files.keys() == {path.name for path in data.glob("*.parquet")}
+    for name, file in files.items():
+        content = (data / name).read_bytes()
+        assert (file["sha256"], file["contentSize"]) == (hashlib.sha256(content).hexdigest(), f"{len(content)} B")
+    for table in about["recordSet"]:
+        (first, *_) = [field["source"]["fileObject"]["@id"] for field in table["field"]]
+        columns = [field["source"]["extract"]["column"] for field in table["field"]]
+        assert columns == [*pl.read_parquet_schema(data / first)]
+        assert all(field["description"] for field in table["field"])
