@@ -10,7 +10,7 @@ that are in the same batch.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, partial
 from typing import TYPE_CHECKING, Literal
 
@@ -73,7 +73,8 @@ class Encoder:
             for (query, text), tokens, document in zip(pairs, queries, documents, strict=True)
         ]
         self.network.tokenizer.truncation_side = "right"
-        predict = partial(self.network.predict, show_progress_bar=False, activation_fn=_unchanged)
+        # Only the order of scores counts: none is squeezed into 0 to 1.
+        predict = partial(self.network.predict, show_progress_bar=False, activation_fn=lambda scores: scores)
         return _in_batches(predict, short, length), [max(0, n - self._room) for n in length]
 
     def _tokens(self, texts: Sequence[str]) -> Sequence[Encoding]:
@@ -101,11 +102,6 @@ def _ending(text: str, tokens: Encoding, n: int) -> str:
     return "" if begins is None else text[tokens.offsets[begins - 1][1] :]
 
 
-def _unchanged(scores: object) -> object:
-    """Of scores only the order counts: none is squeezed into 0 to 1."""
-    return scores
-
-
 @cache
 def encoder_of(model: Model, *, is_cross: bool = False, max_length: int | None = None) -> Encoder:
     """A model in memory, loaded once by a process."""
@@ -117,21 +113,26 @@ def encoder_of(model: Model, *, is_cross: bool = False, max_length: int | None =
 def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
     # Imported when needed: no other run waits seconds for them.
     import torch
-    from sentence_transformers import CrossEncoder
+    from sentence_transformers import CrossEncoder, SentenceTransformer
+    from sentence_transformers.base.modules import Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling
     from transformers.utils import logging
 
     logging.disable_progress_bar()
     if THREADS in os.environ:
         # One of several processes on this machine has its share of the cores.
         torch.set_num_threads(int(os.environ[THREADS]))
-    folder, options = str(model.folder), {"dtype": model.dtype}
+    folder, dtype = str(model.folder), {"dtype": model.dtype}
+    network: SentenceTransformer | CrossEncoder
     try:
         if is_cross:
-            network: SentenceTransformer | CrossEncoder = CrossEncoder(
-                folder, local_files_only=True, model_kwargs={**options}
-            )
+            network = CrossEncoder(folder, local_files_only=True, model_kwargs=dtype)
+        elif not model.pooling:
+            network = SentenceTransformer(folder, local_files_only=True, model_kwargs=dtype)
         else:
-            network = _pooled(folder, model, options)
+            transformer = Transformer(folder, model_kwargs={**dtype, "local_files_only": True})
+            pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
+            network = SentenceTransformer(modules=[transformer, pooling])
     except (OSError, ValueError, KeyError, RuntimeError) as error:
         raise _unfit(model, f"{type(error).__name__}: {error}".splitlines()[0]) from error
     network.eval()
@@ -139,18 +140,6 @@ def _loaded(model: Model, is_cross: bool) -> SentenceTransformer | CrossEncoder:
         known = [mark for mark in model.marks if network.tokenizer.convert_tokens_to_ids(mark) is not None]
         network.tokenizer.add_tokens(known, special_tokens=True)
     return network
-
-
-def _pooled(folder: str, model: Model, options: Mapping[str, str]) -> SentenceTransformer:
-    from sentence_transformers import SentenceTransformer
-    from sentence_transformers.base.modules import Transformer
-    from sentence_transformers.sentence_transformer.modules import Pooling
-
-    if not model.pooling:
-        return SentenceTransformer(folder, local_files_only=True, model_kwargs={**options})
-    transformer = Transformer(folder, model_kwargs={**options, "local_files_only": True})
-    pooling = Pooling(transformer.get_embedding_dimension(), pooling_mode=model.pooling)
-    return SentenceTransformer(modules=[transformer, pooling])
 
 
 def _unfit(model: Model, why: str) -> GoldspanError:

@@ -31,11 +31,6 @@ def n_holding(chunks: Counted) -> Integers:
     return np.bincount(chunks.counts.indices, minlength=chunks.counts.shape[1])
 
 
-def as_said(counts: csr_array) -> csr_array:
-    """A token counts as often as the query says it."""
-    return counts
-
-
 def once(counts: csr_array) -> csr_array:
     """A token counts once, however often it is said."""
     return csr_array((np.ones(counts.nnz), counts.indices, counts.indptr), shape=counts.shape)
@@ -45,7 +40,7 @@ def token_index(
     pool: Pool,
     tokens: Tokenizer,
     weights: Floats,
-    asking: Callable[[csr_array], csr_array] = as_said,
+    asking: Callable[[csr_array], csr_array] = lambda counts: counts,
     *,
     chunks: Counted | None = None,
     score: Callable[[Floats, Counted], Floats] = lambda shared, _: shared,

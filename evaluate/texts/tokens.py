@@ -171,13 +171,7 @@ def _shifted(counts: csr_array, pool: Integers, n_pools: int, n_tokens: int) -> 
 @lru_cache(maxsize=2_000)
 def _bag(tokens: Tokenizer, text: str) -> Counter[str]:
     """The tokens of a query, which is put to many chunkers and retrievers."""
-    if not isinstance(tokens, Refined):
-        return Counter(tokens(text))
-    bag = Counter[str]()
-    for token, n in _bag(tokens.tokens, text).items():
-        for made in tokens.rule(token):
-            bag[made] += n
-    return bag
+    return Counter(tokens(text))
 
 
 def _columns(bags: Sequence[Counter[str]], vocabulary: Mapping[str, int]) -> tuple[csr_array, Mapping[str, int]]:
