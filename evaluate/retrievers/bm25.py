@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Literal
 
@@ -47,64 +46,58 @@ def okapi_idf(n_documents: int, n_words: Integers) -> Floats:
     return np.where(idf < 0, EPSILON * total / n_words[1:].sum(), idf)
 
 
-@dataclass(frozen=True)
-class Weighting:
-    """A variant of BM25: a word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)).
+Idf = Callable[[int, Integers], Floats]
+"""`idf(n_documents, n_words)` → the idf of a word that 0, 1, … documents hold."""
 
-    `idf(n_documents, n_words)` gives the idf of a word that 0, 1, … documents hold; the gain is k1 + 1, or 1, which
-    orders chunks alike.
+
+def index(pool: Pool, tokens: Tokenizer, idf: Idf, *, k1: float, b: float, has_gain: bool = False) -> Index:
+    """The pool's chunks as words, weighed by the numbers of their own pool.
+
+    A word weighs in a chunk idf × tf × gain / (tf + k1 (1 - b + b × length / mean length)); the gain is k1 + 1, or 1,
+    which orders chunks alike.
     """
-
-    tokens: Tokenizer
-    idf: Callable[[int, Integers], Floats]
-    k1: float = 1.5
-    b: float = 0.75
-    has_gain: bool = False
-
-
-def index(pool: Pool, weighting: Weighting) -> Index:
-    """The pool's chunks as words, weighed by the numbers of their own pool."""
-    words_of_chunks = pool.counted(weighting.tokens)
+    words_of_chunks = pool.counted(tokens)
     tf, length, owner = words_of_chunks.counts, words_of_chunks.n_tokens, pool.owner
     # A pool of no word at all has no token that would need its mean.
     mean = np.maximum(np.bincount(owner, length, minlength=len(pool.sizes)), 1) / np.maximum(pool.sizes, 1)
-    slope = weighting.k1 * (1 - weighting.b + weighting.b * length / mean[owner])
-    idf = [
-        weighting.idf(n, np.bincount(holding, minlength=n + 1))[holding]
+    slope = k1 * (1 - b + b * length / mean[owner])
+    rarity = [
+        idf(n, np.bincount(holding, minlength=n + 1))[holding]
         for n, holding in zip(pool.sizes.tolist(), n_holding(words_of_chunks).reshape(len(pool.sizes), -1), strict=True)
     ]
-    gain = weighting.k1 + 1 if weighting.has_gain else 1.0
-    weights = np.concatenate(idf)[tf.indices] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
-    return token_index(pool, weighting.tokens, weights)
+    gain = k1 + 1 if has_gain else 1.0
+    weights = np.concatenate(rarity)[tf.indices] * (tf.data * gain / (tf.data + np.repeat(slope, np.diff(tf.indptr))))
+    return token_index(pool, tokens, weights)
 
 
 def _variant(
     name: str,
     title: str,
-    weighting: Weighting,
+    rule: Callable[..., Index],
     runs: Literal["always", "asked"] = "asked",
     *,
+    k1: float = 1.5,
+    b: float = 0.75,
     meaning: str,
     source: str,
-    **settings: object,
+    settings: Mapping[str, object],
 ) -> Retriever:
-    """BM25 of one weighting, which may be called with another k1 and b, written as `k1=1.2:b=0.75`."""
+    """A variant of BM25, which may be called with another k1 and b, written as `k1=1.2:b=0.75`."""
 
     def with_numbers(arguments: str) -> Retriever:
-        hint = f"Write {name}:k1={weighting.k1:g}:b={weighting.b:g}, or leave one out; b is from 0 to 1."
+        hint = f"Write {name}:k1={k1:g}:b={b:g}, or leave one out; b is from 0 to 1."
         readers: Mapping[str, Callable[[str], float]] = {"k1": number, "b": partial(number, most=1)}
-        numbers = values_in(name, arguments, readers, hint)
+        numbers = {"k1": k1, "b": b, **values_in(name, arguments, readers, hint)}
         called, titled = f"{name}:{arguments}", f"{title}, {arguments.replace(':', ' ')}"
-        other = replace(weighting, k1=numbers.get("k1", weighting.k1), b=numbers.get("b", weighting.b))
-        return _variant(called, titled, other, runs, meaning=meaning, source=source, **settings)
+        return _variant(called, titled, rule, runs, **numbers, meaning=meaning, source=source, settings=settings)
 
     return Retriever(
         name=name,
         title=title,
         meaning=meaning,
-        index=partial(index, weighting=weighting),
+        index=partial(rule, k1=k1, b=b),
         source=source,
-        parameters={"k1": weighting.k1, "b": weighting.b, **settings},
+        parameters={"k1": k1, "b": b, **settings},
         runs=runs,
         n_side_by_side=POOLS_AT_ONCE,
         arguments=":k1=NUMBER:b=NUMBER",
@@ -115,34 +108,33 @@ def _variant(
 BM25_OKAPI = _variant(
     "bm25-okapi",
     "BM25 (Okapi)",
-    Weighting(words, okapi_idf, has_gain=True),
+    partial(index, tokens=words, idf=okapi_idf, has_gain=True),
     "always",
     meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
     "length. Words are `\\w+`, lower-cased; the scores are those of rank_bm25's BM25Okapi.",
     source="rank_bm25 0.2.2, BM25Okapi",
-    epsilon=EPSILON,
-    tokens="words",
+    settings={"epsilon": EPSILON, "tokens": "words"},
 )
 
 BM25_LUCENE = _variant(
     "bm25-lucene",
     "BM25 (Lucene)",
-    Weighting(words, lucene_idf),
+    partial(index, tokens=words, idf=lucene_idf),
     meaning="Words the query and a chunk share, each weighed by how rare it is in the pool and damped by the chunk's "
     "length; no word weighs less than nothing. Words are `\\w+`, lower-cased; the scores are those of bm25s' method "
     "`lucene`.",
     source="bm25s 0.3, method lucene (Kamphuis et al., Which BM25 Do You Mean?, ECIR 2020); k1 and b are bm25s' own, "
     "where Lucene's k1 is 1.2",
-    tokens="words",
+    settings={"tokens": "words"},
 )
 
 BM25_CODE = _variant(
     "bm25-code",
     "BM25 of identifiers and their words",
-    Weighting(Refined(cased_words, parts_of), lucene_idf),
+    partial(index, tokens=Refined(cased_words, parts_of), idf=lucene_idf),
     meaning="As bm25-lucene, but an identifier is also the words in it: it is cut at underscores, changes of case and "
     "digits, and the whole of it is kept beside its parts.",
     source="bm25-lucene's weights. The whole is kept as in BLUiR (Saha et al., Improving bug localization using "
     "structured information retrieval, ASE 2013), which indexes both.",
-    tokens="words and their parts",
+    settings={"tokens": "words and their parts"},
 )
