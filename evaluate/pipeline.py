@@ -15,7 +15,7 @@ from evaluate.retrievers import Retriever
 from evaluate.runs.comparing import compare_task, systems_of
 from evaluate.runs.task_runs import TaskRuns
 from evaluate.selection import ItemPart, Selection, edition, part_groups, selected_parts
-from evaluate.systems import check_at_hand, check_patterns, imported_systems, known_retrievers, retriever_named
+from evaluate.systems import check_patterns, imported_systems, known_retrievers, retriever_named
 from lake.benchmarks import tasks_of
 from lake.catalog.task import Task
 from lake.console import Console
@@ -145,8 +145,7 @@ def evaluate(
     """
     known = known_retrievers(lake, patterns)
     declare(lake, known.values())
-    check_patterns(patterns, [part.name for part in lake.parts("chunkers")], list(known), imported_systems(lake))
-    check_at_hand(patterns, known)
+    check_patterns(patterns, [part.name for part in lake.parts("chunkers")], known, imported_systems(lake))
     every = [_prepared(lake, name, patterns, selection, known, tasks, console) for name in benchmarks]
     runners = {one.name: one.runner for one in every}
     jobs = {one.name: one.jobs() for one in every}

@@ -141,14 +141,20 @@ def known_retrievers(lake: Lake, patterns: Sequence[str] = ()) -> Mapping[str, R
 
 
 def check_patterns(
-    patterns: Sequence[str], chunkers: Sequence[str], retrievers: Sequence[str], imported: Sequence[str] = ()
+    patterns: Sequence[str],
+    chunkers: Sequence[str],
+    retrievers: Mapping[str, Retriever],
+    imported: Sequence[str] = (),
 ) -> None:
-    """See that every pattern means some system, one of ours or an imported one, or ask "did you mean"."""
+    """See that every pattern means a system, or ask "did you mean"; and that every retriever that is named can run."""
     pairs = [(chunker, retriever) for chunker in chunkers for retriever in retrievers]
     for pattern in patterns:
         is_ours = any(_picks([pattern], *pair) for pair in pairs)
         if not is_ours and not any(picks_imported([pattern], name) for name in imported):
             raise unknown_name(pattern, "system", [*map("+".join, pairs), *imported])
+    for name, retriever in retrievers.items():
+        if _is_named(patterns, name) and (why := retriever.why_missing):
+            raise GoldspanError(f"{name} cannot run here", hint=why, code=Exit.MISSING)
 
 
 def imported_systems(lake: Lake) -> list[str]:
@@ -160,13 +166,6 @@ def imported_systems(lake: Lake) -> list[str]:
 def picks_imported(patterns: Sequence[str], name: str) -> bool:
     """Whether some patterns pick an imported system, which may have any name; without patterns all are."""
     return not patterns or any(pattern == name or fnmatchcase(name, pattern) for pattern in patterns)
-
-
-def check_at_hand(patterns: Sequence[str], retrievers: Mapping[str, Retriever]) -> None:
-    """See that every retriever that is asked for by name can run, or say what is to be installed or given first."""
-    for name, retriever in retrievers.items():
-        if _is_named(patterns, name) and (why := retriever.why_missing):
-            raise GoldspanError(f"{name} cannot run here", hint=why, code=Exit.MISSING)
 
 
 def _picks(patterns: Sequence[str], chunker: str, retriever: str) -> bool:

@@ -118,17 +118,13 @@ def rank(
     return result
 
 
-class BadScoresError(ValueError):
-    """A retriever's answer that is no table of scores."""
-
-
 def _checked(scores: Floats, pool: Pool, queries: Queries) -> Floats:
     wanted = (len(queries), pool.places.shape[1])
     checked = np.array(scores, dtype=np.float64)
     if checked.shape != wanted:
-        raise BadScoresError(f"scores: found {checked.shape}, not the shape (queries, chunks) = {wanted}")
+        raise ValueError(f"scores: found {checked.shape}, not the shape (queries, chunks) = {wanted}")
     if np.isinf(checked).any():
-        raise BadScoresError("scores: found an infinite one, not finite numbers, or NaN for what is not returned")
+        raise ValueError("scores: found an infinite one, not finite numbers, or NaN for what is not returned")
     if pool.side_by_side:
         checked[~pool.places] = np.nan
     return checked

@@ -328,8 +328,8 @@ def test_a_retriever_taken_away_takes_its_runs_along(one_chunker: Path, declared
 ON_ONE_POOL = "    if 'zoo' in pool.pool_id:\n        {fault}\n    return np.zeros((len(queries), len(pool)))\n"
 FAULTS = {
     "raises": ("raise ValueError('no zoo')", "ValueError: no zoo"),
-    "wrong shape": ("return np.zeros((1, 1))", "BadScoresError: scores: found (1, 1), not the shape (queries, chunks)"),
-    "infinite": ("return np.full((len(queries), len(pool)), np.inf)", "BadScoresError: scores: found an infinite one"),
+    "wrong shape": ("return np.zeros((1, 1))", "ValueError: scores: found (1, 1), not the shape (queries, chunks)"),
+    "infinite": ("return np.full((len(queries), len(pool)), np.inf)", "ValueError: scores: found an infinite one"),
 }
 
 

@@ -71,7 +71,7 @@ def test_a_task_meant_for_some_retrievers_runs_no_other() -> None:
 @pytest.mark.parametrize("pattern", ["window-4-2+bm26", "bm25-okapi", "+", "none*+random", ""])
 def test_a_pattern_that_means_no_system_asks_did_you_mean(pattern: str) -> None:
     with pytest.raises(GoldspanError, match=re.escape(f"unknown system {pattern!r}")) as caught:
-        check_patterns([pattern], list(CHUNKERS), list(retrievers()))
+        check_patterns([pattern], list(CHUNKERS), retrievers())
     assert caught.value.code == Exit.USAGE
     assert caught.value.hint
 
