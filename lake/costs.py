@@ -40,7 +40,7 @@ def _known(name: str) -> pl.Expr:
     return pl.when(pl.col(name).count() > 0).then(pl.col(name).sum()).alias(name)
 
 
-def on_frontier(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
+def pareto_front(costs: Sequence[float], values: Sequence[float], *, lower_is_better: bool = False) -> list[bool]:
     """Which of some systems none of the others beats: as good a value for no more cost, and one of the two better."""
     gains = [-value if lower_is_better else value for value in values]
     kept = [False] * len(gains)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from urllib.parse import quote
 
-from report.shown import slug
+from report.format import slug
 
 COMPARE = "compare.html"
 _OPEN = "/@:"

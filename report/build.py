@@ -122,15 +122,15 @@ def _write(
     from report.charts.converter import Drawing, write_drawing
     from report.charts.figures import FOLDER, og_picture
     from report.downloads import write_downloads
-    from report.facts import Facts
     from report.publisher import Material
     from report.render import render
+    from report.tables_read import TablesRead
 
     # Half of the time goes into downloads and pictures, which most pages do not wait for.
     with Engine().executor(min(_MOST_HELPERS, max(1, (os.cpu_count() or 1) - 1))) as helpers:
         about = project()
         metadata = {"goldspan.lake": made_from.lake, "goldspan.version": about["version"]}
-        material = Material(Facts(lake), helpers.submit(write_downloads, lake, new, metadata), about, item_text)
+        material = Material(TablesRead(lake), helpers.submit(write_downloads, lake, new, metadata), about, item_text)
         shutil.copytree(STATIC, new / "static")
         numbers = numbers_of(material.every_board)
         changes = changes_since(since, numbers, material.downloads) if since else None

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from report.downloads import Stored
 from report.folder import Manifest, Number, Numbers
+from report.format import MISSING, count, score, slug
 from report.leaderboard.board import Board
-from report.shown import MISSING, count, score, slug
 
 PATH = "changes.json"
 

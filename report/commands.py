@@ -34,8 +34,8 @@ from lake.text import counted, listed
 from lake.wholeness import check_whole
 from report.build import build, publishers
 from report.folder import MANIFEST, Manifest, manifest_in
+from report.format import size
 from report.items.licences import ItemText
-from report.shown import size
 
 DEFAULT_SITE = Path("site/public")
 

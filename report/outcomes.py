@@ -14,10 +14,10 @@ import polars as pl
 
 from report.addresses import run_key
 from report.data_files import data_file, packed
-from report.entities import WHOLE
+from report.format import slug
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES
-from report.shown import slug
+from report.models import WHOLE
 from report.slices import in_numbers_order
 
 _NUMBERED = r"(?s)^((?:.*[^0-9])?)(0|[1-9][0-9]{0,14})$"

@@ -10,8 +10,8 @@ import polars as pl
 from lake.searched import own_pool
 from lake.store import Lake
 from lake.text import percent
-from report.entities import Task
-from report.shown import score
+from report.format import score
+from report.models import Task
 
 
 class ChunkCount(NamedTuple):

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 from report.charts.converter import Drawing
 from report.downloads import Stored
-from report.facts import Facts
 from report.items.licences import ItemText
 from report.leaderboard.board import build_board
+from report.tables_read import TablesRead
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class Material:
     """
 
     def __init__(
-        self, facts: Facts, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText
+        self, facts: TablesRead, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText
     ) -> None:
         self.facts, self.written, self.project, self.item_text = facts, written, project, item_text
         self.boards = {name: [build_board(facts, one) for one in facts.boards(name)] for name in facts.benchmarks}
@@ -63,7 +63,7 @@ class Publisher:
     order: int
     doc: str
     pages: Callable[[Material], Iterable[Page]]
-    entries: Callable[[Facts], Sequence[Entry]] = lambda _: ()
+    entries: Callable[[TablesRead], Sequence[Entry]] = lambda _: ()
 
     @property
     def meaning(self) -> str:

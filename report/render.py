@@ -12,7 +12,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoes
 from markupsafe import Markup, escape
 
 from lake.text import counted, group_name
-from report import shown
+from report.format import MISSING, between, count, fixed, measured, score, share, signed, size, visible
 
 _MARK = re.compile(r"(?<=[-_./+])(?=[^-_./+])")
 
@@ -26,7 +26,7 @@ def render(template: str, values: Mapping[str, object]) -> str:
 
 def prose(text: str) -> Markup:
     """A text from a declaration; what stands between backticks is code."""
-    parts = [escape(shown.visible(part)) for part in " ".join(text.split()).split("`")]
+    parts = [escape(visible(part)) for part in " ".join(text.split()).split("`")]
     if len(parts) % 2 == 0:  # a backtick without its partner is just a backtick
         parts[-2:] = [parts[-2] + "`" + parts[-1]]
     return Markup("").join(
@@ -36,7 +36,7 @@ def prose(text: str) -> Markup:
 
 def breakable(text: str) -> Markup:
     """A name that may break after its marks, where a column is too narrow for it: each break is `<wbr>`."""
-    return Markup("<wbr>").join(escape(shown.visible(part)) for part in _MARK.split(text))
+    return Markup("<wbr>").join(escape(visible(part)) for part in _MARK.split(text))
 
 
 @lru_cache(maxsize=1)
@@ -53,22 +53,22 @@ def _environment() -> Environment:
     environment.filters |= {
         "prose": prose,
         "breakable": breakable,
-        "score": shown.score,
-        "fixed": shown.fixed,
+        "score": score,
+        "fixed": fixed,
         "group_name": group_name,
-        "share": shown.share,
-        "signed": shown.signed,
-        "count": shown.count,
-        "measured": shown.measured,
-        "size": shown.size,
+        "share": share,
+        "signed": signed,
+        "count": count,
+        "measured": measured,
+        "size": size,
         "plural": counted,
         "address": quote,
     }
-    environment.globals["between"] = shown.between
+    environment.globals["between"] = between
     return environment
 
 
 def _finalize(value: object) -> object:
     if value is None:
-        return shown.MISSING
-    return shown.visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
+        return MISSING
+    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from report.format import visible
 from report.leaderboard.board import Board
 from report.render import render
-from report.shown import visible
 
 
 def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> list[dict[str, object]]:

@@ -13,7 +13,7 @@ from evaluate.statistics.headline import average_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
-from lake.costs import on_frontier, run_costs
+from lake.costs import pareto_front, run_costs
 from lake.printed_table import PrintedTable
 from lake.store import Lake
 from lake.text import counted, listed
@@ -49,7 +49,7 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     shown = rows.filter(k=k)
     if shown.is_empty():
         return None
-    frontiers = {"characters": _on_frontier(rows, "read", metric), "time": _on_frontier(shown, "query_p50", metric)}
+    frontiers = {"characters": _pareto_front(rows, "read", metric), "time": _pareto_front(shown, "query_p50", metric)}
     cells = []
     for row in shown.iter_rows(named=True):
         on = [name for name, run_ids in frontiers.items() if row["run_id"] in run_ids]
@@ -67,11 +67,11 @@ def cost_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str
     )
 
 
-def _on_frontier(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
+def _pareto_front(rows: pl.DataFrame, cost: str, metric: Metric) -> set[str]:
     """The runs on the frontier."""
     compared = rows.filter("is_whole", ~pl.col("is_baseline"), pl.col(cost) > 0, pl.col("value").is_not_null())
     lower = metric.direction == "lower"
-    kept = on_frontier(compared[cost].to_list(), compared["value"].to_list(), lower_is_better=lower)
+    kept = pareto_front(compared[cost].to_list(), compared["value"].to_list(), lower_is_better=lower)
     return set(compared["run_id"].filter(pl.Series(kept, dtype=pl.Boolean)))
 
 

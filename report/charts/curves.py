@@ -24,8 +24,8 @@ from report.charts.drawing import (
     svg_of,
     value_axis,
 )
-from report.entities import KINDS
-from report.shown import score
+from report.format import score
+from report.models import KINDS
 
 _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
 _FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28

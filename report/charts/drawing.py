@@ -14,8 +14,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import altair as alt
 
 from report.charts.converter import svg_of_chart
-from report.entities import KINDS
-from report.shown import visible
+from report.format import visible
+from report.models import KINDS
 
 # Every object of a chart checks itself against the whole schema otherwise, which takes longer than all else.
 alt.utils.schemapi.DEBUG_MODE = False

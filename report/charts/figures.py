@@ -18,8 +18,8 @@ from pathlib import Path
 from markupsafe import Markup
 
 from report.charts.converter import Drawing
+from report.format import visible
 from report.render import render
-from report.shown import visible
 
 STYLE = Path(__file__).parents[2] / "site" / "static" / "style.css"
 FOLDER = "figures"

@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 import altair as alt
 
 from report.charts.drawing import CHARACTER, INK, LINE, MUTED, WIDTH, at_pixel, by_kind, cut, marks_of, svg_of
-from report.shown import score
+from report.format import score
 
 _ROW, _GAP = 21, 6
 _LABEL_END = -12

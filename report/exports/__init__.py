@@ -20,8 +20,8 @@ from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import latex, markdown
-from report.facts import Facts
 from report.leaderboard.board import AVERAGES, Board
+from report.tables_read import TablesRead
 
 Written = bytes | Mapping[str, bytes]
 
@@ -48,7 +48,7 @@ class Export:
     @cached_property
     def boards(self) -> list[Board]:
         """The leaderboards."""
-        return self.choice.boards(Facts(self.lake))
+        return self.choice.boards(TablesRead(self.lake))
 
     @cached_property
     def run(self) -> ExportedRun:

@@ -11,8 +11,8 @@ import polars as pl
 from lake.benchmarks import known_protocols
 from lake.errors import Exit, GoldspanError, lookup, unknown_name
 from lake.store import Lake
-from report.facts import Facts
 from report.leaderboard.board import Board, build_board
+from report.tables_read import TablesRead
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Choice:
     top: int | None = None
     """So many systems, the best ones, and every baseline."""
 
-    def boards(self, facts: Facts) -> list[Board]:
+    def boards(self, facts: TablesRead) -> list[Board]:
         """The boards of what is asked for, with its columns and rows alone."""
         if self.benchmark:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
@@ -47,7 +47,7 @@ class Choice:
         _check("system", self.systems, {row.run.system for board in scored for row in board.every})
         return [part for board in scored if (part := self._part(board))]
 
-    def _where(self, facts: Facts, protocol: str) -> tuple[str, str] | None:
+    def _where(self, facts: TablesRead, protocol: str) -> tuple[str, str] | None:
         slices = (one.partition("=") for one in _slices(facts, protocol))
         matching = [(name, value) for name, _, value in slices if self.slice in (name, f"{name}={value}")]
         return matching[0] if len(matching) == 1 else None
@@ -89,7 +89,7 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     return str(found[0])
 
 
-def _slices(facts: Facts, protocol: str) -> list[str]:
+def _slices(facts: TablesRead, protocol: str) -> list[str]:
     mine = facts.aggregates.filter(protocol=protocol).select("slice", "slice_value").unique().sort(pl.all())
     return [f"{name}={value}" for name, value in mine.rows()]
 

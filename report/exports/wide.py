@@ -9,11 +9,11 @@ from unicodedata import normalize
 
 from lake.catalog.unit import ITEM_INTERVALS
 from lake.text import group_name
+from report.format import MISSING, SCORE_DIGITS, count, fixed, score, share, visible
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column, Interval
 from report.leaderboard.main_table import MainTable
 from report.leaderboard.verdicts import board_verdict
-from report.shown import MISSING, SCORE_DIGITS, count, fixed, score, share, visible
 
 
 class _Listed(NamedTuple):

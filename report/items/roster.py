@@ -9,9 +9,9 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.searched import own_pool
-from report.entities import Run
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import shown_rows
+from report.models import Run
 
 CONTEXT_BUDGET = 8_000
 """Non-whitespace characters: where a ranking is cut that is held against contexts, as their protocols say."""

@@ -10,10 +10,10 @@ import polars as pl
 from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
-from report.entities import FAILED, WHOLE, Average, Protocol, Run, Task
-from report.facts import Facts
+from report.format import score
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of
-from report.shown import score
+from report.models import FAILED, WHOLE, Average, Protocol, Run, Task
+from report.tables_read import TablesRead
 
 AVERAGES: Mapping[Average, tuple[str, str]] = {
     "macro": ("Macro", "mean over items"),
@@ -66,7 +66,7 @@ class Board:
 
     def __init__(
         self,
-        facts: Facts,
+        facts: TablesRead,
         protocol: Protocol,
         where: tuple[str, str],
         columns: Sequence[Column],
@@ -155,7 +155,7 @@ def in_order(rows: Sequence[Row], average: Average) -> list[Row]:
     return sorted(rows, key=place)
 
 
-def build_board(facts: Facts, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
+def build_board(facts: TablesRead, protocol: Protocol, where: tuple[str, str] | None = None) -> Board:
     """Everything one protocol's leaderboard shows, in its headline slice or another."""
     rule = protocol.primary
     primary = (rule.granularity, rule.metric, rule.k)

@@ -11,12 +11,12 @@ from lake.catalog.unit import ITEM_INTERVALS
 from lake.verdict import mirrored
 from report.addresses import run_key
 from report.data_files import data_file
+from report.format import slug, visible
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.gold_ledger import precisions_of, shares_of
 from report.leaderboard.main_table import slices_of
 from report.leaderboard.verdicts import board_verdict, names_of, sentence, sentences
-from report.shown import slug, visible
 
 _NUMBERS = (
     "macro", "low", "high", "micro", "micro_low", "micro_high", "by_repo", "by_repo_low", "by_repo_high",

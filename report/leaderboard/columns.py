@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from lake.errors import lookup
-from report.entities import Average, Metric, Protocol
-from report.facts import Facts
+from report.models import Average, Metric, Protocol
+from report.tables_read import TablesRead
 
 Measure = tuple[str, str, int]
 
@@ -79,7 +79,7 @@ class Column:
 
 
 def columns_of(
-    facts: Facts, protocol: Protocol, rows: pl.DataFrame, primary: Measure | None = None
+    facts: TablesRead, protocol: Protocol, rows: pl.DataFrame, primary: Measure | None = None
 ) -> tuple[Column, ...]:
     """The primary metric, where it is given, then the others in the protocol's order."""
     order = {name: place for place, name in enumerate(one["metric"] for one in protocol.metrics)}

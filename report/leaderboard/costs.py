@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from lake.costs import on_frontier
+from lake.costs import pareto_front
 from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
+from report.format import count, measured, score
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.pictures import MAX_CURVES, figure_of
-from report.shown import count, measured, score
 
 
 @dataclass(frozen=True)
@@ -92,7 +92,7 @@ def _frontier(
     if len({one.row.run.run_id for one in ordered}) < 2:
         return None
     lower_is_better = ordered[0].column.lower_is_better
-    kept = on_frontier([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
+    kept = pareto_front([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
     edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
     edge.sort(key=lambda one: (one.cost, one.row.run.system))
     labels = _labels(board, ordered, edge, lower_is_better=lower_is_better)

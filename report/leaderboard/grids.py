@@ -9,9 +9,9 @@ import polars as pl
 from lake.catalog.unit import ITEM, REPOSITORY
 from lake.verdict import FACTORS, which_matters_more
 from report.charts.scores import grid_chart
-from report.entities import WHOLE
 from report.leaderboard.board import Board
 from report.leaderboard.pictures import figure_of
+from report.models import WHOLE
 from report.slices import in_numbers_order, place_of, title_of
 
 HEAT_STEPS = 8

@@ -8,10 +8,10 @@ import polars as pl
 
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
-from report.entities import WHOLE, Average
+from report.format import score, visible
 from report.leaderboard.board import AVERAGES, Board, Row, in_order
 from report.leaderboard.pictures import score_picture
-from report.shown import score, visible
+from report.models import WHOLE, Average
 from report.slices import in_numbers_order, place_of, title_of
 
 N_SHOWN = 25

@@ -11,10 +11,10 @@ from lake.text import counted
 from report.charts.curves import Curve, size_chart, step_chart
 from report.charts.figures import Figure
 from report.charts.scores import Point, score_chart
-from report.entities import ORACLE, WHOLE, Run
+from report.format import count, score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
-from report.shown import count, score, slug
+from report.models import ORACLE, WHOLE, Run
 
 MAX_CURVES = 8
 """More in one picture cannot be told apart; the table has them all."""

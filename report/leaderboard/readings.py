@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from report.entities import Average
+from report.format import fixed
 from report.leaderboard.board import AVERAGES, Board
-from report.shown import fixed
+from report.models import Average
 
 SAME = 5e-4
 """A smaller difference, which no page shows, turns nothing round."""

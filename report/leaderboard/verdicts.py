@@ -13,8 +13,8 @@ from lake.catalog.references import reference_of
 from lake.catalog.unit import ITEM
 from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, Line, Verdict, verdict_on
 from report.addresses import compare_address
+from report.format import fixed, visible
 from report.leaderboard.board import Board
-from report.shown import fixed, visible
 
 DIGITS = 2
 """So many decimals a verdict has: intervals are far wider than the next would tell."""

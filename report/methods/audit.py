@@ -10,11 +10,11 @@ import polars as pl
 from lake.catalog.gold_flags import CONSEQUENCES, FLAGS
 from lake.store import Lake
 from lake.text import counted
-from report.entities import WHOLE, Benchmark, Protocol
-from report.facts import Facts
+from report.format import MISSING, count
 from report.leaderboard.board import Board
 from report.leaderboard.columns import columns_of
-from report.shown import MISSING, count
+from report.models import WHOLE, Benchmark, Protocol
+from report.tables_read import TablesRead
 
 SIDES = (
     "Asked with", "Searched", "Gold", "Ranked by", "Gold of an item", "Items", "Repositories", "Languages", "Subsets",
@@ -22,7 +22,7 @@ SIDES = (
 )  # fmt: skip
 
 
-def side_of(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
+def side_of(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, str]:
     """A benchmark by its first board: some of the SIDES → what is said there."""
     cells = {
         "Items": f"{benchmark.n_scorable:,} of {counted(benchmark.n_items, 'item')} can be scored",
@@ -64,7 +64,7 @@ def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
     return f"in the middle {', '.join(parts)}"
 
 
-def findings(facts: Facts) -> list[tuple[str, str, str, str, str]]:
+def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
     """What items are flagged with, and why some cannot be scored, the most frequent first.
 
     By benchmark: what it is, of how many items, of how many spans or files, and what becomes of them.
@@ -95,7 +95,7 @@ def findings(facts: Facts) -> list[tuple[str, str, str, str, str]]:
 _MEASURE = ["granularity", "metric", "k"]
 
 
-def differences(facts: Facts, benchmark: str) -> list[dict[str, object]]:
+def differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
     """The benchmark's first protocol against each other one that scored the same runs, without baselines.
 
     `rows` has one entry per shared metric; `largest` is the largest difference of one `system`, second less first.
@@ -109,7 +109,7 @@ def differences(facts: Facts, benchmark: str) -> list[dict[str, object]]:
     return [{"first": first, "other": other, "rows": rows} for other, rows in pairs if rows]
 
 
-def _apart(facts: Facts, first: Protocol, other: Protocol) -> Iterator[dict[str, object]]:
+def _apart(facts: TablesRead, first: Protocol, other: Protocol) -> Iterator[dict[str, object]]:
     systems = {run.run_id: run.system for run in facts.runs if run.comparable and not run.baseline}
     whole = facts.aggregates.filter(pl.col("run_id").is_in(list(systems)), slice=WHOLE)
     one, two = (whole.filter(protocol=name.name) for name in (first, other))

@@ -13,10 +13,10 @@ from typing import Literal
 
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import BETTER, EQUIVALENT, WORSE
-from report.entities import Run
-from report.facts import Facts
+from report.format import MISSING, between, score, signed
 from report.leaderboard.board import Board, build_board
-from report.shown import MISSING, between, score, signed
+from report.models import Run
+from report.tables_read import TablesRead
 
 AGREES, DISAGREES, UNTOLD, NOT_RUN = "agrees", "disagrees", "cannot tell", "not run"
 _STATUS = {BETTER: AGREES, WORSE: DISAGREES, EQUIVALENT: DISAGREES}
@@ -75,7 +75,7 @@ class Outcome:
     interval: str = ""
 
 
-def outcomes(facts: Facts) -> list[tuple[Expectation, list[Outcome]]]:
+def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[Outcome]]]:
     """Each expectation of the benchmarks in the lake, with the pairs that show whether it came so."""
     known = {name for name, one in facts.protocols.items() if one.benchmark in facts.benchmarks}
     return [
@@ -85,7 +85,7 @@ def outcomes(facts: Facts) -> list[tuple[Expectation, list[Outcome]]]:
     ]
 
 
-def _outcomes(facts: Facts, expectation: Expectation, protocol: str) -> Iterator[Outcome]:
+def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Iterator[Outcome]:
     board = build_board(facts, facts.protocols[protocol])
     measured = f"{board.protocol.short}: {board.primary.title}, {board.averaging}, {board.n_items:,} items"
     runs = {(row.run.chunker, row.run.retriever): row.run for row in board.systems}

@@ -7,7 +7,7 @@ import polars as pl
 from lake.sampling import seeded_hash
 from lake.store import Lake
 from report.addresses import item_address
-from report.entities import Benchmark
+from report.models import Benchmark
 
 N_DRAWN = 50
 

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 
 from report.addresses import COMPARE, items_path, pairs_path, run_key
 from report.data_files import data_file, packed
-from report.facts import Facts
+from report.format import visible
 from report.leaderboard.columns import cells_in
 from report.leaderboard.gold_ledger import CLASSES, precisions_of
 from report.leaderboard.verdicts import COLUMNS, DIGITS, SENTENCES, board_verdict, pairs_of
 from report.outcomes import Outcomes, files_of
 from report.publisher import Entry, Material, Page, Publisher
-from report.shown import visible
 from report.slices import title_of
+from report.tables_read import TablesRead
 
 MOST = 6
 
@@ -37,7 +37,7 @@ def _pages(material: Material) -> Iterator[Page]:
     yield Page(COMPARE, "Compare", "compare.html", values, said, files=files)
 
 
-def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
+def _said(facts: TablesRead, outcomes: Outcomes) -> dict[str, object]:
     board = outcomes.board
     verdict = board_verdict(board)
     first = [run_id for run_id in (verdict.reference, verdict.run_id) if run_id in outcomes.run_ids]
@@ -70,7 +70,7 @@ def _said(facts: Facts, outcomes: Outcomes) -> dict[str, object]:
     }
 
 
-def _stratum(facts: Facts, outcomes: Outcomes, value: str) -> dict[str, object]:
+def _stratum(facts: TablesRead, outcomes: Outcomes, value: str) -> dict[str, object]:
     """Over one value of the slice: each run's number with its interval, its ledger, and every pair's comparison."""
     board, run_ids = outcomes.board, outcomes.run_ids
     here = {**board.where, "slice_value": value}

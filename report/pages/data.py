@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby
 
 from report.dataset_card import CARD, CROISSANT, card_files
+from report.format import MISSING
 from report.publisher import Entry, Material, Page, Publisher
-from report.shown import MISSING
 from report.snippets import recipes
 
 PATH = "data.html"

@@ -8,14 +8,14 @@ import polars as pl
 
 from report.addresses import items_path, run_key
 from report.data_files import data_file, packed_json
-from report.facts import Facts
+from report.format import slug, visible
 from report.items.answers import candidates_by_item, spans_by_item
 from report.items.roster import Roster
 from report.items.shards import bounds, class_texts, classes_of, list_columns, listing, shard_files, with_shards
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.gold_ledger import CLASSES
 from report.publisher import Entry, Material, Page, Publisher
-from report.shown import slug, visible
+from report.tables_read import TablesRead
 
 PATH = "items/index.html"
 _SAID = (
@@ -84,7 +84,7 @@ def _page(material: Material, roster: Roster) -> Page:
     return Page(items_path(name), f"{benchmark.title}, items", "items_of.html", values, said=said, files=files)
 
 
-def _about(facts: Facts, roster: Roster) -> dict[str, object]:
+def _about(facts: TablesRead, roster: Roster) -> dict[str, object]:
     """What the scripts know of the benchmark before they know its items."""
     board = roster.board
     runs = [
@@ -126,7 +126,7 @@ def _first(listed: pl.DataFrame, classes: pl.DataFrame, run: int) -> list[dict[s
     return listed.filter("scorable").head(FIRST).join(found, on="item_id", how="left", maintain_order="left").to_dicts()
 
 
-def _entries(facts: Facts) -> list[Entry]:
+def _entries(facts: TablesRead) -> list[Entry]:
     return [Entry("Items", PATH)] if any(facts.boards(name) for name in facts.benchmarks) else []
 
 

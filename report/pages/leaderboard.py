@@ -8,8 +8,7 @@ from lake.catalog.interval_coverage import coverage_note
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.addresses import pairs_path, run_key
 from report.charts.figures import files_of
-from report.entities import IMPORTED, Benchmark, Declaration
-from report.facts import Facts
+from report.format import SCORE_DIGITS, slug
 from report.leaderboard.board import AVERAGES, Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import Costs
@@ -18,9 +17,10 @@ from report.leaderboard.main_table import Controls, MainTable, plain_tables, unb
 from report.leaderboard.pictures import Sizes, Steps
 from report.leaderboard.readings import Readings
 from report.leaderboard.verdicts import Beats, board_verdict, names_of, sentence
+from report.models import IMPORTED, Benchmark, Declaration
 from report.publisher import Entry, Material, Page, Publisher
-from report.shown import SCORE_DIGITS, slug
 from report.slices import MAX_VALUES
+from report.tables_read import TablesRead
 
 
 class Section:
@@ -113,7 +113,7 @@ def _rules(board: Board) -> list[tuple[str, str]]:
     return [(key, value) for key, value in rules.items() if value]
 
 
-def _words(facts: Facts, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, object]:
+def _words(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) -> dict[str, object]:
     """What is said below the boards: which names mean what, and what to keep in mind."""
     runs = [row.run for board in boards for row in board.every]
     columns = {column.metric: column for board in boards for column in board.columns}
@@ -147,7 +147,7 @@ def _path(benchmark: str, suffix: str = "") -> str:
     return f"{slug(benchmark)}{suffix}.html"
 
 
-def _entries(facts: Facts) -> list[Entry]:
+def _entries(facts: TablesRead) -> list[Entry]:
     # The lake's own data beside an edition of the same benchmark says which it is.
     editions = {benchmark.shown_name for benchmark in facts.benchmarks.values() if benchmark.is_edition}
 

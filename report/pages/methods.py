@@ -8,7 +8,6 @@ from lake.catalog import parity
 from lake.catalog.interval_coverage import MEANS, N_SETS, coverage_rows
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from lake.verdict import SENTENCES
-from report.facts import Facts
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES
 from report.methods.audit import SIDES, differences, findings, gold_rules, side_of
@@ -18,6 +17,7 @@ from report.methods.needs import needs_of
 from report.publisher import Entry, Material, Page, Publisher
 from report.slices import MAX_VALUES
 from report.systems.parts import BREADTH, LATE, LEAST_ITEMS, REDUNDANT
+from report.tables_read import TablesRead
 
 PATH = "methods.html"
 
@@ -49,7 +49,7 @@ def _pages(material: Material) -> Iterator[Page]:
     yield Page(PATH, "Methods", "methods.html", values)
 
 
-def _metrics(facts: Facts, boards: Sequence[Board]) -> Sequence[tuple[object, ...]]:
+def _metrics(facts: TablesRead, boards: Sequence[Board]) -> Sequence[tuple[object, ...]]:
     measured = {column.metric for board in boards for column in board.columns}
     names = [name for name in facts.metrics if name in measured]
     return [(facts.metrics[name], formula_of(name)) for name in names]

@@ -8,8 +8,7 @@ from lake.catalog.unit import ITEM_NOTE
 from report.addresses import ledger_address, run_key
 from report.charts.figures import Figure, files_of
 from report.charts.scores import Point, forest_chart
-from report.entities import Run
-from report.facts import Facts
+from report.format import score, slug
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.costs import Frontier, by_characters
@@ -17,8 +16,9 @@ from report.leaderboard.gold_ledger import CLASSES, Share, precisions_of, shares
 from report.leaderboard.pictures import NUMBER, figure_of
 from report.leaderboard.readings import Readings
 from report.leaderboard.verdicts import board_verdict, sentence
+from report.models import Run
 from report.publisher import Entry, Material, Page, Publisher
-from report.shown import score, slug
+from report.tables_read import TablesRead
 
 PATH = "index.html"
 QUESTION = "Does searching find the code that is needed?"
@@ -143,7 +143,7 @@ def first_of_each(board: Board, reference: str) -> list[tuple[str, Row, Column]]
     return [(row.run.short_name, row, board.primary) for row in shown]
 
 
-def _matrix(facts: Facts, boards: Mapping[str, Board | None]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:
+def _matrix(facts: TablesRead, boards: Mapping[str, Board | None]) -> list[tuple[Run, list[tuple[str, str, bool]]]]:
     """System, and per benchmark: the number or what stands for it, a remark, and whether it is the best."""
     rows = {name: board.every if board else () for name, board in boards.items()}
     # The first is the best of several: whole runs come before limited ones.

@@ -10,10 +10,10 @@ from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.text import counted
 from lake.verdict import BETTER, EQUIVALENT, EXPLORATORY, INSEPARABLE, TOO_FEW, WORSE
 from report.addresses import compare_address, pairs_path
-from report.entities import Run
+from report.format import signed
 from report.leaderboard.verdicts import pairs_of
+from report.models import Run
 from report.publisher import Material, Page, Publisher
-from report.shown import signed
 
 MOST_OPEN = 400
 """Of more pairs each system's are folded."""

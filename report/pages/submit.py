@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from pathlib import Path
 
-from report.entities import REPORTED, Benchmark
+from report.models import REPORTED, Benchmark
 from report.publisher import Entry, Material, Page, Publisher
 
 PATH = "submit.html"

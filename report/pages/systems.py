@@ -7,8 +7,8 @@ from itertools import groupby
 
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from report.addresses import compare_address, item_address
+from report.format import score, slug
 from report.publisher import Material, Page, Publisher
-from report.shown import score, slug
 from report.snippets import of_system
 from report.systems.parts import Part, parts_of, profile
 

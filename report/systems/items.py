@@ -9,9 +9,9 @@ import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.sampling import stratified
-from report.entities import WHOLE, Run
 from report.leaderboard.board import Board
 from report.leaderboard.gold_ledger import CLASSES, Share, shares_in
+from report.models import WHOLE, Run
 
 N_ITEMS = 10
 

@@ -10,11 +10,11 @@ import polars as pl
 
 from lake.catalog.unit import ITEM, ITEM_NOTE
 from lake.verdict import EXPLORATORY
-from report.entities import WHOLE, Average, Run
+from report.format import between, measured, signed
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Cell, cells_in
 from report.leaderboard.gold_ledger import Share, precisions_of, shares_of
-from report.shown import between, measured, signed
+from report.models import WHOLE, Average, Run
 from report.slices import in_numbers_order, place_of, title_of
 from report.systems.items import Items, items_of, reference_run
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from report.entities import KINDS
+from report.models import KINDS
 from tests.browser.conftest import Opened
 
 PAGES = ("index.html", "repoeval.html", "repoeval-all.html", "contextbench-all.html")

@@ -8,7 +8,7 @@ import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lake.costs import on_frontier, run_costs
+from lake.costs import pareto_front, run_costs
 from lake.store import Lake
 from lake.tables import table
 
@@ -46,4 +46,4 @@ def test_on_the_frontier_are_those_that_no_other_beats(offers: list[tuple[int, i
         return other[0] <= one[0] and gain >= 0 and (other[0] < one[0] or gain > 0)
 
     wanted = [not any(beats(other, one) for other in offers) for one in offers]
-    assert on_frontier([cost for cost, _ in offers], [value for _, value in offers], lower_is_better=lower) == wanted
+    assert pareto_front([cost for cost, _ in offers], [value for _, value in offers], lower_is_better=lower) == wanted

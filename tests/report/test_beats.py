@@ -9,16 +9,16 @@ import polars as pl
 from lake.catalog.unit import ITEM, REPOSITORY
 from report.build import build
 from report.charts.figures import files_of
-from report.facts import Facts
 from report.leaderboard.board import build_board
 from report.leaderboard.costs import by_characters
 from report.leaderboard.verdicts import MOST_SYSTEMS, Beats
+from report.tables_read import TablesRead
 from tests.report.small_lake import write
 from tests.report.wide_lake import write_wide
 
 
 def test_each_of_the_first_systems_stands_against_all_behind_it(tmp_path: Path) -> None:
-    facts = Facts(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
+    facts = TablesRead(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     board = build_board(facts, facts.boards("repoeval")[0])
     beats = Beats(board)
     runs = [row.run for row, _ in beats.lines]
@@ -46,12 +46,12 @@ def test_a_board_without_comparisons_has_no_such_table(tmp_path: Path) -> None:
     lake = write_wide(tmp_path / "lake", n_items=12, n_systems=3, names=["repoeval@chunking-v1"])
     for part in lake.parts("comparisons"):
         part.path.unlink()
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     assert Beats(build_board(facts, facts.boards("repoeval")[0])).lines == []
 
 
 def test_curves_over_what_is_read_have_every_system_in_their_numbers(tmp_path: Path) -> None:
-    facts = Facts(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
+    facts = TablesRead(write_wide(tmp_path / "lake", n_items=12, n_systems=30, names=["repoeval@chunking-v1"]))
     board = build_board(facts, facts.boards("repoeval")[0])
     (first, *_) = by_characters(board)
     systems = {row.run.system for row in board.rows if not row.run.baseline}

@@ -10,11 +10,11 @@ import pytest
 
 from lake.store import Lake
 from report.build import build
-from report.facts import Facts
+from report.format import fixed
 from report.leaderboard.board import Board, Row, build_board
 from report.leaderboard.board_files import FIELDS, board_files, shortened
 from report.leaderboard.main_table import MainTable
-from report.shown import fixed
+from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import CHUNKING, HEADLINE, MEASURES, SYSTEMS, aggregated, run_id, write
 
@@ -23,7 +23,7 @@ OPENING = "ndcg at 10, mean over items; RepoEval (sample), chunking-v1"
 
 
 def board_of(lake: Lake) -> tuple[Board, Row]:
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     board = build_board(facts, facts.boards("repoeval")[0])
     reference = next(row for row in board.rows if row.run.system == "fixed-nws-1500+own-file")
     return board, reference

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from report.build import build
-from report.facts import Facts
 from report.leaderboard.board import build_board
+from report.tables_read import TablesRead
 from tests.report.context_lake import BENCHMARK, GRANULARITIES, PROTOCOL, QUANTITIES, SYSTEMS, write_context
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import write_lake
@@ -103,7 +103,7 @@ def test_the_page_says_what_an_import_came_upon_and_did_not_read(tmp_path: Path)
 
 def test_a_protocol_that_scored_runs_of_two_tasks_has_a_board_for_each(tmp_path: Path) -> None:
     lake = write_context(write_lake(tmp_path / "lake"))
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     (whole,) = facts.boards("contextbench")
     assert whole.short == "docs-v1"
     agent = next(run for run in facts.runs if run.system == "an-agent")

@@ -15,7 +15,7 @@ from report.charts.converter import Drawing
 from report.charts.curves import Curve, Spot, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, light_colours
 from report.charts.scores import Point, forest_chart, score_chart
-from report.entities import KINDS
+from report.models import KINDS
 
 POINTS = [
     Point("one", "fixed", "retriever", 0.5, 0.4, 0.6),

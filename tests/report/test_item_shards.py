@@ -13,7 +13,6 @@ import polars as pl
 import pytest
 
 from report.build import build
-from report.facts import Facts
 from report.items import shards
 from report.items.answers import spans_by_item
 from report.items.licences import ItemText, permits
@@ -21,6 +20,7 @@ from report.items.roster import Roster
 from report.items.shards import classes_of
 from report.items.texts import chosen, texts_by_item
 from report.leaderboard.board import build_board
+from report.tables_read import TablesRead
 from tests.report.item_lake import (
     AGENT,
     CANDIDATES,
@@ -69,7 +69,7 @@ def flat_lines(numbers: list[int], files: list[str]) -> Lines:
 
 def test_ranges_hold_the_lines_that_a_count_line_by_line_gives(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
     items = roster.items
     known = spans_by_item(roster)
@@ -151,7 +151,7 @@ def test_licences_are_permissive_by_name_alone() -> None:
 
 def test_text_is_published_of_whom_it_is_asked_and_permitted(tmp_path: Path) -> None:
     lake = write_item_lake(tmp_path / "lake")
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     roster = Roster(build_board(facts, facts.boards(CONTEXTS)[0]))
     classes = classes_of(roster)
     of = {which: chosen(roster, classes, which)[0] for which in ItemText}

@@ -9,10 +9,10 @@ import polars as pl
 from lake.catalog.interval_coverage import MEANS, simulated_coverage
 from lake.store import Lake
 from lake.tables import table as table_of
-from report.facts import Facts
 from report.methods.audit import findings
 from report.methods.expected import EXPECTATIONS, outcomes
 from report.methods.formulas import FORMULAS, formula_of
+from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, HEADLINE, PROTOCOLS, run_id, write, write_lake
 
@@ -64,7 +64,7 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
             "n_items": 5, "n_repos": 3,
         }  # fmt: skip
         write(lake, "comparisons", [row], benchmark="repoeval", protocol=CHUNKING, fingerprint=f"{low} {high}")
-        (_, (pair,)), *_ = outcomes(Facts(lake))
+        (_, (pair,)), *_ = outcomes(TablesRead(lake))
         assert (pair.names, pair.values) == ((SYNTAX, FIXED), ("0.600", "0.580"))
         assert (pair.difference, pair.interval) == ("+0.020", f"{low:+.3f} to {high:+.3f}".replace("-", "−"))
         said.append((pair.status, pair.why))
@@ -72,7 +72,7 @@ def test_an_expectation_is_judged_by_the_verdict_on_its_pair(tmp_path: Path) -> 
         write(
             lake, "comparisons", over_items, benchmark="repoeval", protocol=CHUNKING, fingerprint=f"item {low} {high}"
         )
-        (_, (pair,)), *_ = outcomes(Facts(lake))
+        (_, (pair,)), *_ = outcomes(TablesRead(lake))
         assert (pair.status, pair.why) == (said[-1][0], f"{said[-1][1]}, for these repositories only")
     assert said == [
         ("agrees", "on the board: better"),
@@ -96,7 +96,7 @@ def test_odd_gold_and_what_cannot_be_scored_are_counted(small: Lake) -> None:
     flags = [["ends-past-eof:2"], ["ends-past-eof:1", "duplicate-spans:4"], [], None, [], []]
     flagged = items.with_columns(pl.Series("gold_flags", flags, table_of("items").columns["gold_flags"]))
     small.write("items", flagged, part="repoeval", fingerprint="flagged", benchmark="repoeval")
-    assert [one[1:4] for one in findings(Facts(small))] == [
+    assert [one[1:4] for one in findings(TablesRead(small))] == [
         ("spans that end past their file's end", "2", "3"),
         ("spans that are named again", "1", "4"),
         ("not scorable: the repository cannot be had", "1", "–"),

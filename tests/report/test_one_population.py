@@ -13,9 +13,9 @@ import pytest
 from evaluate.results.compare import compare
 from evaluate.results.summary import summary
 from lake.store import Lake
-from report.facts import Facts
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_verdict, sentence
+from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
 from tests.tiny import build, command
 
@@ -122,7 +122,7 @@ def _is_heat_by_repository(each: Element, short: str) -> bool:
 
 def test_the_overview_says_what_evaluate_prints_and_each_bar_of_gold_adds_up(home: Path) -> None:
     lake, page = Lake(home / "lake"), parse((home / "site/index.html").read_text(encoding="utf-8"))
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     shown = [each.text for each in page.all("p") if "verdict" in (each.attributes.get("class") or "")]
     for place, benchmark in enumerate(facts.benchmarks):
         board = build_board(facts, facts.boards(benchmark)[0])

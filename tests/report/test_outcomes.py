@@ -15,11 +15,11 @@ import pytest
 from lake.store import Lake
 from report import outcomes
 from report.addresses import run_key
-from report.facts import Facts
 from report.leaderboard.board import Board, build_board
 from report.leaderboard.gold_ledger import CLASSES
 from report.leaderboard.verdicts import pairs_of
 from report.outcomes import Outcomes, files_of, numbers
+from report.tables_read import TablesRead
 from tests.report.small_lake import LIMITED, write_lake
 from tests.tiny import command
 
@@ -85,7 +85,7 @@ def names(found: list[object]) -> list[object]:
 
 def test_a_board_of_one_run_has_nothing_to_compare(tmp_path: Path) -> None:
     lake = write_lake(tmp_path, {"fixed-nws-1500+jaccard": (0.5, 0.25)})
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     chunking, target = (build_board(facts, one) for one in facts.boards("repoeval"))
     assert len(Outcomes(target).rows) < 2
     found = Outcomes(chunking)
@@ -122,7 +122,7 @@ def scores_of_lines(lake: Lake, board: Board, run_id: str) -> dict[str, float]:
 
 def check(lake: Lake) -> None:
     """Scores are had again, and every pair of runs over every stratum has the difference and counts of the table."""
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     n_pairs = 0
     for board in (build_board(facts, one) for name in facts.benchmarks for one in facts.boards(name)):
         found = Outcomes(board)

@@ -7,13 +7,13 @@ from pathlib import Path
 import polars as pl
 
 from lake.store import Lake
-from report.facts import Facts
 from report.leaderboard.board import AVERAGES, build_board
 from report.leaderboard.readings import SAME, Readings
+from report.tables_read import TablesRead
 
 
 def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> None:
-    facts = Facts(Lake(lake_folder))
+    facts = TablesRead(Lake(lake_folder))
     boards = [build_board(facts, protocol) for protocol in facts.boards("repoeval")]
     readings = Readings(boards)
     first, second = (row.run.run_id for row in boards[0].systems[:2])
@@ -32,7 +32,7 @@ def test_readings_are_the_differences_of_the_stored_means(lake_folder: Path) -> 
 
 
 def test_one_system_alone_has_nothing_to_be_held_against(lake_folder: Path) -> None:
-    facts = Facts(Lake(lake_folder))
+    facts = TablesRead(Lake(lake_folder))
     (best, *_) = build_board(facts, facts.boards("repoeval")[0]).systems
     facts.runs = tuple(run for run in facts.runs if run.baseline or run.run_id == best.run.run_id)
     facts.aggregates = facts.aggregates.filter(pl.col("run_id").is_in([run.run_id for run in facts.runs]))

@@ -11,8 +11,8 @@ import pytest
 from lake.store import Lake
 from lake.tables import table
 from report.charts.curves import Curve, step_chart
-from report.facts import MAX_STEPS, coverage_by_step
 from report.slices import MAX_VALUES, of_the_largest
+from report.tables_read import MAX_STEPS, coverage_by_step
 
 PROTOCOL = "contextbench@docs-v1"
 FOLDERS = {"benchmark": "contextbench", "protocol": PROTOCOL, "run_id": "run"}

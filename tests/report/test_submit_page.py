@@ -15,7 +15,7 @@ import yaml
 from lake.errors import Exit
 from lake.store import Lake
 from report.build import build
-from report.facts import Facts
+from report.tables_read import TablesRead
 from tests.report.html import Element, parse, table
 from tests.report.small_lake import run_id, write, write_run
 from tests.tiny import ROOT, command, put
@@ -53,7 +53,7 @@ def submitted(small: Lake) -> Lake:
 
 
 def test_a_run_says_where_its_numbers_come_from(submitted: Lake) -> None:
-    runs = {run.system: run for run in Facts(submitted).runs}
+    runs = {run.system: run for run in TablesRead(submitted).runs}
     assert runs["fixed-nws-1500+bm25-okapi"].provenance == "run here"
     assert runs["handed-in"].provenance == "scored here from the submitted ranking"
     assert runs["handed-in"].kind == "agent"

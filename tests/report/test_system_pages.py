@@ -10,10 +10,10 @@ import pytest
 
 from lake.store import Lake
 from report.addresses import compare_address
-from report.facts import Facts
 from report.leaderboard.board import Board, Row, build_board
 from report.systems.items import items_of
 from report.systems.parts import BREADTH, LATE, REDUNDANT, parts_of, profile
+from report.tables_read import TablesRead
 from tests.report.html import Element, table
 from tests.report.small_lake import CHUNKING, REPOS, SYSTEMS, run_id, write
 
@@ -21,7 +21,7 @@ OWN_FILE, JACCARD, WINDOWS = "fixed-nws-1500+own-file", "fixed-nws-1500+jaccard"
 
 
 def board_of(lake: Lake) -> Board:
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     return build_board(facts, facts.protocols[CHUNKING])
 
 

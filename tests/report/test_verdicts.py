@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from report.facts import Facts
 from report.leaderboard.board import build_board
 from report.leaderboard.verdicts import board_verdict, sentences
 from report.pages.overview import first_of_each
+from report.tables_read import TablesRead
 from tests.report.small_lake import CHUNKING, HEADLINE, SYSTEMS, run_id, write, write_lake
 
 REFERENCE = "fixed-nws-1500+own-file"
@@ -15,7 +15,7 @@ BEST = "window-20-10+bm25-okapi"
 
 
 def test_of_the_references_retriever_the_reference_itself_is_drawn(tmp_path: Path) -> None:
-    facts = Facts(write_lake(tmp_path / "lake", {**SYSTEMS, "window-20-10+own-file": (0.95, 0.1)}))
+    facts = TablesRead(write_lake(tmp_path / "lake", {**SYSTEMS, "window-20-10+own-file": (0.95, 0.1)}))
     board = build_board(facts, facts.protocols[CHUNKING])
     drawn = first_of_each(board, board_verdict(board).reference)
     systems = [row.run.system for _, row, _ in drawn]
@@ -47,7 +47,7 @@ def test_each_view_with_a_stored_comparison_has_a_verdict_of_its_own(tmp_path: P
         {**pair, **sizes, **of_repo, **ndcg},
     ]
     write(lake, "comparisons", rows, benchmark="repoeval", protocol=CHUNKING)
-    facts = Facts(lake)
+    facts = TablesRead(lake)
     concluded = sentences(build_board(facts, facts.protocols[CHUNKING]))
     assert {name: list(of) for name, of in concluded.items()} == {
         "ndcg@10": ["repo=acme/one", "subset=function-2k"],

@@ -16,9 +16,9 @@ from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.store import Lake
-from report.entities import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task
+from report.format import slug
+from report.models import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task
 from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
-from report.shown import slug
 from report.slices import of_the_largest
 
 D = TypeVar("D", bound=Declaration)
@@ -26,7 +26,7 @@ D = TypeVar("D", bound=Declaration)
 MAX_STEPS = 20
 
 
-class Facts:
+class TablesRead:
     """Everything the pages are made of; frames named as a table are its rows.
 
     Raises:

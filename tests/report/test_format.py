@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from report.format import MAX_LENGTH, count, measured, score, signed, size, slug, visible
 from report.render import prose
-from report.shown import MAX_LENGTH, count, measured, score, signed, size, slug, visible
 
 
 @pytest.mark.parametrize(
