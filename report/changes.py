@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from report.downloads import Stored
 from report.folder import Manifest, Number, Numbers
@@ -14,7 +15,7 @@ PATH = "changes.json"
 
 def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
     """Every board's primary numbers, for the next build to compare its own with."""
-    found = {}
+    numbers = {}
     for board in boards:
         benchmark, protocol = board.benchmark, board.protocol
         source = " ".join(filter(None, [benchmark.source, benchmark.revision]))
@@ -24,15 +25,15 @@ def numbers_of(boards: Iterable[Board]) -> dict[str, Numbers]:
         }
         if systems:
             path, data = f"{slug(benchmark.name)}.html", f"{source}, {count(benchmark.n_scorable)} items"
-            found[f"{protocol.name} {protocol.task}".strip()] = Numbers(title, path, data, protocol.hash, systems)
-    return found
+            numbers[f"{protocol.name} {protocol.task}".strip()] = Numbers(title, path, data, protocol.hash, systems)
+    return numbers
 
 
 def changes_since(before: Manifest, numbers: Mapping[str, Numbers], downloads: Sequence[Stored]) -> dict[str, object]:
     """What changed since a build whose manifest is given, as `changes.json` has it."""
     known = before.numbers
     rows = {name: file.rows for name, file in before.files.items() if file.rows is not None}
-    now = {one.path: one.n_rows for one in downloads}
+    now = {stored.path: stored.n_rows for stored in downloads}
     boards = [_of_board(known.get(name), numbers.get(name)) for name in ({**numbers, **known} if known else ())]
     changed = sorted(path for path in {*rows, *now} if rows.get(path) != now.get(path))
     return {
@@ -52,26 +53,24 @@ def _of_board(before: Numbers | None, now: Numbers | None) -> dict[str, object]:
         reasons = [f"other data: {before.data} before, {now.data} now"] * (before.data != now.data)
         reasons += [f"other rules: protocol {before.rules} before, {now.rules} now"] * (before.rules != now.rules)
     changed = _of_systems(before.systems if before else {}, now.systems if now else {})
-    rising = sorted(changed, key=lambda one: (one[4] is not None, -(one[4] or 0.0), one[0]))
-    systems = [dict(zip(("system", "before", "now", "why", "size"), one, strict=True)) for one in rising]
+    systems = sorted(changed, key=lambda row: (row["size"] is not None, -(row["size"] or 0.0), row["system"]))
     return {"title": shown.title, "path": shown.path if now else "", "why": "; ".join(reasons), "systems": systems}
 
 
-def _of_systems(
-    before: Mapping[str, Number], now: Mapping[str, Number]
-) -> Iterator[tuple[str, str, str, str, float | None]]:
+def _of_systems(before: Mapping[str, Number], now: Mapping[str, Number]) -> Iterator[dict[str, Any]]:
     """Each system with another number: the numbers, why they differ as far as that is known, and how much."""
     for system in {*before, *now}:
         old, new = before.get(system), now.get(system)
         if new is None and old is not None:
-            yield system, score(old.value), MISSING, "gone", None
+            yield {"system": system, "before": score(old.value), "now": MISSING, "why": "gone", "size": None}
         elif old is None and new is not None:
-            yield system, MISSING, score(new.value), "new", None
+            yield {"system": system, "before": MISSING, "now": score(new.value), "why": "new", "size": None}
         elif old is not None and new is not None and old.value != new.value:
             reasons = [f"over {count(new.n)} items, before over {count(old.n)}"] * (old.n != new.n)
             reasons += ["another run"] * (old.run != new.run)
             size = None if old.value is None or new.value is None else abs(new.value - old.value)
             # Numbers that would look alike are shown in as many digits as tell them apart.
             is_alike = size is not None and score(old.value) == score(new.value)
-            first, second = (repr(one.value) if is_alike else score(one.value) for one in (old, new))
-            yield system, first, second, "; ".join(reasons), size
+            shown = repr if is_alike else score
+            why = "; ".join(reasons)
+            yield {"system": system, "before": shown(old.value), "now": shown(new.value), "why": why, "size": size}
