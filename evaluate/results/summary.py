@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from evaluate.results.board import (
 )
 from evaluate.selection import edition
 from lake.benchmarks import tasks_of
-from lake.catalog.protocol import Aggregate, Protocol
+from lake.catalog.protocol import AVERAGES, Protocol
 from lake.catalog.protocols import protocols_of
 from lake.catalog.references import reference_of
 from lake.catalog.task import Task
@@ -68,7 +68,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
     # Where nothing is cut off, nothing is said of it.
     metric = called(*primary_of(protocol)).removesuffix("@0")
     over = "all items" if slice_ == value else f"items of {slice_} {value}"
-    average = _AVERAGES[primary.aggregate]
+    average = AVERAGES[primary.aggregate][1]
     yield f"{task.benchmark}{f' ({label})' if label else ''}: {metric}, {average}, {over} ({protocol.name})"
     comparisons = lake.scan("comparisons", benchmark=task.benchmark, protocol=protocol.name).filter(
         metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
@@ -110,10 +110,3 @@ def _systems(rows: pl.DataFrame) -> Iterator[str]:
         yield f"  {row['system']:{width}}  {number}  {items_of(row)} items  {state}".rstrip()
     if is_of_items(rows):
         yield f"  {ITEM_INTERVALS}"
-
-
-_AVERAGES: Mapping[Aggregate, str] = {
-    "macro": "mean over items",
-    "micro": "ratio of sums over items",
-    "by_repo": "mean of the repositories' means",
-}

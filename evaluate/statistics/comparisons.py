@@ -8,6 +8,7 @@ the headline slice. Only these have an adjusted p; every other row is explorator
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 
@@ -192,33 +193,25 @@ class ScoreMatrix:
         self._repo_names = numbered["repo"].unique().sort().to_list()
         wanted = rows.select(*MEASURE, *SLICE).unique().sort(*MEASURE, *SLICE)
         # Which items each slice holds.
-        values: dict[str, dict[str, Integers]] = {}
+        self._items = defaultdict[tuple[object, ...], Integers](lambda: np.zeros(0, np.int64))
         for name in sorted({*wanted["slice"]}):
-            of_items = in_slice_of(numbered.lazy(), name).collect()["slice_value"]
-            groups = of_items.to_frame().with_row_index("item").group_by("slice_value").agg("item")
-            values[name] = {value: np.array(of, np.int64) for value, of in groups.iter_rows()}
-        nothing = np.zeros(0, np.int64)
-        self._items: dict[tuple[object, ...], Integers] = {
-            (name, value): values[name].get(value, nothing) for *_, name, value in wanted.iter_rows()
-        }
-        measures: dict[tuple[object, ...], list[tuple[str, str]]] = {}
-        for *key, name, value in wanted.iter_rows():
-            measures.setdefault(tuple(key), []).append((name, value))
-        # Of each measure the place of every item that any of its slices holds, and matrices of runs by such places.
-        self._numbers: dict[int, tuple[Integers, dict[str, Floats]]] = {}
-        self._measure = {key: number for number, key in enumerate(measures)}
-        for measure, number in self._measure.items():
-            compared = np.unique(np.concatenate([self._items[where] for where in measures[measure]]))
+            of_items = in_slice_of(numbered.lazy(), name).collect().select("slice_value")
+            for value, of_slice in of_items.with_row_index("item").group_by("slice_value").agg("item").iter_rows():
+                self._items[name, value] = np.array(of_slice, np.int64)
+        measures = wanted.group_by(MEASURE, maintain_order=True).agg(SLICE).with_columns(measure=pl.int_range(pl.len()))
+        # Of each measure the column of every item that any of its slices holds, and matrices of runs by such columns.
+        self._matrices: dict[tuple[object, ...], tuple[Integers, dict[str, Floats]]] = {}
+        for *measure, names, slice_values, _ in measures.iter_rows():
+            in_slices = [self._items[where] for where in zip(names, slice_values, strict=True)]
+            compared = np.unique(np.concatenate(in_slices))
             column = np.full(len(self._repo), -1)
             column[compared] = np.arange(len(compared))
-            metric = metric_named(str(measure[1]))
+            metric = metric_named(measure[1])
             sums = ("numerator", "denominator") if average_of(protocol, metric) == "micro" else ()
             shape = (len(runs), len(compared))
             arrays = {"value": np.full(shape, np.nan), **{name: np.zeros(shape) for name in sums}}
-            self._numbers[number] = (column, arrays)
-        numbers = [dict(zip(MEASURE, key, strict=True), measure=number) for key, number in self._measure.items()]
-        kinds = {name: wanted.schema[name] for name in MEASURE}
-        keys = (pl.DataFrame(numbers, schema={**kinds, "measure": pl.Int64}), runs, numbered.select("item", "item_id"))
+            self._matrices[tuple(measure)] = (column, arrays)
+        keys = (measures.drop(SLICE), runs, numbered.select("item", "item_id"))
         for frame in scores:
             self._fill(frame, *keys)
 
@@ -233,9 +226,9 @@ class ScoreMatrix:
             .collect()
         )
         columns = {name: rows[name].to_numpy() for name in rows.columns}
-        numbers = columns["measure"]
+        numbers, matrices = columns["measure"], list(self._matrices.values())
         for begin, end in pairwise([*np.flatnonzero(np.diff(numbers, prepend=-1)), len(numbers)]):
-            column_of, arrays = self._numbers[int(numbers[begin])]
+            column_of, arrays = matrices[int(numbers[begin])]
             column = column_of[columns["item"][begin:end]]
             is_compared = column >= 0
             run = columns["run"][begin:end][is_compared]
@@ -244,7 +237,7 @@ class ScoreMatrix:
 
     def values(self, key: Mapping[str, object]) -> Values:
         """The values of a group's runs by its metric in its slice."""
-        column_of, of_measure = self._numbers[self._measure[tuple(key[name] for name in MEASURE)]]
+        column_of, of_measure = self._matrices[tuple(key[name] for name in MEASURE)]
         items = self._items[tuple(key[name] for name in SLICE)]
         runs = [self._run[str(run_id)] for run_id in np.array(key["run_id"])]
         arrays = {name: array[np.ix_(runs, column_of[items])] for name, array in of_measure.items()}

@@ -9,6 +9,7 @@ import polars as pl
 
 from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
+from evaluate.statistics.headline import WHOLE
 from evaluate.statistics.mean_intervals import bounds_of, ends_of
 from evaluate.statistics.slices import Slice, kinds_by_slice, kinds_of, slices_of
 from lake.catalog.protocol import Protocol
@@ -17,7 +18,6 @@ from lake.exact import exact_sum, from_steps, steps
 from lake.naming import DONE
 from lake.tables import table
 
-_WHOLE = ("all", "all")
 _METRIC = ["run_id", "protocol", "granularity", "metric", "k"]
 _SLICE = ["slice", "slice_value"]
 _OF = ["measure", *_SLICE]
@@ -29,8 +29,6 @@ _PRODUCTS = {
     "below_below": ("denominator", "denominator"),
 }
 """Sums of what items' numbers are times each other, for intervals over items."""
-_LATER = ("share_of_oracle",)
-"""The oracle's share is made by comparing runs, not here."""
 
 GREEDY = "line_f1"
 """The one metric of line sets whose bound the oracle makes; it may miss other sets' best."""
@@ -84,16 +82,17 @@ def aggregate(
     means = _means(
         cells.lazy(), pl.concat([of for of, _ in of_slices]), bounds_of(measures), over_items=protocol.over_items
     )
-    drawn = _counted(distinct, _resampled(of_slices, protocol.headline or _WHOLE))
+    resampled = _resampled(of_slices, protocol.headline or WHOLE)
+    drawn = distinct.join(resampled, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
     declared = table("aggregates")
-    later = [pl.lit(None, declared.columns[name]).alias(name) for name in _LATER]
     nothing = pl.col("metric").replace_strict(of_nothing(protocol), default=0.0, return_dtype=pl.Float64)
     micro = pl.when(pl.col("micro").is_nan()).then(nothing).otherwise("micro").alias("micro")
     whole = (
         means.lazy()
         .join(item_intervals(drawn, _OF).lazy(), on=_OF, how="left")
         .join(measures, on="measure")
-        .with_columns(*later, micro)
+        # The oracle's share is made by comparing runs, not here.
+        .with_columns(micro, share_of_oracle=pl.lit(None, pl.Float64))
     )
     return whole.select(*declared.columns).sort(declared.key)
 
@@ -133,15 +132,8 @@ def _means(cells: pl.LazyFrame, of_slices: pl.DataFrame, bounds: pl.LazyFrame, *
 def _resampled(of_slices: Sequence[tuple[pl.DataFrame, bool]], opens_with: tuple[str, str]) -> pl.DataFrame:
     """What is resampled: resampling costs more than all other means together."""
     every = pl.concat([of for of, is_resampled in of_slices if is_resampled])
-    first, whole = (
-        (pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, _WHOLE)
-    )
+    first, whole = ((pl.col("slice") == name) & (pl.col("slice_value") == value) for name, value in (opens_with, WHOLE))
     return every.filter(~first.any() | first | whole)
-
-
-def _counted(distinct: pl.DataFrame, of_slices: pl.DataFrame) -> pl.DataFrame:
-    """How often each value occurs in each value of a slice."""
-    return distinct.join(of_slices, on="kind").group_by(*_OF, "value").agg(pl.col("count").sum().cast(pl.Int64))
 
 
 def _with_failures(scores: pl.LazyFrame, measures: pl.LazyFrame, run_items: pl.LazyFrame | None) -> pl.LazyFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -15,6 +16,12 @@ DEPTHS = (5, 10, 20)
 """After how many results a ranking is looked at; an agent has no such cut-offs."""
 
 Aggregate = Literal["macro", "micro", "by_repo"]
+AVERAGES: Mapping[Aggregate, tuple[str, str]] = {
+    "macro": ("Macro", "mean over items"),
+    "micro": ("Micro", "ratio of sums over items"),
+    "by_repo": ("By repository", "mean of the repositories' means"),
+}
+"""Average → its title, and what it is."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.catalog.protocol import AVERAGES
 from lake.errors import Exit, GoldspanError, lookup
 from lake.store import Lake
 from lake.text import counted
@@ -18,7 +19,7 @@ from report.exports.choice import Choice, run_named
 from report.exports.judged import ExportedRun
 from report.exports.of_run import beir_folder, context_json, qrels, trec, tsv
 from report.exports.wide import latex, markdown
-from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.board import Board
 from report.tables_read import TablesRead
 
 Written = bytes | Mapping[str, bytes]

@@ -7,6 +7,7 @@ from functools import cached_property
 
 import polars as pl
 
+from lake.catalog.protocol import AVERAGES
 from lake.catalog.unit import ITEM
 from lake.text import counted
 from lake.verdict import mirrored
@@ -14,12 +15,6 @@ from report.format import score
 from report.leaderboard.columns import Cell, Column, Interval, Measure, cells_in, columns_of
 from report.models import FAILED, WHOLE, Average, Protocol, Run, Task
 from report.tables_read import TablesRead
-
-AVERAGES: Mapping[Average, tuple[str, str]] = {
-    "macro": ("Macro", "mean over items"),
-    "micro": ("Micro", "ratio of sums over items"),
-    "by_repo": ("By repository", "mean of the repositories' means"),
-}
 
 MANY_GRANULARITIES = 4
 """A table of so many granularities can be shown one at a time."""

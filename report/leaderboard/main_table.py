@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 
 import polars as pl
 
+from lake.catalog.protocol import AVERAGES
 from lake.catalog.references import unbeaten_baselines
 from lake.text import group_name
 from report.format import score, visible
-from report.leaderboard.board import AVERAGES, Board, Row, in_order
+from report.leaderboard.board import Board, Row, in_order
 from report.leaderboard.pictures import score_picture
 from report.models import WHOLE, Average
 from report.slices import in_numbers_order, place_of, title_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from lake.catalog.protocol import AVERAGES
 from report.format import fixed
-from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.board import Board
 from report.models import Average
 
 SAME = 5e-4

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from lake.catalog.interval_coverage import coverage_note
+from lake.catalog.protocol import AVERAGES
 from lake.catalog.unit import FEWEST_REPOS, ITEM_INTERVALS, ITEM_NOTE, NO_INTERVAL
 from report.addresses import pairs_path, run_key
 from report.charts.figures import files_of
 from report.format import SCORE_DIGITS, slug
-from report.leaderboard.board import AVERAGES, Board
+from report.leaderboard.board import Board
 from report.leaderboard.board_files import board_files, board_path
 from report.leaderboard.costs import Costs
 from report.leaderboard.grids import choices_of, heats_of

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
+from lake.catalog.protocol import AVERAGES
 from lake.store import Lake
-from report.leaderboard.board import AVERAGES, build_board
+from report.leaderboard.board import build_board
 from report.leaderboard.readings import SAME, Readings
 from report.tables_read import TablesRead
 
