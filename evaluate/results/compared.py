@@ -66,8 +66,8 @@ def compared(
 ) -> Iterator[Comparison]:
     """The comparison of two runs by a metric over a value of a slice; none without an item that both have.
 
-    Of each run there are its rows of table `scores` by the metric, and whether these are expectations; `stored` is the
-    pair's row of table `comparisons`, which is worked out where there is none.
+    `expected` is whether the scores of each are expectations; `stored` is the pair's row of table `comparisons`, which
+    is worked out where there is none.
     """
     protocol = pair.protocol
     average, inside = average_of(protocol, metric), in_slice(items, *where)

@@ -84,29 +84,21 @@ def status(lake: LakeOption = DEFAULT_LAKE, debug: DebugOption = False) -> None:
     with store.naming_damage():
         rows = _benchmarks(store)
     columns = ("benchmark", "data", "items", "not scorable", "systems", "imported", "scored")
-    print_tables([PrintedTable(f"{lake}", columns, [tuple(map(str, row.values())) for row in rows], texts=2)])
-    unscored = [str(row["benchmark"]) for row in rows if not row["scored"]]
+    print_tables([PrintedTable(f"{lake}", columns, rows, texts=2)])
+    unscored = [name for name, *_, is_scored in rows if not is_scored]
     verb = f"make evaluate BENCHMARKS={','.join(unscored)}" if unscored else "make report"
     Console().say(typed(f"  next: {verb}"))
 
 
-def _benchmarks(store: Lake) -> list[dict[str, object]]:
-    """A row per benchmark: its data, its items and the systems that there are."""
+def _benchmarks(store: Lake) -> list[list[str]]:
+    """A row per benchmark: its data, its items, the systems that there are, and whether any is scored."""
     items = store.scan("items").group_by("benchmark").agg(n=pl.len(), n_lost=(~pl.col("scorable")).sum())
     runs = store.scan("runs").select("benchmark", "system", "origin").unique()
     systems = runs.group_by("benchmark").agg(n_systems=pl.len(), n_imported=(pl.col("origin") == "imported").sum())
-    declared = store.scan("benchmarks").select(benchmark="name", data="label", source="source")
+    declared = store.scan("benchmarks").select(benchmark="name", data="label")
     joined = declared.join(items, on="benchmark", how="left").join(systems, on="benchmark", how="left")
     scored = {part.folders["benchmark"] for part in store.parts("aggregates")}
     return [
-        {
-            "benchmark": row["benchmark"],
-            "data": row["data"] or "published",
-            "items": f"{row['n'] or 0:,}",
-            "not scorable": f"{row['n_lost'] or 0:,}",
-            "systems": f"{row['n_systems'] or 0:,}",
-            "imported": f"{row['n_imported'] or 0:,}",
-            "scored": "yes" if row["benchmark"] in scored else "",
-        }
-        for row in joined.sort("benchmark").collect().iter_rows(named=True)
+        [name, label or "published", *(f"{n or 0:,}" for n in counts), "yes" if name in scored else ""]
+        for name, label, *counts in joined.sort("benchmark").collect().iter_rows()
     ]

@@ -1,8 +1,7 @@
 """95 % intervals of means and ratios whose items come in repositories.
 
 A mean over items, a ratio of sums and a mean of repositories' means are all one sum divided by another. Items of one
-repository are alike, so the unit is the repository: what others might have shown. Where repositories are too few to
-decide anything it is the item: what other items of these repositories might have shown.
+repository are alike, so the unit is the repository; where these are too few to decide anything it is the item.
 
 Over repositories the variance of the quotient is cluster-robust. The plain form (residual sums of the repositories, G-1
 degrees of freedom) is too small where repositories are few and of unequal size. So it is corrected as Bell and
