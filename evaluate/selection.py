@@ -55,7 +55,7 @@ class ItemPart:
         fingerprint: What the part, its gold and its pools were made from.
         n_unscorable: How many selected items cannot be scored.
         n_blank: How many of those are not asked because their gold is nothing but white space.
-        files: The parts of table `files` that hold their pools; None where only all of them surely do.
+        files: Parts of table `files` that hold their pools.
     """
 
     lake: Lake
@@ -65,7 +65,7 @@ class ItemPart:
     fingerprint: str
     n_unscorable: int
     n_blank: int
-    files: list[Part] | None
+    files: list[Part]
 
     @property
     def part(self) -> str:
@@ -171,13 +171,12 @@ def selected_parts(
             scorable = scorable.filter(~is_blank)
         if items.is_empty():
             continue
-        files = _files_of_their_own(lake, task, names, scorable["pool_id"])
-        pools = _files_of_all(lake, task) if files is None else files
+        files = _files_of(lake, task, names, scorable["pool_id"])
         stamp = fingerprint(
             [part.fingerprint for part in parts],
             # Without gold every score would be 0.
             [_gold(lake, task.benchmark, name).fingerprint for name in names],
-            [(part.name, part.fingerprint) for part in pools],
+            [(part.name, part.fingerprint) for part in files],
             selection.parameters(),
             # Which are drawn depends on the other parts too.
             [] if drawn is None else scorable["item_id"].to_list(),
@@ -192,17 +191,12 @@ def _gold(lake: Lake, benchmark: str, part: str) -> Part:
     return gold
 
 
-def _files_of_their_own(lake: Lake, task: Task, names: Sequence[str], pool_ids: pl.Series) -> list[Part] | None:
-    """The parts of `files` that were read with some parts of the items, where these hold all their pools."""
-    own = [part for part in _files_of_all(lake, task) if part.name in names]
-    if not own:
-        return None
+def _files_of(lake: Lake, task: Task, names: Sequence[str], pool_ids: pl.Series) -> list[Part]:
+    """The parts of `files` that were read with some parts of the items, where these hold all their pools; else all."""
+    every = [part for kind in SEARCHED for part in lake.parts("files", benchmark=task.benchmark, kind=kind)]
+    own = [part for part in every if part.name in names]
     known = lake.scan_parts(own, "files").select("pool_id").unique().collect()["pool_id"]
-    return own if pool_ids.is_in(known.implode()).all() else None
-
-
-def _files_of_all(lake: Lake, task: Task) -> list[Part]:
-    return [part for kind in SEARCHED for part in lake.parts("files", benchmark=task.benchmark, kind=kind)]
+    return own if pool_ids.is_in(known.implode()).all() else every
 
 
 def _nothing(lake: Lake, benchmark: str, what: str = "items") -> GoldspanError:

@@ -24,16 +24,11 @@ POOLS_AT_ONCE = 64
 """How many small pools are best taken side by side: few enough for all their tokens to stay near the processor."""
 
 
-@dataclass(frozen=True)
-class Material:
-    """All that a retriever will be asked in a run: part by part, the texts of chunks and those of queries.
+RunTexts = Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
+"""Goes through the parts of a run: the texts of a part's chunks, and those of its queries."""
 
-    `track(steps, title, total=…)` goes through steps and tells of progress.
-    """
-
-    vectors: VectorStore
-    texts: Callable[[], Iterator[tuple[Sequence[str], Sequence[str]]]]
-    track: Callable[..., Iterator[None]]
+Track = Callable[..., Iterator[None]]
+"""`track(steps, title, total=…)` goes through steps and tells of progress."""
 
 
 class Answer(NamedTuple):
@@ -119,7 +114,7 @@ class Retriever:
     components: tuple[Retriever, ...] = ()
     query_form: str = ""
     revision: Callable[[], str] | None = None
-    prepare: Callable[[Material], Mapping[str, str]] | None = None
+    prepare: Callable[[VectorStore, RunTexts, Track], Mapping[str, str]] | None = None
 
     @property
     def revisions(self) -> dict[str, str]:

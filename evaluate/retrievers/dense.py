@@ -17,7 +17,7 @@ import polars as pl
 from evaluate.embedding.encoder import encoder_of
 from evaluate.embedding.models import Kind, Model
 from evaluate.embedding.vectors import PART, Made, Vectors, VectorStore, key_of
-from evaluate.retrievers import Index, Material, Pool, Retriever
+from evaluate.retrievers import Index, Pool, Retriever, RunTexts, Track
 from evaluate.retrievers._arguments import settings_in
 from evaluate.retrievers.cosine import cosine_index
 from lake.errors import Exit, GoldspanError
@@ -71,14 +71,13 @@ def index(dense: Dense, pool: Pool) -> Index:
     return cosine_index(partial(dense.vectors, "query", store), *dense.vectors("document", store, pool.text))
 
 
-def prepare(dense: Dense, material: Material) -> dict[str, str]:
+def prepare(dense: Dense, store: VectorStore, run_texts: RunTexts, track: Track) -> dict[str, str]:
     """Embed all chunks and queries that have no vector yet; how many were longer than the model takes.
 
     Different texts are counted: one that is there twice is embedded once.
     """
-    store = material.vectors
     keys: dict[Kind, set[str]] = {"document": set(), "query": set()}
-    for part in material.texts():
+    for part in run_texts():
         for (kind, of_run), texts in zip(keys.items(), part, strict=True):
             by_key, maker = {key_of(text): text for text in texts}, dense.maker(kind)
             of_run.update(by_key)
@@ -86,7 +85,7 @@ def prepare(dense: Dense, material: Material) -> dict[str, str]:
             missing = {key: text for key, text in by_key.items() if key not in stored}
             title = f"embedding {counted(len(missing), 'text')} by {Path(dense.model.shown).name}"
             made = store.make(maker, missing, partial(dense.embed, kind))
-            for _ in material.track(made, title, total=-(-len(missing) // PART)):
+            for _ in track(made, title, total=-(-len(missing) // PART)):
                 pass
     n_cut = {}
     names: Mapping[Kind, str] = {"document": "chunks cut", "query": "queries cut"}

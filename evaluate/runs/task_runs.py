@@ -5,7 +5,7 @@ Ranking and scoring the parts is `evaluate.partition`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from importlib.metadata import version
@@ -17,7 +17,7 @@ from evaluate.metrics import metrics_of
 from evaluate.partition import Partition
 from evaluate.rank.definitions import RULES
 from evaluate.rank.pools import cut_files, load_pools
-from evaluate.retrievers import BASELINE, Material, Retriever
+from evaluate.retrievers import BASELINE, Retriever, Track
 from evaluate.runs.aggregates import aggregate_runs
 from evaluate.selection import ItemPart, Selection
 from evaluate.systems import PlannedRun, Run, System, picks_imported, resolve_systems, run_id_of
@@ -142,12 +142,12 @@ class TaskRuns:
             return [(self.asked, [*self.plan, *self.imported])]
         return [(self.asked, self.plan), (self.whole, self.imported)]
 
-    def prepare(self, run: PlannedRun, track: Callable[..., Iterator[None]]) -> dict[str, str]:
+    def prepare(self, run: PlannedRun, track: Track) -> dict[str, str]:
         """Do what a system does for its whole run at once; what is to be said of it with the run's parameters."""
-        material = Material(VectorStore(self.lake), partial(self._texts, run.system), track)
+        arguments = VectorStore(self.lake), partial(self._texts, run.system), track
         said: dict[str, str] = {}
         for one in run.system.retriever.parts():
-            said |= one.prepare(material) if one.prepare else {}
+            said |= one.prepare(*arguments) if one.prepare else {}
         return said
 
     def _texts(self, system: System) -> Iterator[tuple[Sequence[str], Sequence[str]]]:

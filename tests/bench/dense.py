@@ -19,7 +19,7 @@ from evaluate.embedding.models import Kind, Model
 from evaluate.embedding.vectors import VectorStore
 from evaluate.rank.pools import load_pools, queries_by_pool
 from evaluate.rank.ranking import rank
-from evaluate.retrievers import Material, Pool, Queries
+from evaluate.retrievers import Pool, Queries
 from evaluate.retrievers.dense import Dense
 from evaluate.systems import retriever_named
 from lake.catalog.benchmarks.repoeval import REPOEVAL_PROMPT
@@ -132,7 +132,7 @@ def goldspan(lake: str, model: str, output: str) -> dict[str, object]:
         watch = Stopwatch()
         for pairs in asked.values():
             assert retriever.prepare is not None
-            retriever.prepare(Material(store, partial(_both, pairs), Console(quiet=True).track))
+            retriever.prepare(store, partial(_both, pairs), Console(quiet=True).track)
         began = time.perf_counter()
         for pairs in asked.values():
             rank(retriever, iter(pairs), tie=REPOEVAL_PROMPT.tie, depth=REPOEVAL_PROMPT.depth, cut_offs=CUT_OFFS)
