@@ -10,7 +10,7 @@ import polars as pl
 from evaluate.metrics import metrics, metrics_of
 from evaluate.statistics.bootstrap import item_intervals
 from evaluate.statistics.headline import WHOLE
-from evaluate.statistics.mean_intervals import bounds_of, ends_of
+from evaluate.statistics.intervals import bounds_of, ends_of
 from evaluate.statistics.slices import Slice, kinds_by_slice, kinds_of, slices_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.unit import FEWEST_REPOS, ITEM, REPOSITORY
