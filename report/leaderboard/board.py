@@ -93,7 +93,7 @@ class Board:
         names = [self.protocol.task, *(row.run.task for row in self.every), *self.protocol.tasks]
         return next((self.facts.tasks[name] for name in names if name in self.facts.tasks), None)
 
-    @property
+    @cached_property
     def numbers(self) -> pl.DataFrame:
         """The rows of `aggregates` that its runs have, over every slice."""
         return self.facts.aggregates.filter(pl.col("run_id").is_in(list(self.runs)), protocol=self.protocol.name)

@@ -59,7 +59,7 @@ def precisions_of(board: Board, slice_value: str = "") -> dict[str, float]:
     """
     here = {**board.where, "slice_value": slice_value} if slice_value else board.where
     lines = {"granularity": "line", "metric": "line_precision", "k": board.primary.k}
-    mine = board.facts.aggregates.filter(pl.col("micro").is_not_null(), **here, **lines)
+    mine = board.numbers.filter(pl.col("micro").is_not_null(), **here, **lines)
     return dict(mine.select("run_id", "micro").iter_rows())
 
 
