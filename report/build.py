@@ -54,7 +54,7 @@ def publishers() -> list[Publisher]:
     from lake.declarations import discover
     from report.publisher import Publisher
 
-    return sorted(discover(report.pages, Publisher).values(), key=lambda found: (found.order, found.name))
+    return sorted(discover(report.pages, Publisher).values(), key=lambda publisher: (publisher.order, publisher.name))
 
 
 def build(

@@ -143,7 +143,7 @@ def list_(
 
     listings: dict[str, list[dict[str, object]]] = {
         "pages": [{"name": kind.name, "meaning": kind.meaning} for kind in publishers()],
-        "formats": [{"name": name, "of": found.of, "meaning": found.meaning} for name, found in FORMATS.items()],
+        "formats": [{"name": name, "of": format_.of, "meaning": format_.meaning} for name, format_ in FORMATS.items()],
     }
     print_listing(lookup(what, "listing", listings), format)
 
@@ -190,7 +190,7 @@ def export(
 
 
 def _protocol(lake: Lake, name: str, benchmark: str) -> str:
-    meant = [one.name for one in protocols_called(lake, name, benchmark)] if name else [""]
+    meant = [protocol.name for protocol in protocols_called(lake, name, benchmark)] if name else [""]
     if len(meant) > 1:
         raise GoldspanError(f"--protocol {name} means {listed(meant)}", hint="Name one of them.", code=Exit.USAGE)
     return meant[0]

@@ -69,16 +69,16 @@ class Manifest:
             name: {fact: value for fact, value in file.items() if value is not None}
             for name, file in sorted(kept["files"].items())
         }
-        said = {"generator": GENERATOR, "format": FORMAT_VERSION, **kept, "files": files}
-        return json.dumps(said, indent=1, ensure_ascii=False) + "\n"
+        manifest = {"generator": GENERATOR, "format": FORMAT_VERSION, **kept, "files": files}
+        return json.dumps(manifest, indent=1, ensure_ascii=False) + "\n"
 
 
 def manifest_in(file: Path) -> Manifest:
     """The manifest in a file; raises OSError, ValueError or RecursionError where it is none of ours."""
-    said = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(said, dict) or said.get("generator") != GENERATOR or said.get("format") != FORMAT_VERSION:
+    stored = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(stored, dict) or stored.get("generator") != GENERATOR or stored.get("format") != FORMAT_VERSION:
         raise ValueError("it is no manifest that was written here")
-    return _Kept.validate_python({"numbers": {}, "costs": "", **said})
+    return _Kept.validate_python({"numbers": {}, "costs": "", **stored})
 
 
 _Kept = TypeAdapter(Manifest)
@@ -109,12 +109,12 @@ class SiteFolder:
 
     def check(self) -> None:
         """Refuse a folder that holds something else than a site of ours."""
-        found = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
-        if (not found and not self.root.is_file()) or self.manifest() is not None:
+        names = sorted(path.name for path in self.root.iterdir()) if self.root.is_dir() else []
+        if (not names and not self.root.is_file()) or self.manifest() is not None:
             return
         message = "this folder is not empty and holds no site built here; it is left alone"
         hint = "Name an empty or a new folder: make report SITE=…"
-        raise GoldspanError(message, where=str(self.root), examples=found, hint=hint, code=Exit.USAGE)
+        raise GoldspanError(message, where=str(self.root), examples=names, hint=hint, code=Exit.USAGE)
 
     @contextmanager
     def building(self) -> Iterator[Path]:

@@ -190,7 +190,7 @@ class Submission:
         self.standing = standing.get(row["status"], row["status"])
         if row["status"] not in ("scored", "reported"):
             self.standing += f": {row['why']}"
-        self.reported = {one["metric"]: one["value"] for one in row["reported"]}
+        self.reported = {number["metric"]: number["value"] for number in row["reported"]}
 
 
 @dataclass(frozen=True)

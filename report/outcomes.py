@@ -59,7 +59,7 @@ def _items(board: Board, strata: Sequence[str]) -> pl.DataFrame:
     )
 
 
-def files_of(outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
+def files_of(outcomes: Outcomes, about_board: Mapping[str, object]) -> Iterator[tuple[str, bytes]]:
     """The files of a board's outcomes: path and content; `said` is added to the file on the items."""
     total, n = np.zeros(outcomes.items.height), np.zeros(outcomes.items.height)
     gold = pl.Series([None] * outcomes.items.height, dtype=pl.Float64)
@@ -72,7 +72,7 @@ def files_of(outcomes: Outcomes, said: Mapping[str, object]) -> Iterator[tuple[s
             total += values["value"].fill_null(0.0).to_numpy()
             n += values["value"].is_not_null().to_numpy()
         yield f"{name}.js", data_file(name, _coded(outcomes.board, values))
-    about = {**said, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": numbers(gold)}
+    about = {**about_board, **_described(outcomes.items, total / np.maximum(n, 1)), "gold": numbers(gold)}
     yield f"{outcomes.name}.js", data_file(outcomes.name, about)
 
 
@@ -106,13 +106,13 @@ _SUMS = ("numerator", "denominator")
 
 
 def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
-    found: dict[str, object] = {"value": numbers(values["value"])}
+    coded: dict[str, object] = {"value": numbers(values["value"])}
     if board.average == "micro":
         sums = values.select(pl.when(pl.col("value").is_not_null()).then(pl.col(name).fill_null(0.0)) for name in _SUMS)
-        found |= {name: numbers(sums[name]) for name in sums.columns}
+        coded |= {name: numbers(sums[name]) for name in sums.columns}
     if values["returned"].count():
-        found |= {name: numbers(values[name]) for name in ("found", "returned")}
-    return {**found, "why": _bytes(values["why"], 1)} if values["why"].max() else found
+        coded |= {name: numbers(values[name]) for name in ("found", "returned")}
+    return {**coded, "why": _bytes(values["why"], 1)} if values["why"].max() else coded
 
 
 def numbers(values: pl.Series) -> dict[str, object]:
@@ -131,7 +131,7 @@ def _bytes(codes: pl.Series, largest: int) -> str:
 def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
     """What scripts need to know of the items; how hard each is, by the systems' mean, in 255 steps."""
     most = float(np.abs(mean).max(initial=0.0)) or 1.0
-    found: dict[str, object] = {
+    described: dict[str, object] = {
         "n": items.height,
         "ids": packed(json.dumps(_ranges(items), separators=(",", ":")).encode()),
         "stratum": _bytes(items["stratum"], int(items["stratum"].n_unique())),
@@ -139,9 +139,9 @@ def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.flo
     }
     for name in ("repo", "language"):
         values = items[name].unique().sort()
-        found[f"{name}s"] = values.to_list()
-        found[name] = _bytes(items[name].rank("dense") - 1, len(values))
-    return found
+        described[f"{name}s"] = values.to_list()
+        described[name] = _bytes(items[name].rank("dense") - 1, len(values))
+    return described
 
 
 def _ranges(items: pl.DataFrame) -> list[list[object]]:

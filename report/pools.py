@@ -28,7 +28,8 @@ def chunk_counts(lake: Lake, tasks: Sequence[Task]) -> Mapping[tuple[str, str], 
     for task in tasks:
         files = lake.scan("files").join(_pools(lake, task), on="pool_id", how="semi").select("sha256").unique()
         n_chunks = files.join(cut, on="sha256").group_by("chunker").agg(pl.col("n", "n_covered").sum()).collect()
-        counts |= {(task.name, one): ChunkCount(n, covered / max(n, 1)) for one, n, covered in n_chunks.iter_rows()}
+        for chunker, n, covered in n_chunks.iter_rows():
+            counts[task.name, chunker] = ChunkCount(n, covered / max(n, 1))
     return counts
 
 
@@ -61,7 +62,7 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
     """
     items = lake.scan("items").filter(pl.col("scorable") & pl.col("n_candidates").is_not_null())
     gold = lake.scan("gold_spans").filter(pl.col("candidate").is_not_null())
-    found = (
+    counted = (
         items.select("benchmark", "item_id", "subset", "split", "level", "n_candidates")
         .join(gold.select("benchmark", "item_id", "candidate"), on=["benchmark", "item_id"])
         .group_by("benchmark", value=pl.concat_str("subset", "split", "level", separator="/"))
@@ -73,8 +74,8 @@ def pool_orders(lake: Lake) -> Mapping[tuple[str, str], str]:
         .collect()
     )
     orders = {}
-    for benchmark, value, first, sizes in found.sort("benchmark", "value").iter_rows():
-        n_items = sorted((one["n_candidates"], one["count"]) for one in sizes)
+    for benchmark, value, first, sizes in counted.sort("benchmark", "value").iter_rows():
+        n_items = sorted((size["n_candidates"], size["count"]) for size in sizes)
         chance = sum(n / size for size, n in n_items) / sum(n for _, n in n_items)
         orders[benchmark, value] = (
             "equal scores keep the candidates' own order: a system that gives all of them the same score has "

@@ -46,7 +46,9 @@ class Material:
         self, facts: TablesRead, written: Future[list[Stored]], project: Mapping[str, str], item_text: ItemText
     ) -> None:
         self.facts, self.written, self.project, self.item_text = facts, written, project, item_text
-        self.boards = {name: [build_board(facts, one) for one in facts.boards(name)] for name in facts.benchmarks}
+        self.boards = {
+            name: [build_board(facts, protocol) for protocol in facts.boards(name)] for name in facts.benchmarks
+        }
         self.every_board = [board for boards in self.boards.values() for board in boards]
 
     @property

@@ -31,17 +31,17 @@ def recipes(board: Board, aggregates: Sequence[str], scores: Sequence[str]) -> l
     }
     a_row = f"{board.primary.title} of {board.benchmark.title}: a row per item, a column per system."
     differ = "The items on which two systems differ, the largest difference first: name any two."
-    told = {
+    texts = {
         "per-item": ("Scores by item and system", a_row),
         "flips": ("Flips between two systems", differ),
         "order": ("The leaderboard again", "The order of the board by its primary metric."),
     }
-    found: list[dict[str, object]] = []
-    for name, (title, meaning) in told.items():
-        snippets = {one: _written(f"{name}.{one}", values) for one in ("pandas", "polars", "DuckDB")}
+    rows: list[dict[str, object]] = []
+    for name, (title, meaning) in texts.items():
+        snippets = {library: _written(f"{name}.{library}", values) for library in ("pandas", "polars", "DuckDB")}
         if name != "flips" or len(names) > 1:
-            found.append({"name": name, "title": title, "meaning": meaning, "snippets": snippets})
-    return found
+            rows.append({"name": name, "title": title, "meaning": meaning, "snippets": snippets})
+    return rows
 
 
 def of_system(tables: Mapping[str, Sequence[str]], system: str) -> str:

@@ -62,15 +62,15 @@ class TablesRead:
 
     def _declared(self, name: str, model: type[D], **added: pl.Expr) -> dict[str, D]:
         """What one of the tables of declared things declares, by name."""
-        found = {}
+        by_name = {}
         for row in self.lake.read(name).with_columns(**added).sort("name").iter_rows(named=True):
             try:
-                found[row["name"]] = model.model_validate({**row, "table": name})
+                by_name[row["name"]] = model.model_validate({**row, "table": name})
             except ValidationError as error:
                 wrong = [f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors()]
                 message = f"{name}: the row of {row['name']!r} cannot be read"
                 raise GoldspanError(message, examples=wrong, code=Exit.INVALID) from error
-        return found
+        return by_name
 
     def _benchmarks(self) -> dict[str, Benchmark]:
         # What an item cannot be scored for is not part of what the numbers are over.
@@ -95,18 +95,18 @@ class TablesRead:
         label = pl.when(pl.col("tags").list.contains(pl.col("label"))).then("label").otherwise(pl.lit(""))
         title = pl.when(label == "").then(shown_name).otherwise(pl.format("{} ({})", shown_name, label))
         declared = self._declared("benchmarks", Benchmark, subject=pl.col("title"), title=title, label=label)
-        found = {name: one.model_copy(update=counted.get(name, {})) for name, one in declared.items()}
-        return dict(sorted(found.items(), key=lambda each: (each[1].place, each[0])))
+        described = {name: row.model_copy(update=counted.get(name, {})) for name, row in declared.items()}
+        return dict(sorted(described.items(), key=lambda each: (each[1].place, each[0])))
 
     def _runs(self) -> tuple[Run, ...]:
         lake = self.lake
-        by_run = {one.run_id: one for one in self.submissions}
+        by_run = {submission.run_id: submission for submission in self.submissions}
         costs = {row.pop("run_id"): row for row in run_costs(lake).select("run_id", *Cost._fields).collect().to_dicts()}
         steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
         agents = set(steps["run_id"])
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
         rows = lake.read("runs").with_columns(texts).sort("benchmark", "system", "run_id")
-        found = []
+        runs = []
         for row in rows.iter_rows(named=True):
             retriever = self.retrievers.get(row["retriever"] or "")
             added = {
@@ -117,16 +117,16 @@ class TablesRead:
                 "cost": Cost(**costs[row["run_id"]]) if row["run_id"] in costs else None,
                 "submission": by_run.get(row["run_id"]),
             }
-            found.append(Run(**{name: row[name] for name in Run.__dataclass_fields__ if name in row} | added))
-        return tuple(found)
+            runs.append(Run(**{name: row[name] for name in Run.__dataclass_fields__ if name in row} | added))
+        return tuple(runs)
 
     def _of_boards(self, table: str, *measure: str) -> pl.DataFrame:
         """The rows of a table over the slices that boards open on; by the primary metric, where columns name one."""
         kinds = {"protocol": pl.String(), "metric": pl.String(), "k": pl.Int64(), "slice": pl.String()}
         opened = [
-            (one.name, one.primary.metric, one.primary.k, slice_)
-            for one in self.protocols.values()
-            for slice_ in {one.headline["slice"], WHOLE, "subset"}
+            (protocol.name, protocol.primary.metric, protocol.primary.k, slice_)
+            for protocol in self.protocols.values()
+            for slice_ in {protocol.headline["slice"], WHOLE, "subset"}
         ]
         keys = ["protocol", *measure, "slice"]
         return self.lake.scan(table).join(pl.LazyFrame(opened, kinds, orient="row"), on=keys, how="semi").collect()
@@ -137,17 +137,21 @@ class TablesRead:
         Once there are runs, a protocol that has scored none of them is not among them, and one that has scored those of
         several tasks is there once for each: numbers of two tasks are not to be compared.
         """
-        mine = [one for one in self.protocols.values() if one.benchmark == benchmark and not one.parity_only]
+        mine = [
+            protocol
+            for protocol in self.protocols.values()
+            if protocol.benchmark == benchmark and not protocol.parity_only
+        ]
         scored = set(self.aggregates["protocol"].unique())
         mine = [protocol for protocol in mine if protocol.name in scored] or mine
-        ordered = sorted(mine, key=lambda one: (one.place, one.name))
-        return [one for protocol in ordered for one in self._by_task(protocol)]
+        ordered = sorted(mine, key=lambda protocol: (protocol.place, protocol.name))
+        return [of_task for protocol in ordered for of_task in self._by_task(protocol)]
 
     def _by_task(self, protocol: Protocol) -> list[Protocol]:
         scored = set(self.aggregates.filter(protocol=protocol.name)["run_id"].unique())
         tasks = {run.task for run in self.runs if run.run_id in scored}
-        named = [task for task in protocol.tasks if task in tasks]
-        return [protocol.model_copy(update={"task": task}) for task in named] if len(named) > 1 else [protocol]
+        own = [task for task in protocol.tasks if task in tasks]
+        return [protocol.model_copy(update={"task": task}) for task in own] if len(own) > 1 else [protocol]
 
     def runs_of(self, benchmark: str) -> list[Run]:
         """A benchmark's runs."""

@@ -92,8 +92,8 @@ _DASHED = ("baseline", "oracle")
 def _colours(kinds: Sequence[str]) -> list[str]:
     """A shade of its kind's colour for each curve: those of one kind follow one another through its shades."""
     shades = []
-    for place, kind in enumerate(kinds):
-        shade = kinds[:place].count(kind) % _SHADES + 1
+    for index, kind in enumerate(kinds):
+        shade = kinds[:index].count(kind) % _SHADES + 1
         own = KINDS[kind].colour
         shades.append(own if shade == 1 or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade})")
     return shades
@@ -119,12 +119,12 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     costs = [spot.cost for spot in spots]
     edge = sorted((spot for spot in spots if spot.number), key=lambda spot: spot.number or 0)
     # What the best system costs buys its number, and more money buys no more.
-    line = [{"cost": one.cost, "value": one.value} for one in edge]
+    line = [{"cost": spot.cost, "value": spot.value} for spot in edge]
     line += [{"cost": max(costs) * 1.25, "value": edge[-1].value}] * bool(edge)
     # A number beside another could not be read: the list below the picture has them all.
     room = (max(costs) / min(costs)) ** _APART
-    least = [0.0, *(one.cost * room for one in edge)]
-    apart = [one.number for one, after in zip(edge, least, strict=False) if one.cost > after]
+    least = [0.0, *(spot.cost * room for spot in edge)]
+    apart = [spot.number for spot, after in zip(edge, least, strict=False) if spot.cost > after]
     top = max(0.1, *(spot.value for spot in spots)) * 1.06
     last = list({spot.system: spot for spot in spots if spot.label}.values())
     shades = dict(zip([spot.system for spot in last], _colours([spot.kind for spot in last]), strict=True))
@@ -141,7 +141,7 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     shade = alt.Color("shade:N", scale=None, legend=None)
     base = marks_of("rows").encode(x=x, y=y)
     numbered = base.transform_filter("datum.number !== null")
-    named, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
+    labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
     heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
     system = alt.Detail("system:N")
     layers = [
@@ -152,8 +152,8 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
         base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
         others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=system),
         others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
-        named.mark_line(strokeWidth=2).encode(color=shade, detail=system),
-        named.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
+        labelled.mark_line(strokeWidth=2).encode(color=shade, detail=system),
+        labelled.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
         numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
             fill=shade, shape=shape
         ),

@@ -36,25 +36,35 @@ class Choice:
             lookup(self.benchmark, "benchmark", facts.benchmarks)
         if self.protocol:
             lookup(self.protocol, "protocol", facts.protocols)
-        of_benchmark = [one for name in facts.benchmarks if self.benchmark in ("", name) for one in facts.boards(name)]
-        protocols = [one for one in of_benchmark if self.protocol in ("", one.name)]
+        of_benchmark = [
+            protocol for name in facts.benchmarks if self.benchmark in ("", name) for protocol in facts.boards(name)
+        ]
+        protocols = [protocol for protocol in of_benchmark if self.protocol in ("", protocol.name)]
         places = [(protocol, self._where(facts, protocol.name)) for protocol in protocols]
         if self.slice and not any(where for _, where in places):
-            raise unknown_name(self.slice, "slice", {one for each in protocols for one in _slices(facts, each.name)})
-        boards = [build_board(facts, one, where) for one, where in places if where or not self.slice]
+            raise unknown_name(
+                self.slice, "slice", {slice_ for each in protocols for slice_ in _slices(facts, each.name)}
+            )
+        boards = [build_board(facts, protocol, where) for protocol, where in places if where or not self.slice]
         scored = [board for board in boards if board.every]
-        _check("metric", self.metrics, {name for board in scored for one in board.columns for name in _names(one.name)})
+        _check(
+            "metric",
+            self.metrics,
+            {name for board in scored for column in board.columns for name in _names(column.name)},
+        )
         _check("system", self.systems, {row.run.system for board in scored for row in board.every})
         return [part for board in scored if (part := self._part(board))]
 
     def _where(self, facts: TablesRead, protocol: str) -> tuple[str, str] | None:
-        slices = (one.partition("=") for one in _slices(facts, protocol))
+        slices = (slice_.partition("=") for slice_ in _slices(facts, protocol))
         matching = [(name, value) for name, _, value in slices if self.slice in (name, f"{name}={value}")]
         return matching[0] if len(matching) == 1 else None
 
     def _part(self, board: Board) -> Board | None:
         """A board's chosen columns and rows; None where one of them is empty."""
-        columns = [one for one in board.columns if not self.metrics or set(_names(one.name)) & set(self.metrics)]
+        columns = [
+            column for column in board.columns if not self.metrics or set(_names(column.name)) & set(self.metrics)
+        ]
         globs = self.systems or ("*",)
         rows, unranked = (
             [row for row in of if any(fnmatchcase(row.run.system, glob) for glob in globs)]
@@ -81,12 +91,12 @@ def run_named(lake: Lake, name: str, benchmark: str = "", protocol: str = "") ->
     if mine.is_empty():
         raise unknown_name(name, "run or system", [*runs["system"], *runs["run_id"]])
     complete = mine.filter(status="complete")
-    found = (complete if complete.height else mine)["run_id"].to_list()
-    if len(found) > 1:
-        message = f"{name} means {len(found)} runs"
+    run_ids = (complete if complete.height else mine)["run_id"].to_list()
+    if len(run_ids) > 1:
+        message = f"{name} means {len(run_ids)} runs"
         hint = "Name one by its id, or with --benchmark and --protocol."
-        raise GoldspanError(message, examples=found, hint=hint, code=Exit.USAGE)
-    return str(found[0])
+        raise GoldspanError(message, examples=run_ids, hint=hint, code=Exit.USAGE)
+    return str(run_ids[0])
 
 
 def _slices(facts: TablesRead, protocol: str) -> list[str]:
@@ -101,5 +111,5 @@ def _names(metric: str) -> tuple[str, str]:
 def _check(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
     choices = sorted(known)
     for name in names:
-        if choices and not any(fnmatchcase(one, name) for one in choices):
+        if choices and not any(fnmatchcase(choice, name) for choice in choices):
             raise unknown_name(name, kind, choices)

@@ -42,22 +42,22 @@ class ExportedRun:
         hits = self.lake.scan("hits", run_id=self.run_id).filter(pl.col("part") == "ranking").drop("benchmark")
         # What means no file of the pool keeps its place, under the name that was given.
         hits = hits.with_columns(path=pl.coalesce("path", "path_given"))
-        named = self._named(hits.join(self.items.select("item_id", "pool_id"), on="item_id", how="left"))
-        if any(RELEVANCE[one.relevance].is_graded for one in protocols_of(self.task)):
+        documents = self._named(hits.join(self.items.select("item_id", "pool_id"), on="item_id", how="left"))
+        if any(RELEVANCE[protocol.relevance].is_graded for protocol in protocols_of(self.task)):
             # Documents were judged whole: of one that is returned in pieces the first counts.
             is_first = pl.col("rank") == pl.col("rank").min().over("item_id", "path")
-            named = named.with_columns(document=pl.when(is_first).then("path").otherwise("document"))
-        return named.drop("pool_id").sort("item_id", "rank").collect()
+            documents = documents.with_columns(document=pl.when(is_first).then("path").otherwise("document"))
+        return documents.drop("pool_id").sort("item_id", "rank").collect()
 
     @cached_property
     def protocol(self) -> Protocol:
         """The protocol that it is judged by."""
         scored = {part.folders["protocol"] for part in self.lake.parts("scores", run_id=self.run_id)}
-        known = {one.name: one for one in protocols_of(self.task) if one.name in scored}
+        known = {protocol.name: protocol for protocol in protocols_of(self.task) if protocol.name in scored}
         if not known:
             message = f"run {self.run_id!r} has no scores"
             raise GoldspanError(message, hint="Score it first: make evaluate", code=Exit.MISSING)
-        first = min(known.values(), key=lambda one: one.place)
+        first = min(known.values(), key=lambda protocol: protocol.place)
         return lookup(self.wanted, f"protocol of {self.run_id}", known) if self.wanted else first
 
     @cached_property
@@ -91,37 +91,37 @@ class ExportedRun:
 
         Where nobody knows how the files were cut, that is what the run returned alone.
         """
-        asked, rule, chunks = self.asked, self.rule, self.chunks.lazy()
+        items, rule, chunks = self.asked, self.rule, self.chunks.lazy()
         evidence = self._evidence()
         grade = pl.col("iou").cast(pl.Int64) if rule.is_graded else pl.lit(1, pl.Int64)
         relevant = rule.pool(evidence).filter(pl.col("iou").is_not_null()).with_columns(grade=grade)
         if rule.is_graded:
-            named = relevant.with_columns(document="path")
+            in_pools = relevant.with_columns(document="path")
         else:
             names = chunks.select("pool_id", "path", "chunk_no", "document")
-            pools = asked.select("item_id", "pool_id")
-            named = relevant.join(pools, on="item_id").join(names, on=["pool_id", "path", "chunk_no"])
-        hits = self.ranking.lazy().join(asked, on="item_id", how="semi")
+            pools = items.select("item_id", "pool_id")
+            in_pools = relevant.join(pools, on="item_id").join(names, on=["pool_id", "path", "chunk_no"])
+        hits = self.ranking.lazy().join(items, on="item_id", how="semi")
         returned = rule.hits(hits.drop("document"), evidence, ["item_id"]).filter(pl.col("rank").is_not_null())
-        found = returned.select("item_id", "rank", grade=grade).join(hits, on=["item_id", "rank"])
+        also_relevant = returned.select("item_id", "rank", grade=grade).join(hits, on=["item_id", "rank"])
         columns = ("item_id", "document", "grade")
-        judged = pl.concat([named.select(columns), found.select(columns)]).unique(["item_id", "document"])
-        without = asked.join(judged, on="item_id", how="anti")
+        judged = pl.concat([in_pools.select(columns), also_relevant.select(columns)]).unique(["item_id", "document"])
+        without = items.join(judged, on="item_id", how="anti")
         nothing = without.select("item_id", document=pl.lit(NOTHING), grade=pl.lit(0, pl.Int64))
         return pl.concat([judged, nothing]).sort("item_id", "document").collect()
 
     def _evidence(self) -> Evidence:
         benchmark, protocol, rule = self.task.benchmark, self.protocol, self.rule
-        pool, asked = self.chunks.lazy().select(*POOL), self.asked
+        pool, items = self.chunks.lazy().select(*POOL), self.asked
         gold = self.lake.scan("gold_spans", benchmark=benchmark).filter(gold=protocol.gold)
-        gold = gold.join(asked, on="item_id", how="semi")
+        gold = gold.join(items, on="item_id", how="semi")
         relevance = None
         if rule.similarity and self.chunker is not None:
             names = {part.name for part in self.lake.parts("items", benchmark=benchmark)}
             parts = self.lake.parts("relevance", benchmark=benchmark, chunker=self.chunker)
             measured = self.lake.scan_parts([part for part in parts if part.name in names], "relevance")
-            relevance = measured.join(asked, on="item_id", how="semi")
-        return Evidence(asked, rule.gold_of(gold), pool, relevance, protocol.threshold)
+            relevance = measured.join(items, on="item_id", how="semi")
+        return Evidence(items, rule.gold_of(gold), pool, relevance, protocol.threshold)
 
     def _named(self, chunks: pl.LazyFrame) -> pl.LazyFrame:
         """Chunks (pool_id, path, chunk_no, lines) with `document`: path#L10-L20, lines as people count them.

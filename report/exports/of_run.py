@@ -39,8 +39,8 @@ def tsv(ranking: pl.DataFrame) -> bytes:
 
 
 def _tabbed(rows: pl.DataFrame, **columns: str) -> str:
-    named = rows.select(pl.col(column).alias(name) for name, column in columns.items())
-    return named.write_csv(separator="\t", quote_style="never")
+    table = rows.select(pl.col(column).alias(name) for name, column in columns.items())
+    return table.write_csv(separator="\t", quote_style="never")
 
 
 def _falling(rows: pl.DataFrame) -> pl.DataFrame:
@@ -68,27 +68,27 @@ def beir_folder(run: ExportedRun) -> Mapping[str, bytes]:
 
     BEIR has one corpus: where the run's items search several pools, the pool's id stands before a document's.
     """
-    lake, asked = run.lake, run.asked
+    lake, items = run.lake, run.asked
     # What was judged whole is a document whole.
     documents = _files(run) if run.rule.is_graded else run.chunks
     if documents.is_empty():
         message = f"nobody knows how what run {run.run_id!r} searched was cut into documents"
         raise GoldspanError(message, hint="Import it again with --chunker.", code=Exit.MISSING)
-    pools = asked.select("item_id", "pool_id").collect()
+    pools = items.select("item_id", "pool_id").collect()
     blobs = lake.scan("blobs").filter(pl.col("sha256").is_in(documents["sha256"].unique().implode()))
     texts = documents.lazy().join(blobs.select("sha256", "text").unique("sha256"), on="sha256", maintain_order="left")
     span = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
     corpus = texts.select("pool_id", "document", text=span.cast(pl.String)).collect()
-    judged, ranked = (one.join(pools, on="item_id", maintain_order="left") for one in (run.qrels, run.ranking))
+    judged, ranked = (frame.join(pools, on="item_id", maintain_order="left") for frame in (run.qrels, run.ranking))
     if pools["pool_id"].n_unique() > 1:
-        named = pl.concat_str("pool_id", pl.lit("/"), "document").alias("document")
-        corpus, judged, ranked = (one.with_columns(named) for one in (corpus, judged, ranked))
+        in_its_pool = pl.concat_str("pool_id", pl.lit("/"), "document").alias("document")
+        corpus, judged, ranked = (frame.with_columns(in_its_pool) for frame in (corpus, judged, ranked))
     ids = pl.concat([corpus["document"], judged["item_id"], judged["document"]])
     if broken := ids.filter(ids.str.contains(r"[\t\r\n]")).to_list():
         message = "an id with a tab or the end of a line has no place in BEIR's table"
         raise GoldspanError(message, examples=sorted(map(repr, broken)), code=Exit.INVALID)
     queries = lake.scan("queries", benchmark=run.task.benchmark, query=run.task.query)
-    asks = asked.join(queries, on="item_id").sort("item_id").select(pl.col("item_id").alias("_id"), "text").collect()
+    asks = items.join(queries, on="item_id").sort("item_id").select(pl.col("item_id").alias("_id"), "text").collect()
     files = {
         "corpus.jsonl": corpus.select(
             pl.col("document").alias("_id"), pl.lit("").alias("title"), "text"
@@ -109,7 +109,7 @@ def _files(run: ExportedRun) -> pl.DataFrame:
 def context_json(lake: Lake, run_id: str) -> bytes:
     """The run's numbers under :data:`PROTOCOL`, a line per instance, as ContextBench's evaluator writes them."""
     (task,) = lake.scan("runs", run_id=run_id).select("task").collect()["task"]
-    names = [one.name for one in protocols_of(known_tasks(lake)[task]) if one.rules.name == PROTOCOL]
+    names = [protocol.name for protocol in protocols_of(known_tasks(lake)[task]) if protocol.rules.name == PROTOCOL]
     scores = lake.read("scores", run_id=run_id).filter(pl.col("protocol").is_in(names), pl.col("k") == 0)
     if scores.is_empty():
         message = f"run {run_id!r} has no scores under {PROTOCOL}"
@@ -122,29 +122,29 @@ def context_json(lake: Lake, run_id: str) -> bytes:
 
 def _instance(item_id: str, scores: pl.DataFrame, steps: list[dict[str, object]]) -> dict[str, object]:
     columns = ("metric", "value", "numerator", "denominator")
-    found = {metric: tuple(numbers) for metric, *numbers in scores.select(columns).iter_rows()}
-    n_steps = found["n_steps"][0]
+    by_metric = {metric: tuple(numbers) for metric, *numbers in scores.select(columns).iter_rows()}
+    n_steps = by_metric["n_steps"][0]
     if n_steps is None:
         return {"instance_id": item_id, "error": NO_CONTEXT}
-    said: dict[str, object] = {
+    instance: dict[str, object] = {
         "instance_id": item_id,
         "num_steps": int(n_steps),
-        "final": {of: _sizes(found, of) for of in GRANULARITIES},
+        "final": {of: _sizes(by_metric, of) for of in GRANULARITIES},
         "trajectory": {
             "steps": steps,
-            "auc_coverage": {of: found[f"{of}_auc"][0] for of in GRANULARITIES},
-            "redundancy": {of: found[f"{of}_redundancy"][0] for of in GRANULARITIES},
+            "auc_coverage": {of: by_metric[f"{of}_auc"][0] for of in GRANULARITIES},
+            "redundancy": {of: by_metric[f"{of}_redundancy"][0] for of in GRANULARITIES},
         },
     }
-    if found["editloc_coverage"][0] is not None:
-        sizes = _sizes(found, "editloc")
-        said["editloc"] = {"recall": sizes.pop("coverage"), **sizes}
-    return said
+    if by_metric["editloc_coverage"][0] is not None:
+        sizes = _sizes(by_metric, "editloc")
+        instance["editloc"] = {"recall": sizes.pop("coverage"), **sizes}
+    return instance
 
 
-def _sizes(found: Mapping[str, tuple[float | None, ...]], of: str) -> dict[str, float | int | None]:
-    coverage, n_hit, n_gold = found[f"{of}_coverage"]
-    precision, _, n_pred = found[f"{of}_precision"]
+def _sizes(by_metric: Mapping[str, tuple[float | None, ...]], of: str) -> dict[str, float | int | None]:
+    coverage, n_hit, n_gold = by_metric[f"{of}_coverage"]
+    precision, _, n_pred = by_metric[f"{of}_precision"]
     sizes = {"intersection": n_hit, "gold_size": n_gold, "pred_size": n_pred}
     whole = {name: None if size is None else int(size) for name, size in sizes.items()}
     return {"coverage": coverage, "precision": precision, **whole}
@@ -161,8 +161,8 @@ def _steps(lake: Lake, run_id: str, protocol: str) -> dict[str, list[dict[str, o
         .select("item_id", "step", "granularity", pl.when(pl.col("n_gold") == 0).then(nothing).otherwise(share))
         .collect()
     )
-    found: dict[str, list[dict[str, object]]] = {}
+    by_item: dict[str, list[dict[str, object]]] = {}
     for (item_id, step), of_step in rows.group_by("item_id", "step", maintain_order=True):
         coverage = dict(of_step[:, 2:].iter_rows())
-        found.setdefault(str(item_id), []).append({"step": step, "coverage": coverage})
-    return found
+        by_item.setdefault(str(item_id), []).append({"step": step, "coverage": coverage})
+    return by_item

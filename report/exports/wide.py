@@ -101,10 +101,10 @@ def _bold(board: Board, column: Column | None) -> set[int]:
 
 def _caption(board: Board) -> str:
     n = f"n = N = {board.n_items:,} where no cell or line says otherwise"
-    said = f"{board.benchmark.title}, {board.protocol.name}, {board.slice[1]}, {board.averaging}; {n}"
-    said = f"{said}; {ITEM_INTERVALS}" if board.is_of_items and board.has("low") else said
+    caption = f"{board.benchmark.title}, {board.protocol.name}, {board.slice[1]}, {board.averaging}; {n}"
+    caption = f"{caption}; {ITEM_INTERVALS}" if board.is_of_items and board.has("low") else caption
     means = dict.fromkeys(each.metric for each in board.columns if each.average != board.average)
-    return f"{said}; means over items: {', '.join(means)}" if means else said
+    return f"{caption}; means over items: {', '.join(means)}" if means else caption
 
 
 _SYSTEM = "System"

@@ -35,18 +35,18 @@ def spans_by_item(roster: Roster) -> pl.DataFrame:
     pools = items.select("item_id", "item", "pool_id")
     hits = _hits(roster).join(pools.lazy(), on="item_id").drop("item_id").collect()
     own = _own(items)
-    named = pl.concat([one.select("item", "path") for one in (gold, own, hits)]).unique()
-    files = _files(roster, named.join(pools, on="item"))
-    numbered = _numbered(named, gold, files, pools)
+    paths = pl.concat([frame.select("item", "path") for frame in (gold, own, hits)]).unique()
+    files = _files(roster, paths.join(pools, on="item"))
+    numbered = _numbered(paths, gold, files, pools)
     if roster.board.protocol.has_contexts:
         # Gold in no file of the repository is left out of what is held against contexts; elsewhere it counts whole.
         gold = gold.join(numbered.filter(pl.col("n_lines") >= 0), on=["item", "path"], how="semi")
     parts = hits.lazy().with_columns(start="line_start", end="line_end")
-    final, steps = (_clamped(parts.filter(part=one), files) for one in ("final", "step"))
+    final, steps = (_clamped(parts.filter(part=part), files) for part in ("final", "step"))
     answers = [_paid(parts.filter(pl.col("part").is_in(_RANKED)), files, roster), final]
-    asked = lake.scan("run_items", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
+    answered = lake.scan("run_items", benchmark=roster.benchmark).join(roster.numbers, on="run_id")
     by_item = (
-        asked.join(pools.lazy(), on="item_id")
+        answered.join(pools.lazy(), on="item_id")
         .select(_CASE)
         .join(_flat(pl.concat(answers, how="diagonal"), numbered, _CASE, RANGE, "answer"), on=_CASE, how="left")
         .join(_flat(steps, numbered, _CASE, ("step", *RANGE), "steps"), on=_CASE, how="left")
@@ -95,9 +95,9 @@ def _own(items: pl.DataFrame) -> pl.DataFrame:
     return known.select("item", path="target_path", query="query_line_start", hole="target_line", after=after, place=0)
 
 
-def _files(roster: Roster, named: pl.DataFrame) -> pl.DataFrame:
+def _files(roster: Roster, paths: pl.DataFrame) -> pl.DataFrame:
     files = roster.lake.scan("files", benchmark=roster.benchmark).with_columns(pl.col("pool_id").str.strip_suffix(REST))
-    known = files.join(named.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
+    known = files.join(paths.lazy(), on=["pool_id", "path"]).select("item", "path", "pool_id", "sha256").collect()
     hashes = known["sha256"].unique().implode()
     texts = (
         roster.lake.scan("blobs").filter(pl.col("sha256").is_in(hashes)).select("sha256", "n_lines", n_nws="line_nws")
@@ -106,11 +106,11 @@ def _files(roster: Roster, named: pl.DataFrame) -> pl.DataFrame:
     return one_each.lazy().join(texts, on="sha256").drop("sha256").collect()
 
 
-def _numbered(named: pl.DataFrame, gold: pl.DataFrame, files: pl.DataFrame, pools: pl.DataFrame) -> pl.DataFrame:
+def _numbered(paths: pl.DataFrame, gold: pl.DataFrame, files: pl.DataFrame, pools: pl.DataFrame) -> pl.DataFrame:
     """The files of each item, those with gold first: item, path, file (from 0), n_lines (-1 where there is none)."""
     golden = gold.select("item", "path", is_gold=True).unique()
     return (
-        named.join(golden, on=["item", "path"], how="left")
+        paths.join(golden, on=["item", "path"], how="left")
         .join(files.select("item", "path", "n_lines"), on=["item", "path"], how="left")
         .sort("item", pl.col("is_gold").is_null(), "path")
         .select("item", "path", pl.col("n_lines").fill_null(-1), file=pl.int_range(pl.len()).over("item"))
@@ -206,8 +206,10 @@ def _of_run(roster: Roster, number: int, top: int, pools: pl.LazyFrame, golden: 
     ranked = hits.join(pools, on="item_id").select("item", "path", "rank")
     # A candidate that is returned in several chunks stands where the first of them does.
     first = pl.col("rank") == pl.col("rank").min().over("item", "path")
-    named = ranked.filter(pl.col("rank") <= top, first).sort("item", "rank").select("item", candidate=_NUMBER)
-    found = ranked.join(golden, on=["item", "path"], how="semi").group_by("item").agg(pl.col("rank").min())
+    first_candidates = (
+        ranked.filter(pl.col("rank") <= top, first).sort("item", "rank").select("item", candidate=_NUMBER)
+    )
+    gold_ranks = ranked.join(golden, on=["item", "path"], how="semi").group_by("item").agg(pl.col("rank").min())
     scores = lake.scan("scores", protocol=roster.board.protocol.name, **folders)
     right = scores.filter(**roster.board.primary.where).select("item_id", "value")
     head = [pl.col("rank").fill_null(0), pl.col("value").round().fill_null(-1).cast(pl.Int64)]
@@ -215,8 +217,8 @@ def _of_run(roster: Roster, number: int, top: int, pools: pl.LazyFrame, golden: 
         lake.scan("run_items", **folders)
         .join(pools, on="item_id")
         .join(right, on="item_id", how="left")
-        .join(found, on="item", how="left")
-        .join(named.group_by("item", maintain_order=True).agg("candidate"), on="item", how="left")
+        .join(gold_ranks, on="item", how="left")
+        .join(first_candidates.group_by("item", maintain_order=True).agg("candidate"), on="item", how="left")
         .select("item", run=pl.lit(number, pl.Int64), answer=pl.concat_list(*head, pl.col("candidate").fill_null([])))
         .collect()
     )

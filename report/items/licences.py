@@ -39,4 +39,4 @@ _SPDX = {name.lower(): name for name in PERMISSIVE}
 def permits(licence: str) -> bool:
     """Whether a licence, or an SPDX expression without brackets, permits it: of `OR` one part, of `AND` each."""
     either = licence.lower().split(" or ")
-    return any(all(part.strip() in {**_SPDX, **_NAMED} for part in one.split(" and ")) for one in either)
+    return any(all(part.strip() in {**_SPDX, **_NAMED} for part in parts.split(" and ")) for parts in either)

@@ -50,8 +50,8 @@ class Roster:
         retrievers = [run for run in best if not run.has_steps]
         if agents:
             return [*retrievers[:N_RETRIEVERS], *agents]
-        named = reference_of(self.board.benchmark.kind, [run.system for run in self.runs])
-        baselines = [run for run in self.runs if run.baseline and run.system == named]
+        reference = reference_of(self.board.benchmark.kind, [run.system for run in self.runs])
+        baselines = [run for run in self.runs if run.baseline and run.system == reference]
         return [*retrievers[: N_RETRIEVERS + 1], *baselines] or self.runs[:1]
 
     @cached_property
@@ -59,11 +59,11 @@ class Roster:
         """The benchmark's items, numbered in the order in which scripts compare their ids; with the pool searched."""
         stored = self.lake.scan("items", benchmark=self.benchmark).drop("patch").collect()
         # As JavaScript compares texts: by units of UTF-16.
-        ids = sorted(stored["item_id"], key=lambda one: one.encode("utf-16-be", "surrogatepass"))
+        ids = sorted(stored["item_id"], key=lambda item_id: item_id.encode("utf-16-be", "surrogatepass"))
         order = pl.DataFrame({"item_id": ids, "item": range(len(ids))}, {"item_id": pl.String, "item": pl.Int64})
-        named = stored.join(order, on="item_id").sort("item")
+        items = stored.join(order, on="item_id").sort("item")
         task = self.board.task
-        return named.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by)) if task else named
+        return items.with_columns(pool_id=own_pool(task.pool_prefix, task.pool_by)) if task else items
 
     @cached_property
     def gold(self) -> pl.DataFrame:

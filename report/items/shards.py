@@ -46,8 +46,8 @@ def shard_files(rows: pl.DataFrame, folder: str, name: str) -> Iterator[tuple[st
     edges = [pl.col("at", "before").first(), pl.col("behind").last()]
     joined = walked.group_by("shard", maintain_order=True).agg(*edges, pl.col("json").str.join(","))
     for shard, at, before, behind, text in joined.iter_rows():
-        said = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
-        content = f'{said[:-1]},"rows":[{text}]}}'
+        edges_json = json.dumps({"at": at, "before": before, "behind": behind}, ensure_ascii=False)
+        content = f'{edges_json[:-1]},"rows":[{text}]}}'
         yield f"{folder}/{shard}.js", data_file(f"{name}/{shard}", packed(content.encode()))
 
 
@@ -101,10 +101,10 @@ def listing(roster: Roster, classes: pl.DataFrame) -> pl.DataFrame:
 
 def list_columns(listed: pl.DataFrame) -> dict[str, object]:
     """The same for a script: a list per column; repositories and languages by number, behind their names."""
-    said: dict[str, object] = {"id": listed["item_id"].to_list()}
+    columns: dict[str, object] = {"id": listed["item_id"].to_list()}
     for name, many in (("repo", "repos"), ("language", "languages")):
         values = listed[name].unique().sort().to_list()
         numbers = listed[name].replace_strict(values, range(len(values)), return_dtype=pl.Int64)
-        said |= {many: values, name: numbers.to_list()}
+        columns |= {many: values, name: numbers.to_list()}
     scorable = listed["scorable"].cast(pl.Int8).to_list()
-    return said | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}
+    return columns | {"scorable": scorable, "gold": listed["gold"].to_list(), "solved": listed["solved"].to_list()}

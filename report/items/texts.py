@@ -44,7 +44,11 @@ def chosen(roster: Roster, classes: pl.DataFrame, which: ItemText) -> tuple[pl.D
         mine = classes.filter(pl.col("run").is_in(first)).group_by("item_id").agg(found=pl.col("class") == 0)
         flips = mine.filter(pl.col("found").list.any() & ~pl.col("found").list.all())
         wanted = wanted.join(flips, on="item_id", how="semi", maintain_order="left")
-    known = {one["repo"]: one["licence"] for one in roster.board.benchmark.licences if permits(one["licence"])}
+    known = {
+        licence["repo"]: licence["licence"]
+        for licence in roster.board.benchmark.licences
+        if permits(licence["licence"])
+    }
     licences = pl.col("repo").replace_strict(list(known), list(known.values()), default=None, return_dtype=pl.String)
     permitted = wanted.select("item_id", licence=licences).drop_nulls()
     of_some = "" if which is ItemText.FULL else f", or it is not among those asked for ({which.value})"
@@ -56,9 +60,9 @@ def texts_by_item(roster: Roster, of: pl.DataFrame) -> pl.DataFrame:
 
     A file has its path, and of each line its number from 1, whether it is gold, and its words.
     """
-    asked = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
+    items = roster.items.join(of, on="item_id").select("item_id", "item", "pool_id", "language", "licence")
     spans = roster.gold.lazy().filter(pl.col("line_start") < pl.col("line_end"))
-    by_file = spans.group_by("item", "path").agg("line_start", "line_end").join(asked.lazy(), on="item")
+    by_file = spans.group_by("item", "path").agg("line_start", "line_end").join(items.lazy(), on="item")
     files = roster.lake.scan("files", benchmark=roster.benchmark).select("pool_id", "path", "sha256")
     known = by_file.join(files, on=["pool_id", "path"]).sort("item", "path").collect()
     hashes = known["sha256"].unique().implode()
@@ -66,16 +70,16 @@ def texts_by_item(roster: Roster, of: pl.DataFrame) -> pl.DataFrame:
     text_of = dict(texts.iter_rows())
     columns = known.select("path", "language", "sha256", "line_start", "line_end").iter_rows()
     shown = [_file(path, language, text_of[sha], starts, ends) for path, language, sha, starts, ends in columns]
-    told = known.select("item_id", "licence", file=pl.Series(shown, dtype=pl.String))
-    by_item = told.group_by("item_id", "licence", maintain_order=True).agg(files=pl.col("file").str.join(","))
+    files_shown = known.select("item_id", "licence", file=pl.Series(shown, dtype=pl.String))
+    by_item = files_shown.group_by("item_id", "licence", maintain_order=True).agg(files=pl.col("file").str.join(","))
     return by_item.with_columns(files=pl.format("[{}]", "files"), scorable=True)
 
 
 def _file(path: str, language: str, text: str, starts: Sequence[int], ends: Sequence[int]) -> str:
     lines = _lines(path, language, text)
     ranges = [range(start, min(end, len(lines))) for start, end in zip(starts, ends, strict=True)]
-    gold = {line for one in ranges for line in one}
-    near = {line for one in ranges if one for line in range(one.start - AROUND, one.stop + AROUND)}
+    gold = {line for lines in ranges for line in lines}
+    near = {line for lines in ranges if lines for line in range(lines.start - AROUND, lines.stop + AROUND)}
     shown = [[line + 1, int(line in gold), lines[line]] for line in sorted(near & set(range(len(lines))))]
     return json.dumps({"path": path, "lines": shown}, ensure_ascii=False, separators=(",", ":"))
 

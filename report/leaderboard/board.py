@@ -118,8 +118,8 @@ class Board:
     def compared(self, value: str = "") -> pl.LazyFrame:
         """The comparisons by the primary metric, each pair both ways round; over another value of the slice."""
         where = self.where | ({"slice_value": value} if value else {})
-        found = self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity)
-        return pl.concat([found, mirrored(found)])
+        pairs = self.facts.comparisons.lazy().filter(**where, granularity=self.primary.granularity)
+        return pl.concat([pairs, mirrored(pairs)])
 
     def averaged(self, column: Column, average: Average) -> Average:
         """How a column is averaged in the table of one way of averaging."""
@@ -162,7 +162,7 @@ def build_board(facts: TablesRead, protocol: Protocol, where: tuple[str, str] | 
     keys = numbers.select("run_id", "granularity", "metric", "k").iter_rows()
     for (run_id, *measure), cell in zip(keys, cells_in(numbers), strict=True):
         cells.setdefault(run_id, {})[measure[0], measure[1], measure[2]] = cell
-    heads = [found[primary] for found in cells.values() if primary in found]
+    heads = [by_measure[primary] for by_measure in cells.values() if primary in by_measure]
     n_items = max((head.n_items for head in heads), default=0)
     n_asked = max((head.n_items - head.n_not_applicable for head in heads), default=0)
     columns = columns_of(facts, protocol, numbers, primary)

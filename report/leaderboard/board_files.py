@@ -46,17 +46,17 @@ def measure_path(board: Board, column: Column) -> str:
 def board_files(board: Board, reference: Row | None) -> dict[str, bytes]:
     """The files of a board: path in the site → content. Differences are against the reference."""
     runs = sorted(board.every, key=lambda row: (row.run.system, row.run.run_id))
-    place = {row.run.run_id: number for number, row in enumerate(runs)}
+    places = {row.run.run_id: number for number, row in enumerate(runs)}
     mine = _numbers(board, reference)
     parts = mine.partition_by(_MEASURE, as_dict=True)
     path = board_path(board)
     files: dict[str, object] = {
-        measure_path(board, column): _measure(parts.get(column.measure, mine.clear()), place)
+        measure_path(board, column): _measure(parts.get(column.measure, mine.clear()), places)
         for column in board.columns
     }
     files[path] = _board(board, reference, runs) | _concluded(board)
     files[f"{path}/costs"] = {
-        place[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
+        places[row.run.run_id]: [cost.index_seconds, cost.index_bytes, cost.query_p50, cost.query_p95, cost.hardware]
         for row in runs
         if (cost := row.run.cost)
     }
@@ -85,20 +85,20 @@ def shortened(name: str) -> pl.Expr:
     return pl.when(is_half_way).then(pl.col(name)).otherwise(short).alias(name)
 
 
-def _measure(rows: pl.DataFrame, place: Mapping[str, int]) -> dict[str, list[object]]:
-    found: dict[str, list[object]] = {}
+def _measure(rows: pl.DataFrame, places: Mapping[str, int]) -> dict[str, list[object]]:
+    by_slice: dict[str, list[object]] = {}
     for slice_, value, run_id, *fields in rows.select(*_WHERE, "run_id", *FIELDS).iter_rows():
         while fields and fields[-1] is None:
             fields.pop()
-        found.setdefault(f"{slice_}={visible(value)}", [None] * len(place))[place[run_id]] = fields
-    return dict(sorted(found.items()))
+        by_slice.setdefault(f"{slice_}={visible(value)}", [None] * len(places))[places[run_id]] = fields
+    return dict(sorted(by_slice.items()))
 
 
 def _concluded(board: Board) -> dict[str, object]:
     """What is concluded of each view; of those without a stored comparison what is of the opening one, named."""
-    found, verdict = sentences(board), sentence(board, board_verdict(board))
-    found.setdefault(board.primary.name, {})[_slice(board)] = verdict
-    return {"verdicts": found, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
+    by_view, verdict = sentences(board), sentence(board, board_verdict(board))
+    by_view.setdefault(board.primary.name, {})[_slice(board)] = verdict
+    return {"verdicts": by_view, "verdict": f"{board.primary.title}, {board.averaging}, {board.slice[1]}: {verdict}"}
 
 
 def _slice(board: Board) -> str:
@@ -147,7 +147,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
                 "whole": run.comparable,
                 "state": "" if run.comparable else row.state,
                 "chunks": chunks.n if (chunks := facts.chunks_of(run)) else None,
-                "ledger": [[one.name, one.title, round(one.share, 4)] for one in ledger.get(run.run_id, ())],
+                "ledger": [[share.name, share.title, round(share.share, 4)] for share in ledger.get(run.run_id, ())],
                 "precision": precisions.get(run.run_id),
             }
             for row in runs

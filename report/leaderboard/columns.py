@@ -82,16 +82,16 @@ def columns_of(
     facts: TablesRead, protocol: Protocol, rows: pl.DataFrame, primary: Measure | None = None
 ) -> tuple[Column, ...]:
     """The primary metric, where it is given, then the others in the protocol's order."""
-    order = {name: place for place, name in enumerate(one["metric"] for one in protocol.metrics)}
-    found = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
-    rest = sorted(found, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
+    order = {name: place for place, name in enumerate(metric["metric"] for metric in protocol.metrics)}
+    others = {tuple(row) for row in rows.select("granularity", "metric", "k").unique().iter_rows()} - {primary}
+    rest = sorted(others, key=lambda measure: (order.get(measure[1], len(order)), measure[1], measure[0], measure[2]))
     measures: list[Measure] = [*([primary] if primary else []), *rest]
-    named = [(metric, k) for _, metric, k in measures]
+    names = [(metric, k) for _, metric, k in measures]
 
     def column(measure: Measure) -> Column:
         granularity, metric, k = measure
         name = f"{metric}@{k}" if k else metric
-        alone = named.count((metric, k)) == 1
+        alone = names.count((metric, k)) == 1
         rule, own = lookup(metric, "metric", facts.metrics), protocol.primary.aggregate
         average: Average = "macro" if own == "micro" and (rule.micro == "none" or rule.of_steps) else own
         return Column(measure, name if alone else f"{granularity} {name}", average, rule)

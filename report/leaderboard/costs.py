@@ -57,7 +57,7 @@ class Costs:
 def by_characters(board: Board) -> list[Frontier]:
     """The primary metric, and the lines' coverage and F1, each against the characters that are read for it."""
     families = dict.fromkeys((board.primary.measure[:2], ("line", "line_coverage"), ("line", "line_f1")))
-    found = []
+    frontiers = []
     for family in families:
         columns = [column for column in board.columns if column.measure[:2] == family]
         offers = [
@@ -69,8 +69,8 @@ def by_characters(board: Board) -> list[Frontier]:
         if columns:
             what, measure = f"reading-{columns[0].metric}", columns[0].measured
             title = "Characters read per item"
-            found.append(_frontier(board, offers, what, (title, measure), count))
-    return [one for one in found if one]
+            frontiers.append(_frontier(board, offers, what, (title, measure), count))
+    return [frontier for frontier in frontiers if frontier]
 
 
 def _by_time(board: Board) -> Frontier | None:
@@ -87,40 +87,42 @@ def _frontier(
 ) -> Frontier | None:
     """The frontier; None where there are fewer than two systems."""
     # A system that has the same at two cut-offs is there once; what costs nothing has no place on a scale of powers.
-    once = {(one.row.run.run_id, one.cost, one.value): one for one in reversed([*offers]) if one.cost > 0}
-    ordered = sorted(once.values(), key=lambda one: (one.cost, one.value, one.row.run.run_id))
-    if len({one.row.run.run_id for one in ordered}) < 2:
+    once = {(offer.row.run.run_id, offer.cost, offer.value): offer for offer in reversed([*offers]) if offer.cost > 0}
+    ordered = sorted(once.values(), key=lambda offer: (offer.cost, offer.value, offer.row.run.run_id))
+    if len({offer.row.run.run_id for offer in ordered}) < 2:
         return None
     lower_is_better = ordered[0].column.lower_is_better
-    kept = pareto_front([one.cost for one in ordered], [one.value for one in ordered], lower_is_better=lower_is_better)
-    edge = [one for one, is_kept in zip(ordered, kept, strict=True) if is_kept]
-    edge.sort(key=lambda one: (one.cost, one.row.run.system))
+    kept = pareto_front(
+        [offer.cost for offer in ordered], [offer.value for offer in ordered], lower_is_better=lower_is_better
+    )
+    edge = [offer for offer, is_kept in zip(ordered, kept, strict=True) if is_kept]
+    edge.sort(key=lambda offer: (offer.cost, offer.row.run.system))
     labels = _labels(board, ordered, edge, lower_is_better=lower_is_better)
     spots = [
         Spot(
-            cost=one.cost, value=one.value, kind=one.row.run.drawn, system=one.row.run.run_id,
-            label=labels.get(one.row.run.run_id, ""), number=edge.index(one) + 1 if one in edge else None,
+            cost=offer.cost, value=offer.value, kind=offer.row.run.drawn, system=offer.row.run.run_id,
+            label=labels.get(offer.row.run.run_id, ""), number=edge.index(offer) + 1 if offer in edge else None,
         )
-        for one in ordered
+        for offer in ordered
     ]  # fmt: skip
-    named = [(one, shown(one.cost), score(one.value)) for one in edge]
-    listed = "; ".join(f"{one.row.run.system} {value} at {cost}" for one, cost, value in named)
+    priced = [(offer, shown(offer.cost), score(offer.value)) for offer in edge]
+    listed = "; ".join(f"{offer.row.run.system} {value} at {cost}" for offer, cost, value in priced)
     heading = f"{titles[1]} by {titles[0][0].lower()}{titles[0][1:]}"
     picture = frontier_chart(spots, titles, f"Chart: {heading}. On the frontier: {listed}.")
     numbers = [
-        (one.row.run.system, spot.kind, one.column.name, one.cost, one.value, spot.number)
-        for one, spot in zip(ordered, spots, strict=True)
+        (offer.row.run.system, spot.kind, offer.column.name, offer.cost, offer.value, spot.number)
+        for offer, spot in zip(ordered, spots, strict=True)
     ]
     columns = ("system", "kind", "metric", "cost", "value", "place on the frontier")
-    return Frontier(ordered[0].column, figure_of(board, what, heading, picture, columns, numbers), named)
+    return Frontier(ordered[0].column, figure_of(board, what, heading, picture, columns, numbers), priced)
 
 
 def _labels(board: Board, offers: Sequence[Offer], edge: Sequence[Offer], *, lower_is_better: bool) -> dict[str, str]:
     """The runs that are named in a picture: those on the frontier, the best of each retriever, some agents, others."""
-    ranked = sorted(offers, key=lambda one: (one.value if lower_is_better else -one.value, one.row.run.system))
-    agents = [one for one in ranked if one.row.run.drawn != "retriever"]
-    first = list({one.row.run.retriever: one for one in reversed(ranked) if one not in agents}.values())[::-1]
-    runs = {one.row.run.run_id: one.row.run for one in (*edge, *first, *agents, *ranked)}
+    ranked = sorted(offers, key=lambda offer: (offer.value if lower_is_better else -offer.value, offer.row.run.system))
+    agents = [offer for offer in ranked if offer.row.run.drawn != "retriever"]
+    first = list({offer.row.run.retriever: offer for offer in reversed(ranked) if offer not in agents}.values())[::-1]
+    runs = {offer.row.run.run_id: offer.row.run for offer in (*edge, *first, *agents, *ranked)}
     chosen = [(run, run.short_name) for run in list(runs.values())[:MAX_CURVES]]
     names = Counter(name for _, name in chosen)
     return {run.run_id: f"{run.retriever} {run.chunker}" if names[name] > 1 else name for run, name in chosen}

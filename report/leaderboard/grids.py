@@ -29,8 +29,8 @@ class Heat:
         self.values = tuple((value, sizes[value]) for value in in_numbers_order(sizes))
         n_values, self.n_items = board.slice_size(name)
         self.n_values = max(n_values, len(self.values))
-        found = part.select("run_id", "slice_value", board.average).iter_rows()
-        at = {(run_id, value): number for run_id, value, number in found}
+        numbers_by_value = part.select("run_id", "slice_value", board.average).iter_rows()
+        at = {(run_id, value): number for run_id, value, number in numbers_by_value}
         self.rows = [(row, tuple(at.get((row.run.run_id, value)) for value, _ in self.values)) for row in board.rows]
         lines = [values for row, values in self.rows if not row.run.baseline] or [values for _, values in self.rows]
         numbers = [value for values in lines for value in values if value is not None] or [0.0]
@@ -68,7 +68,7 @@ class Choices:
             for factor in ("chunker", "retriever")
         )
         means = cells.select("chunker", "retriever", "mean").rows()
-        self.means: dict[tuple[str, str], float] = {(one, other): mean for one, other, mean in means}
+        self.means: dict[tuple[str, str], float] = {(chunker, retriever): mean for chunker, retriever, mean in means}
         self.answer = which_matters_more(
             {factor: (share, low, high) for factor, share, low, high in shares},
             sum(bool(chunker and retriever) for chunker, retriever in self.means),
@@ -77,7 +77,11 @@ class Choices:
         )
         self.by_repository = _by_repository(effects.filter(pl.col("repo") != ""))
         self.left_out = whole["left_out"].to_list()[0]
-        self.grid = [(one, other, self.means[one, other]) for one in self.chunkers for other in self.retrievers]
+        self.grid = [
+            (chunker, retriever, self.means[chunker, retriever])
+            for chunker in self.chunkers
+            for retriever in self.retrievers
+        ]
         title = f"{board.primary.title} of every chunker with every retriever"
         picture = grid_chart(self.grid, ("Chunker", "Retriever"), title)
         self.figure = figure_of(board, "choices", title, picture, ("chunker", "retriever", "mean"), self.grid)
@@ -91,8 +95,8 @@ class Choices:
 def choices_of(board: Board) -> Choices | None:
     """The grid of a board's systems; None where there is none."""
     tasks = {board.protocol.task} if board.protocol.task else {row.run.task for row in board.rows}
-    found = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
-    return Choices(board, found) if found.filter(repo="")["mean"].count() else None
+    effects = board.facts.effects.filter(pl.col("task").is_in(tasks), **board.where)
+    return Choices(board, effects) if effects.filter(repo="")["mean"].count() else None
 
 
 def _by_repository(rows: pl.DataFrame) -> list[tuple[str | int | float, ...]]:

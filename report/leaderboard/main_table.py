@@ -144,10 +144,13 @@ class Table:
         self.unbeaten = unbeaten(board, average)
         self._best = {column.name: board.best(column, average) for column in board.columns}
         # Metrics that the protocol averages over items here too; whose ratio of sums is that mean; that have no ratio.
-        self.means = list(dict.fromkeys(one.metric for one in board.columns if board.averaged(one, average) != average))
+        self.means = list(
+            dict.fromkeys(column.metric for column in board.columns if board.averaged(column, average) != average)
+        )
         micro = {column.metric: column.rule.micro for column in board.columns if average == "micro"}
         self.same, self.undefined = (
-            [name for name, rule in micro.items() if rule == one and name not in self.means] for one in ("same", "none")
+            [name for name, rule in micro.items() if rule == kind and name not in self.means]
+            for kind in ("same", "none")
         )
 
     def cells(self, row: Row) -> Iterator[tuple[str, bool, int | None]]:
@@ -162,8 +165,8 @@ class Table:
         """How far a row is above the reference, by the primary metric; None where one has a mean over fewer items."""
         if row.head and self._reference and self._reference.head and row.head.n != self._reference.head.n:
             return None
-        rows = [one for one in (row, self._reference) if one is not None]
-        numbers = [value for one in rows if (value := one.value(self._board.primary, self.average)) is not None]
+        rows = [of_row for of_row in (row, self._reference) if of_row is not None]
+        numbers = [value for of_row in rows if (value := of_row.value(self._board.primary, self.average)) is not None]
         return numbers[0] - numbers[1] if len(numbers) == 2 else None
 
 
@@ -175,10 +178,10 @@ def plain_tables(board: Board, reference: Row | None) -> list[Table]:
 
 def unbeaten(board: Board, average: Average) -> list[str]:
     """Why no system is above a baseline, where none is."""
-    named = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
+    numbers = [(row.run.retriever or "", row.run.baseline, row.value(board.primary, average)) for row in board.rows]
     task = board.protocol.task or next((row.run.task for row in board.rows), "")
     return unbeaten_baselines(
         f"{board.benchmark.kind}/{task.partition('/')[2]}",
-        named,
+        numbers,
         lower_is_better=board.primary.lower_is_better,
     )

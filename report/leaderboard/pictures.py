@@ -65,8 +65,8 @@ def score_picture(board: Board) -> Figure | None:
     )
     title = f"{board.primary.title}, {board.averaging}"
     numbers = [
-        (row.run.system, one.kind, one.value, one.low, one.high, row.head.n if row.head else None)
-        for row, one in ordered
+        (row.run.system, point.kind, point.value, point.low, point.high, row.head.n if row.head else None)
+        for row, point in ordered
     ]
     picture = score_chart([point for _, point in ordered], title, name)
     return figure_of(board, f"scores-{average}", title, picture, ("system", "kind", *NUMBER, "n"), numbers)
@@ -155,21 +155,21 @@ def _neutral(board: Board) -> Column | None:
     """The primary metric where it counts lines, else the lines' F1 at the budget nearest to the usual one."""
     if board.primary.granularity == "line":
         return board.primary
-    found = [column for column in board.columns if column.metric == "line_f1"]
-    return min(found, key=lambda column: abs(column.k - _BUDGET), default=None)
+    f1s = [column for column in board.columns if column.metric == "line_f1"]
+    return min(f1s, key=lambda column: abs(column.k - _BUDGET), default=None)
 
 
 def _lines(board: Board, column: Column) -> list[SizedLine]:
     """Every family and retriever with enough sizes, by name; without a measured size that of the name."""
-    found: dict[tuple[str, str, bool], SizedLine] = {}
+    lines: dict[tuple[str, str, bool], SizedLine] = {}
     for row in board.rows:
         run, value = row.run, row.value(column)
         sized, chunks = _SIZED.fullmatch(run.chunker or ""), board.facts.chunks_of(run)
         if sized and value is not None:
-            line = found.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run))
+            line = lines.setdefault((sized[1], run.retriever or "", run.baseline), SizedLine(sized[1], run))
             size = int(sized[2])
             line.at[size] = ((chunks.mean_size if chunks else 0) or float(size), value)
-    return [line for _, line in sorted(found.items(), key=lambda pair: pair[0]) if len(line.at) >= MIN_SIZES]
+    return [line for _, line in sorted(lines.items(), key=lambda pair: pair[0]) if len(line.at) >= MIN_SIZES]
 
 
 def _lines_drawn(lines: Sequence[SizedLine], *, lower_is_better: bool) -> list[SizedLine]:

@@ -61,7 +61,7 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}
     of_views = board.numbers.join(compared, on=[*measure, *where], how="semi")
     by_view = of_views.partition_by(*measure, *where, as_dict=True)
-    found: dict[str, dict[str, str]] = {}
+    concluded: dict[str, dict[str, str]] = {}
     for key, pairs in compared.partition_by(*measure, *where, as_dict=True).items():
         if (column := columns.get(key[:3])) is None:
             continue
@@ -72,9 +72,9 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
         lines.sort(key=lambda line: (line[1] is None, sign * (line[1] or 0.0), line[0]))
         first = "ranked first" if column == board.primary else f"first by {column.title}"
         view = f"{key[3]}={visible(str(key[4]))}"
-        found.setdefault(column.name, {})[view] = sentence(board, _verdict(board, lines, pairs), first)
+        concluded.setdefault(column.name, {})[view] = sentence(board, _verdict(board, lines, pairs), first)
     # In the order of the columns.
-    return {column.name: found[column.name] for column in columns.values() if column.name in found}
+    return {column.name: concluded[column.name] for column in columns.values() if column.name in concluded}
 
 
 def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], compared: pl.DataFrame) -> Verdict:

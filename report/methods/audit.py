@@ -35,10 +35,10 @@ def side_of(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) ->
         return cells
     board = boards[0]
     gold = board.protocol.gold
-    asked = board.task if board.task else None
+    task = board.task if board.task else None
     return cells | {
-        "Asked with": asked.query if asked else MISSING,
-        "Searched": asked.pool if asked else MISSING,
+        "Asked with": task.query if task else MISSING,
+        "Searched": task.pool if task else MISSING,
         "Gold": gold_rules(benchmark).get(gold, gold),
         "Ranked by": f"{board.primary.title}, under {board.protocol.short}",
         "Gold of an item": _gold_of_an_item(facts.lake, benchmark.name, gold),
@@ -47,8 +47,8 @@ def side_of(facts: TablesRead, benchmark: Benchmark, boards: Sequence[Board]) ->
 
 def gold_rules(benchmark: Benchmark) -> dict[str, str]:
     """What the benchmark says of each of its gold rules, where it does."""
-    said = json.loads(benchmark.parameters or "{}")
-    return {str(name): str(text) for name, text in dict(said.get("gold_rules", {})).items()}
+    parameters = json.loads(benchmark.parameters or "{}")
+    return {str(name): str(text) for name, text in dict(parameters.get("gold_rules", {})).items()}
 
 
 def _gold_of_an_item(lake: Lake, benchmark: str, rule: str) -> str:
@@ -82,14 +82,14 @@ def findings(facts: TablesRead) -> list[tuple[str, str, str, str, str]]:
         .group_by("benchmark", name=pl.col("why_not").fill_null("not stated").str.split(":").list.first())
         .agg(n_items=pl.len(), n=pl.lit(None, pl.Int64))
     )
-    found = []
+    lines = []
     for rows, then in ((flags, ""), (reasons, "in no number: the denominators are without them, for every system")):
         ordered = rows.sort("benchmark", "n_items", "name", descending=[False, True, False]).collect()
         for benchmark, name, n_items, n in ordered.iter_rows():
             title = facts.benchmarks[benchmark].title if benchmark in facts.benchmarks else benchmark
             what = f"not scorable: {name}" if then else FLAGS.get(name, name)
-            found.append((title, what, count(n_items), count(n), then or CONSEQUENCES.get(name, "")))
-    return found
+            lines.append((title, what, count(n_items), count(n), then or CONSEQUENCES.get(name, "")))
+    return lines
 
 
 _MEASURE = ["granularity", "metric", "k"]
@@ -100,7 +100,7 @@ def differences(facts: TablesRead, benchmark: str) -> list[dict[str, object]]:
 
     `rows` has one entry per shared metric; `largest` is the largest difference of one `system`, second less first.
     """
-    mine = [one for one in facts.protocols.values() if one.benchmark == benchmark]
+    mine = [protocol for protocol in facts.protocols.values() if protocol.benchmark == benchmark]
     shown = facts.boards(benchmark)
     if not shown:
         return []

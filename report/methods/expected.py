@@ -77,11 +77,11 @@ class Outcome:
 
 def outcomes(facts: TablesRead) -> list[tuple[Expectation, list[Outcome]]]:
     """Each expectation of the benchmarks in the lake, with the pairs that show whether it came so."""
-    known = {name for name, one in facts.protocols.items() if one.benchmark in facts.benchmarks}
+    known = {name for name, protocol in facts.protocols.items() if protocol.benchmark in facts.benchmarks}
     return [
-        (one, [outcome for name in names for outcome in _outcomes(facts, one, name)])
-        for one in EXPECTATIONS
-        if (names := [name for name in one.protocols if name in known])
+        (expectation, [outcome for name in names for outcome in _outcomes(facts, expectation, name)])
+        for expectation in EXPECTATIONS
+        if (names := [name for name in expectation.protocols if name in known])
     ]
 
 
@@ -104,8 +104,8 @@ def _outcomes(facts: TablesRead, expectation: Expectation, protocol: str) -> Ite
 
 def _compared(board: Board, measured: str, better: Run, worse: Run) -> Outcome:
     pair = board.compared().filter(run_a=worse.run_id, run_b=better.run_id)
-    found = pair.select("verdict", "delta", "low", "high", "unit").collect().rows()
-    verdict, delta, low, high, unit = found[0] if found else (None, None, None, None, None)
+    rows = pair.select("verdict", "delta", "low", "high", "unit").collect().rows()
+    verdict, delta, low, high, unit = rows[0] if rows else (None, None, None, None, None)
     numbers = {row.run.run_id: score(row.number) for row in board.rows}
     if verdict is None:
         status, why, delta = UNTOLD, "too few items", None

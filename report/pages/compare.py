@@ -21,18 +21,18 @@ MOST = 6
 
 def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
-    found = [one for one in map(Outcomes, material.every_board) if len(one.rows) > 1]
+    every = [outcomes for outcomes in map(Outcomes, material.every_board) if len(outcomes.rows) > 1]
     files: dict[str, bytes] = {}
-    for outcomes in found:
+    for outcomes in every:
         files |= files_of(outcomes, _said(facts, outcomes))
         for place, stratum in enumerate(outcomes.strata):
             name = f"{outcomes.name}/slice-{place}"
             files[f"{name}.js"] = data_file(name, _stratum(facts, outcomes, stratum))
     boards_of = [
-        (benchmark, pairs_path(name), [one for one in found if one.board.benchmark is benchmark])
+        (benchmark, pairs_path(name), [outcomes for outcomes in every if outcomes.board.benchmark is benchmark])
         for name, benchmark in facts.benchmarks.items()
     ]
-    values = {"benchmarks": boards_of, "n_boards": len(found), "most": MOST}
+    values = {"benchmarks": boards_of, "n_boards": len(every), "most": MOST}
     said = "Two to six systems compared: verdict, difference by repository, every item that flips."
     yield Page(COMPARE, "Compare", "compare.html", values, said, files=files)
 

@@ -122,8 +122,8 @@ def _ledgers(classes: pl.DataFrame) -> pl.DataFrame:
 def _first(listed: pl.DataFrame, classes: pl.DataFrame, run: int) -> list[dict[str, object]]:
     """The first items that can be scored, for the page itself, and where most of their gold went in a run."""
     title = pl.col("class").replace_strict(range(len(CLASSES)), list(CLASSES.values()), return_dtype=pl.String)
-    found = classes.filter(run=run).select("item_id", title)
-    return listed.filter("scorable").head(FIRST).join(found, on="item_id", how="left", maintain_order="left").to_dicts()
+    main = classes.filter(run=run).select("item_id", title)
+    return listed.filter("scorable").head(FIRST).join(main, on="item_id", how="left", maintain_order="left").to_dicts()
 
 
 def _entries(facts: TablesRead) -> list[Entry]:

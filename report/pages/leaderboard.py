@@ -68,7 +68,7 @@ def _pages(material: Material) -> Iterator[Page]:
             "run_key": run_key,
             **_words(facts, benchmark, [section.board for section in sections]),
         }
-        figures = [one.figure for of in sections for one in (of.sizes, of.choices, *of.curves) if one]
+        figures = [part.figure for of in sections for part in (of.sizes, of.choices, *of.curves) if part]
         files = files_of(figures) | {path: content for of in sections for path, content in of.files.items()}
         said = f"{benchmark.title}: {sections[0].verdict}" if sections and sections[0].verdict else ""
         yield Page(_path(name), benchmark.title, "leaderboard.html", values, said=said, files=files)
@@ -141,7 +141,7 @@ def _counting(granularity: str, boards: Sequence[Board]) -> list[str]:
 
 
 def _named(declared: Mapping[str, Declaration], names: set[str | None]) -> list[Declaration]:
-    return [one for name, one in declared.items() if name in names]
+    return [declaration for name, declaration in declared.items() if name in names]
 
 
 def _path(benchmark: str, suffix: str = "") -> str:

@@ -27,14 +27,17 @@ def _pages(material: Material) -> Iterator[Page]:
     values = {
         "parity": parity.ROWS,
         "expected": outcomes(facts),
-        "sides": [(one, side_of(facts, one, material.boards[name])) for name, one in facts.benchmarks.items()],
+        "sides": [
+            (benchmark, side_of(facts, benchmark, material.boards[name]))
+            for name, benchmark in facts.benchmarks.items()
+        ],
         "rows_of_sides": SIDES,
         "boards": boards,
         "gold_rules": gold_rules,
-        "between": [one for name in facts.benchmarks for one in differences(facts, name)],
+        "between": [difference for name in facts.benchmarks for difference in differences(facts, name)],
         "metrics": _metrics(facts, boards),
         "findings": findings(facts),
-        "needs": [needs for one in facts.benchmarks.values() if (needs := needs_of(facts.lake, one))],
+        "needs": [needs for benchmark in facts.benchmarks.values() if (needs := needs_of(facts.lake, benchmark))],
         "stages": facts.rejects["stage"].value_counts().sort("stage").rows(),
         "sentences": SENTENCES,
         "classes": CLASSES,

@@ -86,8 +86,8 @@ def _bars(board: Board) -> list[tuple[str, str, Sequence[Share], float | None]]:
 def _reading(boards: Sequence[Board]) -> list[Frontier]:
     """How much of the gold lines reading more gets, per benchmark that counts lines; those with agents first."""
     ordered = sorted(boards, key=lambda board: not any(row.run.has_steps for row in board.rows))
-    found = [one for board in ordered for one in by_characters(board)]
-    return [one for one in found if one.column.metric == "line_coverage"] or found[:1]
+    frontiers = [frontier for board in ordered for frontier in by_characters(board)]
+    return [frontier for frontier in frontiers if frontier.column.metric == "line_coverage"] or frontiers[:1]
 
 
 def _forest(board: Board, reference: str) -> Figure | None:
@@ -116,15 +116,17 @@ def _by_level(board: Board, reference: str) -> list[tuple[str, Row, Column]]:
     shown = []
     for level in LEVELS:
         wanted = (level, board.primary.quantity, board.primary.k)
-        column = next((one for one in board.columns if (one.granularity, one.quantity, one.k) == wanted), None)
+        column = next(
+            (column for column in board.columns if (column.granularity, column.quantity, column.k) == wanted), None
+        )
         known = [row for row in board.rows if column and row.value(column, board.average) is not None]
         beside = next((row for row in known if row.run.run_id == reference), None)
         agents = [row for row in known if row.run.has_steps]
         if column is None or beside is None or not agents:
             return []
         best = max(agents, key=lambda row: row.cells[column.measure].average(board.average) or 0.0)
-        named = ((beside.run.short_name, beside), ("best agent", best))
-        shown += [(f"{name}, {level}s", row, column) for name, row in named]
+        labelled = ((beside.run.short_name, beside), ("best agent", best))
+        shown += [(f"{name}, {level}s", row, column) for name, row in labelled]
     return shown
 
 

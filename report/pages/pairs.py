@@ -47,7 +47,7 @@ def _pages(material: Material) -> Iterator[Page]:
                 "others": _groups(runs, [pair for pair in pairs if pair["exploratory"]]),
                 "is_open": len(pairs) <= MOST_OPEN,
                 "boards": paths,
-                "benchmarks": {other.title: pairs_path(one) for one, other in material.facts.benchmarks.items()},
+                "benchmarks": {other.title: pairs_path(other.name) for other in material.facts.benchmarks.values()},
                 "compare_address": compare_address,
                 "apart": _apart,
                 "is_of_items": any(pair["unit"] == ITEM for pair in pairs),

@@ -46,7 +46,7 @@ def _pages(material: Material) -> Iterator[Page]:
     facts = material.facts
     texts = {name: CHECKOUT / path for name, path in RECIPES.items()}
     values = {
-        "files": _example(min(facts.benchmarks.values(), key=lambda one: one.like != "")),
+        "files": _example(min(facts.benchmarks.values(), key=lambda benchmark: benchmark.like != "")),
         "folder": EXAMPLE,
         "formats": list(facts.formats.values()),
         "reported": REPORTED,

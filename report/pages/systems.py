@@ -27,7 +27,7 @@ def _pages(material: Material) -> Iterator[Page]:
         made_of = (facts.chunkers.get(runs[0].chunker or ""), facts.retrievers.get(runs[0].retriever or ""))
         declared = [each for each in made_of if each is not None]
         used = {run.benchmark for run in runs}
-        benchmarks = [one for name, one in facts.benchmarks.items() if name in used]
+        benchmarks = [benchmark for name, benchmark in facts.benchmarks.items() if name in used]
         mine = groupby(parts, key=lambda part: part.board.benchmark)
         values = {
             "system": system,

@@ -32,8 +32,8 @@ class Items(NamedTuple):
 def reference_run(board: Board, run: Run) -> Run | None:
     """What a run of a board is held against: the benchmark's reference, and that against the first other system."""
     scored = [row.run for row in board.every if row.head is not None]
-    name = reference_of(board.benchmark.kind, {one.system for one in scored})
-    reference = next((one for one in scored if one.system == name), None)
+    name = reference_of(board.benchmark.kind, {run.system for run in scored})
+    reference = next((run for run in scored if run.system == name), None)
     if reference is None or run.run_id != reference.run_id:
         return reference
     return next((row.run for row in board.systems if row.run.run_id != run.run_id), None)
@@ -50,8 +50,8 @@ def items_of(board: Board) -> Mapping[str, Items]:
     items = _items(board)
     scores = _scores(board, runs, items)
     number = dict(runs.iter_rows())
-    held = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
-    pairs = pl.DataFrame(held, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
+    compared = [(number[run_id], number[other.run_id]) for run_id, other in against.items() if other is not None]
+    pairs = pl.DataFrame(compared, {"run": pl.UInt32, "other": pl.UInt32}, orient="row")
     others = scores.join(pairs.select(run="other").unique(), on="run", how="semi")
     sign = -1 if board.primary.lower_is_better else 1
     both = (
@@ -61,13 +61,13 @@ def items_of(board: Board) -> Mapping[str, Items]:
         .with_columns(gain=pl.col("difference") * sign)
     )
     drawn = both.join(stratified(items, N_ITEMS).select("item"), on="item", how="semi").sort("run", "item")
-    named = [
+    shown = [
         each.join(runs, on="run", maintain_order="left").join(items, on="item", maintain_order="left")
         for each in (_furthest(both), _furthest(both.with_columns(gain=-pl.col("gain"))), drawn)
     ]
-    keys = pl.concat([each.select("run_id", "item_id") for each in named]).unique()
+    keys = pl.concat([each.select("run_id", "item_id") for each in shown]).unique()
     shares = _shares(board, keys)
-    picked = [_by_run(each, shares) for each in named]
+    picked = [_by_run(each, shares) for each in shown]
     return {run_id: Items(other, *(each.get(run_id, ()) for each in picked)) for run_id, other in against.items()}
 
 
@@ -114,7 +114,7 @@ def _shares(board: Board, wanted: pl.DataFrame) -> Mapping[tuple[str, str], list
 
 
 def _by_run(rows: pl.DataFrame, shares: Mapping[tuple[str, str], list[Share]]) -> dict[str, list[Picked]]:
-    found: dict[str, list[Picked]] = {}
+    by_run: dict[str, list[Picked]] = {}
     for row in rows.select("run_id", "item_id", "value", "difference", other="beside").iter_rows(named=True):
-        found.setdefault(row["run_id"], []).append(row | {"shares": shares.get((row["run_id"], row["item_id"]), ())})
-    return found
+        by_run.setdefault(row["run_id"], []).append(row | {"shares": shares.get((row["run_id"], row["item_id"]), ())})
+    return by_run

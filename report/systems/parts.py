@@ -74,16 +74,18 @@ class Part:
     @property
     def furthest(self) -> tuple[list[Number], list[Number]]:
         """The slices on which it is furthest above the median, and below."""
-        whole = {one.n for one in self.numbers if not one.slice}
-        named = [one for one in self.numbers if one.apart and one.n >= LEAST_ITEMS and one.n not in whole]
-        ordered = sorted(named, key=lambda one: one.apart or 0.0)
-        above = [one for one in ordered[: -N_APART - 1 : -1] if (one.apart or 0.0) > 0]
-        return above, [one for one in ordered[:N_APART] if (one.apart or 0.0) < 0]
+        whole = {number.n for number in self.numbers if not number.slice}
+        large = [
+            number for number in self.numbers if number.apart and number.n >= LEAST_ITEMS and number.n not in whole
+        ]
+        ordered = sorted(large, key=lambda number: number.apart or 0.0)
+        above = [number for number in ordered[: -N_APART - 1 : -1] if (number.apart or 0.0) > 0]
+        return above, [number for number in ordered[:N_APART] if (number.apart or 0.0) < 0]
 
     @property
     def widest(self) -> float:
         """The largest difference to a median, for bars; 1 where there is none."""
-        return max((abs(one.apart) for one in self.numbers if one.apart), default=1.0)
+        return max((abs(number.apart) for number in self.numbers if number.apart), default=1.0)
 
 
 def parts_of(board: Board) -> Iterator[tuple[str, Part]]:
@@ -108,14 +110,14 @@ def _verdicts(board: Board) -> dict[tuple[str, str], str]:
     """Of pairs of runs: how far the second is above the first, and what is concluded."""
     columns = ("run_a", "run_b", "delta", "low", "high", "verdict", "exploratory", "unit")
     rows = board.compared().filter(pl.col("verdict").is_not_null()).select(columns).collect()
-    found = {}
+    by_pair = {}
     for first, second, delta, low, high, verdict, exploratory, unit in rows.iter_rows():
-        interval = f" ({said})" if (said := between(low, high, signed)) else ""
+        interval = f" ({ends})" if (ends := between(low, high, signed)) else ""
         notes = [f"exploratory: {EXPLORATORY}"] if exploratory else []
         notes += [ITEM_NOTE] if unit == ITEM else []
         after = f" ({'; '.join(notes)})" if notes else ""
-        found[first, second] = f"{signed(delta)}{interval}, {verdict}{after}"
-    return found
+        by_pair[first, second] = f"{signed(delta)}{interval}, {verdict}{after}"
+    return by_pair
 
 
 def _numbers(board: Board) -> Mapping[str, list[Number]]:
@@ -127,15 +129,15 @@ def _numbers(board: Board) -> Mapping[str, list[Number]]:
     keys = mine.select("run_id", "slice", "slice_value").rows()
     cells = dict(zip(keys, cells_in(mine), strict=True))
     slices = sorted({name for _, name, _ in keys}, key=lambda name: (name != WHOLE, place_of(name)))
-    found: dict[str, list[Number]] = {row.run.run_id: [] for row in board.every}
+    by_run: dict[str, list[Number]] = {row.run.run_id: [] for row in board.every}
     for name in slices:
         title = "" if name == WHOLE else title_of(name)
         for value in in_numbers_order({value for _, of, value in keys if of == name}):
             median = median_of.get((name, value))
-            for run_id, numbers in found.items():
+            for run_id, numbers in by_run.items():
                 if cell := cells.get((run_id, name, value)):
                     numbers.append(Number(title, value, cell, board.average, median))
-    return found
+    return by_run
 
 
 BREADTH = 1.5
@@ -150,17 +152,17 @@ LATE = 0.75
 
 def profile(board: Board, row: Row) -> str:
     """The sentence; empty where the board's metrics say nothing of it."""
-    compared = [one for one in board.rows if not one.run.baseline]
+    compared = [row for row in board.rows if not row.run.baseline]
     if row.head is None or len(compared) < 2:
         return ""
-    parts = [said for say in (_breadth, _redundancy, _lateness) if (said := say(board, row, compared))]
+    parts = [sentence for say in (_breadth, _redundancy, _lateness) if (sentence := say(board, row, compared))]
     return f"{'; '.join(parts)}." if parts else ""
 
 
 def _breadth(board: Board, row: Row, compared: list[Row]) -> str:
-    def returned(one: Row) -> float | None:
+    def returned(row: Row) -> float | None:
         """Lines returned for each line of gold: coverage over precision, both ratios of sums."""
-        coverage, precision = (_value(one, metric, board.primary.measure[2]) for metric in ("coverage", "precision"))
+        coverage, precision = (_value(row, metric, board.primary.measure[2]) for metric in ("coverage", "precision"))
         return coverage / precision if coverage and precision else None
 
     mine, middle = _beside(returned, row, compared)
@@ -172,7 +174,7 @@ def _breadth(board: Board, row: Row, compared: list[Row]) -> str:
 
 
 def _redundancy(board: Board, row: Row, compared: list[Row]) -> str:
-    mine, middle = _beside(lambda one: _value(one, "redundancy", 0), row, compared)
+    mine, middle = _beside(lambda row: _value(row, "redundancy", 0), row, compared)
     if mine is None or middle is None:
         return ""
     word = "inefficient" if mine >= middle + REDUNDANT else "efficient" if mine <= middle - REDUNDANT else "usual"
@@ -180,7 +182,7 @@ def _redundancy(board: Board, row: Row, compared: list[Row]) -> str:
 
 
 def _lateness(board: Board, row: Row, compared: list[Row]) -> str:
-    mine, middle = _beside(lambda one: _value(one, "auc", 0), row, compared)
+    mine, middle = _beside(lambda row: _value(row, "auc", 0), row, compared)
     if mine is None or not middle:
         return ""
     word = "late" if mine <= LATE * middle else "early" if mine >= middle / LATE else "neither early nor late"
@@ -193,5 +195,5 @@ def _value(row: Row, metric: str, k: int) -> float | None:
 
 
 def _beside(of: Callable[[Row], float | None], row: Row, compared: list[Row]) -> tuple[float | None, float | None]:
-    known = [number for one in compared if (number := of(one)) is not None]
+    known = [number for row in compared if (number := of(row)) is not None]
     return of(row), median(known) if known else None
