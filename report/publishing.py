@@ -11,6 +11,7 @@ import polars as pl
 
 from lake.editions import PUBLISHED
 from lake.errors import Exit, GoldspanError
+from lake.naming import REST
 from lake.store import Lake
 from lake.tables import table
 
@@ -21,8 +22,8 @@ LEFT_OUT: Mapping[str, tuple[str, ...]] = {
 }
 """Columns whose values are not published: a data set's text or a model's, and of hits what is half of the bytes."""
 
-DEPTH = 10
-"""So many results of each list are published; the numbers are of all."""
+DEPTH, CHARACTERS = 10, 8_000
+"""So many results of each list are published, or as many as have so many characters; the numbers are of all."""
 
 _OF_BENCHMARK = (
     "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "hits",
@@ -63,11 +64,22 @@ def publish(lake: Lake, benchmark: str, edition: str, label: str, to: Path) -> P
     # What chance returns says nothing, and is half of the bytes.
     runs = frames["runs"]
     chance = runs.filter(retriever="random").select("run_id")
-    is_shown = (pl.col("part") != "ranking") | (pl.col("rank") <= DEPTH)
+    new = pl.col("n_new_nws").fill_null(0)
+    before = new.cum_sum().over("run_id", "item_id", "part", order_by=["step", "rank"]) - new
+    is_shown = (pl.col("part") != "ranking") | (pl.col("rank") <= DEPTH) | (before <= CHARACTERS)
     frames["hits"] = frames["hits"].filter(is_shown).join(chance, on="run_id", how="anti", maintain_order="left")
     for kind in ("chunker", "retriever"):
         used = runs.select(name=pl.col(kind)).unique()
         frames[f"{kind}s"] = lake.read(f"{kind}s").join(used, on="name", how="semi", maintain_order="left")
+    # An item's page needs the lengths of the files that gold or answers name, and no more of their contents.
+    named = pl.concat(frames[table].select("item_id", "path") for table in ("gold_spans", "hits")).unique()
+    pools = frames["items"].select("item_id", "pool_id")
+    named = named.join(pools, on="item_id").select("pool_id", "path").unique()
+    paths = _of(lake, "files", benchmark).with_columns(pool=pl.col("pool_id").str.strip_suffix(REST))
+    kept = paths.join(named, left_on=["pool", "path"], right_on=["pool_id", "path"], how="semi").drop("pool")
+    frames["files"] = _renamed(kept, benchmark, name)
+    contents = lake.scan("blobs").join(kept.lazy().select("sha256"), on="sha256", how="semi")
+    frames["blobs"] = contents.with_columns(text=pl.lit(""), line_starts=pl.lit([], pl.List(pl.Int64))).collect()
     folder = to / name
     if folder.exists():
         shutil.rmtree(folder)
