@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -120,26 +122,38 @@ def _check_output(path: Path | None) -> None:
 
 
 def _write(path: Path | None, data: Written) -> None:
-    """Write to a file, to stdout, or the files of a folder that is not there yet."""
+    """Write to a file, to stdout, or the files of a folder that is not there yet: all or none.
+
+    A device, a pipe or a link is written to, never replaced.
+    """
     is_file = isinstance(data, bytes)
+    beside = None if path is None else path.with_name(f".goldspan.{os.getpid()}.tmp")
     try:
-        if not isinstance(data, bytes):
-            assert path is not None
-            path.mkdir()
-            for name, content in data.items():
-                (path / name).parent.mkdir(exist_ok=True)
-                (path / name).write_bytes(content)
-        elif path is None:
+        if path is None or beside is None:
+            assert isinstance(data, bytes)
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
-        else:
+        elif not isinstance(data, bytes):
+            for name, content in data.items():
+                (beside / name).parent.mkdir(parents=True, exist_ok=True)
+                (beside / name).write_bytes(content)
+            beside.rename(path)
+        elif path.is_symlink() or (path.exists() and not path.is_file()):
             path.write_bytes(data)
+        else:
+            beside.write_bytes(data)
+            beside.replace(path)
     except BrokenPipeError:
         raise
     except OSError as error:
         message = f"the {'file' if is_file else 'folder'} could not be written: {error.strerror or error}"
         hint = "Name one that is not there yet." if path and path.exists() and not is_file else ""
         raise GoldspanError(message, where=str(path or "stdout"), hint=hint) from error
+    finally:
+        if beside and beside.is_dir():
+            shutil.rmtree(beside, ignore_errors=True)
+        elif beside:
+            beside.unlink(missing_ok=True)
 
 
 def _numbers(boards: list[Board]) -> pl.DataFrame:
