@@ -14,8 +14,21 @@ from pathlib import Path
 
 _COMMAND = re.compile(r"(?<![\w/])python -m (?:(?P<stage>ingest|evaluate|report)\b(?: (?P<verb>[a-z]+)\b)?)?")
 _MAKE = re.compile(r"(?<!\w)make (?P<verbs>(?:ingest|evaluate|report|serve|clean)(?: (?:ingest|evaluate|report)\b)*)\b")
-_VERBS = {"list", "table", "compare", "effects", "parity", "repro", "run", "check", "submissions", "verify", "clean"}
-_VERBS |= {"export"}
+_VERBS = {
+    "list",
+    "table",
+    "compare",
+    "effects",
+    "repro",
+    "run",
+    "check",
+    "submissions",
+    "verify",
+    "clean",
+    "mine",
+    "tasks",
+}
+_VERBS |= {"export", "publish", "item", "items", "status", "texts"}
 _WITHOUT_LAKE = {("ingest", "show"), ("evaluate", "score"), ("report", "serve"), ("report", "list")}
 _READERS = {"LAKE": {"ingest", "evaluate", "report", "clean"}, "SITE": {"report", "serve"}}
 """Make variable → the verbs that it is for."""

@@ -8,6 +8,7 @@ from evaluate.results.one_item import default_protocol
 from lake.benchmarks import known_tasks
 from lake.catalog.protocol import Protocol
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.hints import typed
 from lake.printed_table import PrintedTable
 from lake.selection import Where, of_where
 from lake.store import Lake
@@ -61,7 +62,7 @@ def item_table(lake: Lake, benchmark: str, where: Where, *, failed_by: str = "",
             )
             for item_id, repo, value, system, path, text in table.iter_rows()
         ],
-        ["One of them: python -m evaluate item ITEM --systems SYSTEM"],
+        [typed("One of them: python -m evaluate item ITEM --systems SYSTEM")],
         texts=2,
     )
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from lake.hints import typed
 from tests.tiny import ROOT, command
@@ -63,3 +65,14 @@ def test_a_python_without_the_libraries_ends_in_a_sentence(stage: str) -> None:
     assert done.returncode == 4
     assert "Traceback" not in done.stderr
     assert done.stderr.rstrip().endswith(f".venv/bin/python -m {stage} --limit 5")
+
+
+@pytest.mark.parametrize("stage", ["ingest", "evaluate", "report"])
+def test_every_command_that_reads_a_lake_is_known_to_hints(stage: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "argv", [stage, "--lake", "a b"])
+    app = importlib.import_module(f"{stage}.commands").app
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]  # a group has them
+    for name, known in commands.items():
+        if any("--lake" in parameter.opts for parameter in known.params) and name not in ("read", "build"):
+            written = f"python -m {stage} {name} x"
+            assert typed(written) == f"{PYTHON} -m {stage} {name} --lake 'a b' x"
