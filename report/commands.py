@@ -178,14 +178,14 @@ def export(
     systems: Annotated[str, typer.Option(help="Comma list, globs allowed.")] = "",
     top: Annotated[int | None, typer.Option(min=1, help="At most the N best systems of a board.")] = None,
     lake: LakeOption = DEFAULT_LAKE,
-    published: PublishedOption = str(EDITIONS),
     debug: DebugOption = False,
 ) -> None:
     """The leaderboards, or one run's ranking or scores, for other tools."""
     from report.exports import export as export_
     from report.exports.choice import Choice
 
-    store = _read(lake, published)
+    # An edition's lists are cut: what is exported is the lake's own.
+    store = Lake(lake)
     choice = Choice(
         benchmark,
         _protocol(store, protocol, benchmark),
