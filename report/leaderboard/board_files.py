@@ -37,6 +37,10 @@ def board_path(board: Board) -> str:
     return f"boards/{slug(board.benchmark.name)}/{slug(board.protocol.short)}"
 
 
+PUBLISHED_AGAIN = "make published SOURCE=FOLDER LAKE=lake/again"
+"""The command that measures again what ships; a run of the lake has one of its own."""
+
+
 def measure_path(board: Board, column: Column) -> str:
     """Where those of a measure lie, without the suffix."""
     granularity, metric, k = column.measure
@@ -117,6 +121,7 @@ def _board(board: Board, reference: Row | None, runs: list[Row]) -> dict[str, ob
         "fields": FIELDS,
         "itemIntervals": f"{ITEM_INTERVALS}. ",
         "reference": runs.index(reference) if reference else None,
+        "again": PUBLISHED_AGAIN if board.benchmark.is_edition else "",
         "citation": board.benchmark.citation,
         "columns": [
             {

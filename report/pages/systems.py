@@ -8,6 +8,7 @@ from itertools import groupby
 from lake.catalog.unit import FEWEST_REPOS, ITEM_NOTE
 from report.addresses import compare_address, item_address
 from report.format import score, slug
+from report.leaderboard.board_files import PUBLISHED_AGAIN
 from report.publisher import Material, Page, Publisher
 from report.snippets import of_system
 from report.systems.parts import Part, parts_of, profile
@@ -32,6 +33,8 @@ def _pages(material: Material) -> Iterator[Page]:
         values = {
             "system": system,
             "runs": runs,
+            "own": [run for run in runs if not facts.benchmarks[run.benchmark].is_edition],
+            "again": PUBLISHED_AGAIN,
             "by_benchmark": [(benchmark, list(of)) for benchmark, of in mine],
             "paths": {name: f"{slug(name)}.html" for name in facts.benchmarks},
             "declared": declared,

@@ -170,7 +170,7 @@
         h("div", { class: "bar", "aria-hidden": "true" }, ...system.ledger.map(([name, , part]) => h("span", { class: name, style: "width:" + (100 * part).toFixed(3) + "%" }))),
         system.precision === null ? null : h("p", null, "Of the lines that it returned " + fixed(100 * system.precision, 1) + " % are gold.")) : null,
       listed(column.title + " by slice", slices), listed("Cost", spent),
-      code("The run, and the command that says how to make it again", ".venv/bin/python -m evaluate repro \"" + system.id + "\""),
+      code("The run, and the command that says how to make it again", board.again || ".venv/bin/python -m evaluate repro \"" + system.id + "\""),
       board.citation ? code("BibTeX of the benchmark", board.citation) : null)));
   }
 

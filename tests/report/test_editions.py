@@ -58,6 +58,12 @@ def test_a_site_shows_an_edition_and_the_lakes_own_board_with_equal_numbers(
     numbers = json.loads((site / "manifest.json").read_text(encoding="utf-8"))["numbers"]
     boards = {name: _values(numbers, name) for name in ("repoeval", NAME)}
     assert boards["repoeval"] == boards[NAME] != {}
+    # No command is shown that asks this lake for what it does not hold.
+    commands = [
+        line for file in site.glob("systems/*.html") for line in file.read_text("utf-8").splitlines() if "-m " in line
+    ]
+    assert commands
+    assert not [line for line in commands if NAME in line]
     again = command("report", "--lake", lake_folder, "--site", site, "--published", editions)
     assert "current" in again.err
     without = command("report", "--lake", lake_folder, "--site", site)
