@@ -123,9 +123,9 @@ def _ingest_subset(
         raw = replace(raw, repositories=repositories)
     raw = replace(raw, with_needs=needs)
     rules = [benchmark.name, subset, limit, source.label, source.revision, _bound(benchmark.parts)]
-    asked = [*rules, _made_of(raw, rejects), *([NEEDS] if needs else [])]
+    inputs = [*rules, _made_of(raw, rejects), *([NEEDS] if needs else [])]
     stamp = made_from(
-        parameters=asked, code=[benchmark.find, benchmark.parts, *([under_its_name] if benchmark.like else [])]
+        parameters=inputs, code=[benchmark.find, benchmark.parts, *([under_its_name] if benchmark.like else [])]
     )
     absent = lake.scan_parts(parts_of(lake, benchmark, subset), "items").filter(wants_repository()).collect()
     is_whole = _is_current(lake, benchmark, subset, stamp)
@@ -144,11 +144,11 @@ def _ingest_subset(
         product = whole_part(lake, benchmark, part.name, fingerprint(stamp, part.name))
         if is_searchable and product.is_current:
             continue
-        found = Rejects(has_excerpts=benchmark.has_excerpts)
-        reading = part.read(found)
+        part_rejects = Rejects(has_excerpts=benchmark.has_excerpts)
+        reading = part.read(part_rejects)
         if benchmark.like:
             reading = under_its_name(reading, benchmark)
-        _write(product, benchmark, part.name, reading, found, contents, result)
+        _write(product, benchmark, part.name, reading, part_rejects, contents, result)
         result.notes += [f"{benchmark.display_name} {part.name}: {note}" for note in reading.notes]
         if part.name != part_of(subset):
             say(f"{benchmark.display_name} {part.name}: {counted(reading.items.height, 'item')}")
@@ -171,7 +171,7 @@ def _is_current(lake: Lake, benchmark: Benchmark, subset: str, stamp: str) -> bo
 def _bound(value: object) -> list[object]:
     """The values that are bound to a function's arguments; its code is counted apart."""
     if isinstance(value, partial):
-        return [one for given in (value.func, *value.args, *value.keywords.values()) for one in _bound(given)]
+        return [bound for given in (value.func, *value.args, *value.keywords.values()) for bound in _bound(given)]
     return [] if callable(value) else [asdict(value) if isinstance(value, Collection) else value]
 
 
@@ -228,8 +228,8 @@ def _write_files(
 
 def _declare(lake: Lake, benchmark: Benchmark, source: Source, limit: int | None) -> None:
     """The benchmark's own row: what it is, and what of it this lake holds."""
-    said = ("scorable", "repo", "language", "subset")
-    items = lake.scan("items", benchmark=benchmark.name).select(said).collect()
+    columns = ("scorable", "repo", "language", "subset")
+    items = lake.scan("items", benchmark=benchmark.name).select(columns).collect()
     parameters = {
         "n_items": items.height,
         "n_scorable": int(items["scorable"].sum()),

@@ -20,4 +20,4 @@ def benchmarks() -> Mapping[str, Benchmark]:
     read, collections = discover(sys.modules[__name__], Benchmark), discover(catalog, Collection)
     if twice := sorted(read.keys() & collections.keys()):
         raise GoldspanError(f"benchmark {twice[0]!r} is declared twice", hint="Give one of them another name.")
-    return dict(sorted((read | {name: benchmark_of(one) for name, one in collections.items()}).items()))
+    return dict(sorted((read | {name: benchmark_of(collection) for name, collection in collections.items()}).items()))

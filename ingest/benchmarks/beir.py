@@ -61,14 +61,14 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
         reject_refused(tree, rejects, source.name)
     files = []
     for stem in ("corpus", "queries", f"qrels/{subset}"):
-        named = [by_path[f"{stem}{end}"] for end in ENDINGS if f"{stem}{end}" in by_path]
-        if not named:
+        candidates = [by_path[f"{stem}{end}"] for end in ENDINGS if f"{stem}{end}" in by_path]
+        if not candidates:
             splits = sorted(path.partition("/")[2] for path in by_path if path.startswith("qrels/"))
             hint = "BEIR's layout is corpus.jsonl, queries.jsonl and qrels/<split>.tsv; Parquet is read as well."
-            found = f" It has qrels/{listed(splits)}." if splits and stem.startswith("qrels") else ""
+            splits_hint = f" It has qrels/{listed(splits)}." if splits and stem.startswith("qrels") else ""
             message = f"{stem}.jsonl, .parquet or .tsv is not in {source.name}"
-            raise GoldspanError(message, hint=hint + found, code=Exit.MISSING)
-        files.append(named[0])
+            raise GoldspanError(message, hint=hint + splits_hint, code=Exit.MISSING)
+        files.append(candidates[0])
     return RawFiles(files, [])
 
 
@@ -81,13 +81,14 @@ def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, f
     queries = _queries(raw, fields, rejects)
     judged = _judgements(raw, fields, queries, set(files["path"]), rejects)
     is_relevant = pl.col("grade") > 0
-    told = {"benchmark": collection.name, "subset": subset, "split": subset, "repo": collection.name}
+    constants = {"benchmark": collection.name, "subset": subset, "split": subset, "repo": collection.name}
     items = judged.group_by("item_id", maintain_order=True).agg(scorable=is_relevant.any())
     items = items.with_columns(
         upstream_id="item_id",
         why_not=pl.when(~pl.col("scorable")).then(pl.lit("no document is judged relevant to it")),
         **{
-            name: pl.lit(value) for name, value in {**told, "language": collection.language, "pool_id": pool_id}.items()
+            name: pl.lit(value)
+            for name, value in {**constants, "language": collection.language, "pool_id": pool_id}.items()
         },
     )
     # Whole documents.
@@ -133,7 +134,7 @@ def _documents(raw: RawFiles, fields: Fields, rejects: Rejects) -> Iterator[tupl
         n_bytes += len(data)
         return name, data
 
-    return (found for _, found in read_rows(raw.tasks[0], rejects, document))
+    return (document_row for _, document_row in read_rows(raw.tasks[0], rejects, document))
 
 
 def _queries(raw: RawFiles, fields: Fields, rejects: Rejects) -> dict[str, str]:

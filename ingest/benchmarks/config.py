@@ -96,7 +96,7 @@ def described(benchmark: Benchmark) -> dict[str, object]:
     """A benchmark's declaration: with a label of one's own, what `read_config` reads."""
     own: dict[str, object] = {}
     if benchmark.shape is not None:
-        places = {name: place.usual for name, place in benchmark.shape.places.items()}
+        places = {name: declared.usual for name, declared in benchmark.shape.places.items()}
         fields = {name: paths[0] if len(paths) == 1 else list(paths) for name, paths in benchmark.shape.fields.items()}
         data = {"root": ".", **places, "subset": benchmark.default_subsets[0]}
         own = {"label": PUBLISHED, "data": data, "fields": fields}
@@ -123,7 +123,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
     content, lines = read_yaml(file)
     if isinstance(content, list) and len(content) == 1:
         # As `list` prints it.
-        content, lines = content[0], {place[1:]: line for place, line in lines.items()}
+        content, lines = content[0], {where[1:]: line for where, line in lines.items()}
     if not isinstance(content, dict):
         what = f"{file.name} holds {shown(content)}, which is not one declaration"
         hint = "Begin with what `python -m ingest list benchmarks --format yaml` prints, and keep one benchmark of it."
@@ -141,10 +141,10 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         raise refused(file, faults, lines)
     data, fields = dict[str, object](keys.data), dict(keys.fields)
     places: dict[str, Path | HubRows] = {}
-    for name, place in shape.places.items():
+    for name, declared in shape.places.items():
         try:
             if data[name] is not None:
-                places[name] = _located(file.parent / str(data["root"]), data[name], place, reads or file.parent)
+                places[name] = _located(file.parent / str(data["root"]), data[name], declared, reads or file.parent)
         except GoldspanError as error:
             raise refused(file, [Fault(("data", name), error.what, error.hint)], lines, code=error.code) from error
     if keys.like is not None:
@@ -162,11 +162,11 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
         find=shape.find or partial(find_places, shape.places),
         parts=partial(benchmark.parts, fields=fields),
         at_hand=None,
-        has_excerpts=all(_is_in(file.parent, place) for place in places.values() if isinstance(place, Path)),
+        has_excerpts=all(_is_in(file.parent, path) for path in places.values() if isinstance(path, Path)),
     )
     # Other paths read other rows from equal bytes, so they are part of what exactly this is.
     revision = "" if fields == shape.fields else f"fields-{fingerprint(fields)[:8]}"
-    trees = frozenset(name for name, place in shape.places.items() if place.is_tree)
+    trees = frozenset(name for name, declared in shape.places.items() if declared.is_tree)
     return Configured(own, ConfiguredSource(places, trees, name=str(file), label=keys.label, pinned=revision))
 
 
@@ -176,8 +176,8 @@ def _keys(
     """What a declaration says, or what is wrong with it."""
     printed, is_own = described(benchmark), "like" in content
     places = {
-        name: (Location if place.is_tree else Rows, None if place.is_optional else ...)
-        for name, place in shape.places.items()
+        name: (Location if declared.is_tree else Rows, None if declared.is_optional else ...)
+        for name, declared in shape.places.items()
     }
     subset = Literal[shape.subsets or benchmark.subsets]  # type: ignore[valid-type]  # as the benchmark has them
     data = _model("DataKeys", {"root": (Location, "."), **places, "subset": (subset, ...)}, _Strict)
@@ -224,18 +224,18 @@ def _located(root: Path, data: object, declared: Place, reads: Path) -> Path | H
     """What is declared, which is there and in the folder that may be read."""
     if isinstance(data, HubRows):
         return data
-    place = root / str(data)
-    if not _is_in(reads, place):
+    target = root / str(data)
+    if not _is_in(reads, target):
         hint = "Where that is meant, name a folder around it on the command line: --config-reads FOLDER."
         raise GoldspanError(f"it leads out of {reads}, whose files alone are read", hint=hint, code=Exit.INVALID)
     # A zip may be named without its ending.
     try:
-        for path in (place, Path(f"{place}.zip")) if declared.is_tree else (place,):
+        for path in (target, Path(f"{target}.zip")) if declared.is_tree else (target,):
             if path.is_file() or (path.is_dir() and (declared.is_tree or is_saved(path))):
                 return path
-        near = [other.name for other in place.parent.iterdir() if other != place] if place.parent.is_dir() else []
+        near = [other.name for other in target.parent.iterdir() if other != target] if target.parent.is_dir() else []
     except OSError as error:
-        what = f"{place} cannot be looked at: {error.strerror}"
+        what = f"{target} cannot be looked at: {error.strerror}"
         raise GoldspanError(what, hint="Check who may read it.", code=Exit.MISSING) from error
-    what = f"the {'folder or zip' if declared.is_tree else 'file'} {place} is not there"
-    raise GoldspanError(what, hint=did_you_mean(place.name, near), code=Exit.MISSING)
+    what = f"the {'folder or zip' if declared.is_tree else 'file'} {target} is not there"
+    raise GoldspanError(what, hint=did_you_mean(target.name, near), code=Exit.MISSING)

@@ -26,38 +26,38 @@ def faults_of_keys(error: ValidationError, sections: Mapping[str, Sequence[str]]
     misspelt: set[Place] = set()
     nested = [f"{section}.{key}" for section, keys in sections.items() if section for key in keys]
     for fault in sorted(error.errors(), key=lambda fault: fault["type"] != "extra_forbidden"):
-        place, name, value = tuple(fault["loc"]), str(fault["loc"][-1]), fault["input"]
+        path, name, value = tuple(fault["loc"]), str(fault["loc"][-1]), fault["input"]
         problem = f"{fault['msg'][:1].lower()}{fault['msg'][1:]}, not {shown(value)}"
         match fault["type"]:
             case "extra_forbidden":
-                known = sections[str(place[0])] if len(place) > 1 else [*sections[""], *get_close_matches(name, nested)]
+                known = sections[str(path[0])] if len(path) > 1 else [*sections[""], *get_close_matches(name, nested)]
                 hint = did_you_mean(name, known)
-                misspelt |= {(*place[:-1], meant) for meant in known if repr(meant) in hint}
-                yield Fault(place, "there is no such key", hint)
+                misspelt |= {(*path[:-1], meant) for meant in known if repr(meant) in hint}
+                yield Fault(path, "there is no such key", hint)
             case "missing":
-                if place not in misspelt:
+                if path not in misspelt:
                     keys = sections.get(name)
-                    yield Fault(place, "is missing", f"It holds {', '.join(keys)}." if keys else "")
+                    yield Fault(path, "is missing", f"It holds {', '.join(keys)}." if keys else "")
             case "value_error":
-                yield Fault(place, str(fault["ctx"]["error"]))
+                yield Fault(path, str(fault["ctx"]["error"]))
             case "string_type":
                 hint = "" if isinstance(value, (list, dict)) else "Write it in quotes if it is meant as a text."
-                yield Fault(place, problem, hint)
+                yield Fault(path, problem, hint)
             case "model_type":
-                yield Fault(place, f"{shown(value)} is not keys with values", f"It holds {', '.join(sections[name])}.")
+                yield Fault(path, f"{shown(value)} is not keys with values", f"It holds {', '.join(sections[name])}.")
             case _:
-                yield Fault(place, problem)
+                yield Fault(path, problem)
 
 
 def refused(
     file: Path, faults: Sequence[Fault], lines: Mapping[Place, int], *, code: Exit = Exit.INVALID
 ) -> GoldspanError:
     """The error that tells some faults, at least one, in few lines."""
-    found = [(_line(fault.place, lines), f"{dotted(fault.place)}: {fault.problem}") for fault in faults]
+    messages = [(_line(fault.place, lines), f"{dotted(fault.place)}: {fault.problem}") for fault in faults]
     if len(faults) == 1:
-        ((line, said),) = found
-        return GoldspanError(said, where=", ".join(filter(None, [str(file), line])), hint=faults[0].hint, code=code)
-    examples = [", ".join(filter(None, both)) for both in found]
+        ((line, message),) = messages
+        return GoldspanError(message, where=", ".join(filter(None, [str(file), line])), hint=faults[0].hint, code=code)
+    examples = [", ".join(filter(None, both)) for both in messages]
     what = f"{len(faults)} keys are not as they are to be"
     return GoldspanError(what, where=str(file), examples=examples, hint=faults[0].hint, code=code)
 

@@ -135,10 +135,10 @@ def find_places(places: Mapping[str, Place], source: Source, subset: str, reject
     """What lies in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
     del subset
     trees = {name: source.tree(name) or Tree(name, []) for name in places}
-    pools = [trees[name] for name, place in places.items() if place.is_tree]
+    pools = [trees[name] for name, declared in places.items() if declared.is_tree]
     for tree in pools:
         reject_refused(tree, rejects)
-    return RawFiles([one for name in places if not places[name].is_tree for one in trees[name].entries], pools)
+    return RawFiles([entry for name in places if not places[name].is_tree for entry in trees[name].entries], pools)
 
 
 @dataclass(frozen=True)

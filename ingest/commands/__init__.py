@@ -95,32 +95,32 @@ def read(
     """Read benchmarks into the lake and cut their files into chunks: what `python -m ingest` does."""
     console = Console(quiet=quiet, json=json)
     declared = dict(known_benchmarks())
-    asked = split_names(benchmarks)
+    names = split_names(benchmarks)
     given = context.get_parameter_source("source")
     names_source = given is not None and given.name != "DEFAULT"
-    own = configured(config, config_reads, declared, asked, names_source=names_source)
+    own = configured(config, config_reads, declared, names, names_source=names_source)
     if own is not None:
         declared = {own.benchmark.name: own.benchmark}
-    for name in asked:
+    for name in names:
         if name not in declared and name in own_kinds(Lake(lake)):
             message, hint = f"{name} is own data, which its declaration reads", f"--config FILE.yaml, with name: {name}"
             raise GoldspanError(message, where=str(lake), hint=hint, code=Exit.USAGE)
         lookup(name, "benchmark", declared)
-    known = {subset: name for name in asked or declared for subset in declared[name].subsets}
+    known = {subset: name for name in names or declared for subset in declared[name].subsets}
     wanted = split_names(subsets)
     for subset in wanted:
         lookup(subset, "subset", known)
     store, workers = Lake(lake), parse_engine(engine, lake)
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
-    with console.holding(store, {"ingest", "runs"}), console.downloads() as told:
+    with console.holding(store, {"ingest", "runs"}), console.downloads() as progress:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
-        for one in resolved:
-            if one.declaration.given:
-                console.say(f"{one.name} cuts by running: {one.declaration.given}")
+        for cutter in resolved:
+            if cutter.declaration.given:
+                console.say(f"{cutter.name} cuts by running: {cutter.declaration.given}")
         done = [Outcome(news=remove_undeclared(store))]
         own_source = [(own.benchmark.name, own.source)] if own is not None else None
-        sources = own_source or open_sources(source, asked, declared, store, console, told)
+        sources = own_source or open_sources(source, names, declared, store, console, progress)
         if base and not any(declared[name].clones(opened) for name, opened in sources):
             raise no_clones([declared[name].display_name for name, _ in sources])
         for name, opened in sources:
@@ -210,8 +210,8 @@ def show(
     rejects = Rejects()
     for line in shown_trajectories(found_in(InputFile.at(file), format, rejects)):
         print(line)
-    for one in rejects:
-        print(f"refused: {one.position}: {one.reason}")
+    for reject in rejects:
+        print(f"refused: {reject.position}: {reject.reason}")
 
 
 _IN_A_TABLE = ("name", "display_name", "title", "subsets")
@@ -228,7 +228,7 @@ def list_(
     declared, tasks = known_benchmarks().values(), known_tasks(Lake(lake)) if what == "tasks" else {}
     by_name_only = "experimental: read only by name"
     listings: dict[str, list[dict[str, object]]] = {
-        "benchmarks": [{key: one[key] for key in (one if format else _IN_A_TABLE)} for one in map(described, declared)],
+        "benchmarks": [{key: row[key] for key in (row if format else _IN_A_TABLE)} for row in map(described, declared)],
         "subsets": [
             {"benchmark": benchmark.name, "name": subset, "default": subset in benchmark.default_subsets}
             for benchmark in declared
@@ -237,13 +237,13 @@ def list_(
         "chunkers": _chunkers(Lake(lake)),
         "formats": [
             {
-                "name": one.name,
-                "state": by_name_only if one.is_experimental else "",
-                "aliases": list(one.aliases),
-                "meaning": one.meaning,
-                "example": one.example,
+                "name": importer.name,
+                "state": by_name_only if importer.is_experimental else "",
+                "aliases": list(importer.aliases),
+                "meaning": importer.meaning,
+                "example": importer.example,
             }
-            for one in importers().values()
+            for importer in importers().values()
         ],
         "tasks": [{"name": task.name, "meaning": task.meaning} for task in tasks.values()],
     }
@@ -254,8 +254,13 @@ def _chunkers(store: Lake) -> list[dict[str, object]]:
     """Those that are declared, and those that were given to a lake."""
     given = [(name, f"Given as {what}", list[str](), "") for name, what in given_before(store).items()]
     declared = [
-        (one.name, one.meaning, list(one.defaults), (why := absence(one)) and f"{why}: make chunkers")
-        for one in known_chunkers().values()
+        (
+            declaration.name,
+            declaration.meaning,
+            list(declaration.defaults),
+            (why := absence(declaration)) and f"{why}: make chunkers",
+        )
+        for declaration in known_chunkers().values()
     ]
     return [dict(zip(("name", "meaning", "defaults", "missing"), row, strict=True)) for row in [*declared, *given]]
 

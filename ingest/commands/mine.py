@@ -68,7 +68,7 @@ def mine(
         for benchmark, source, _, _ in benchmarks:
             check_replaced(store, benchmark, source)
         done: list[Outcome] = []
-        for benchmark, source, subsets, said in benchmarks:
+        for benchmark, source, subsets, summary in benchmarks:
             console.say(f"{benchmark.name}: mining {source.name}")
             outcome = ingest_benchmark(
                 store,
@@ -80,7 +80,7 @@ def mine(
                 say=console.say,
                 engine=parse_engine(engine, lake),
             )
-            outcome.notes.insert(0, f"{benchmark.name}: {said()}")
+            outcome.notes.insert(0, f"{benchmark.name}: {summary()}")
             done.append(outcome)
         declare_formats(store)
         outcome = outcome_of(done, store)

@@ -61,11 +61,11 @@ def configured(
     if names_source:
         what = f"--config {config} names its own data; --source names other data"
         raise GoldspanError(what, hint="Leave one of them out.", code=Exit.USAGE)
-    found = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
-    if others := [name for name in asked if name != found.benchmark.name]:
-        what = f"--config {config} is of {found.benchmark.name}, and {listed(others)} is asked for"
+    own = read_config(Path(config), declared, Path(config_reads) if config_reads else None)
+    if others := [name for name in asked if name != own.benchmark.name]:
+        what = f"--config {config} is of {own.benchmark.name}, and {listed(others)} is asked for"
         raise GoldspanError(what, hint="Ingest the others in a run of their own.", code=Exit.USAGE)
-    return found
+    return own
 
 
 def open_sources(
@@ -81,8 +81,8 @@ def open_sources(
     cache = store.root / CACHE
     for name in asked or declared:
         try:
-            found = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
-            opened.append((name, found))
+            source = open_source(spec, name, markers=declared[name].markers, cache=cache, progress=progress)
+            opened.append((name, source))
         except GoldspanError as error:
             if asked or error.code != Exit.MISSING:
                 raise

@@ -40,8 +40,8 @@ def tasks(
     done = hand_out(store, task, where, output, as_lines=format == "jsonl", with_repositories=not no_repositories)
     console = Console()
     console.say(f"tasks: {counted(done.n_items, 'item')} of {benchmark} → {output}")
-    for one in done.unwritten[:MAX_EXAMPLES]:
-        console.say(f"  cannot be written here: {one}")
+    for item in done.unwritten[:MAX_EXAMPLES]:
+        console.say(f"  cannot be written here: {item}")
     if n_more := len(done.unwritten[MAX_EXAMPLES:]):
         console.say(f"  and {n_more:,} more")
     console.say(f"  next: python -m ingest run SESSIONS --benchmark {benchmark} --system NAME")

@@ -73,8 +73,8 @@ def lines_of(texts: Sequence[bytes]) -> pl.DataFrame:
     nws = np.add.reduceat(_UTF16_NWS[every], start, dtype=np.int64) if start.size else start
     lines = pl.DataFrame({"text": of_text, "line_starts": start - (end - size)[of_text], "line_nws": nws})
     lists = lines.group_by("text", maintain_order=True).agg("line_starts", "line_nws")
-    found = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
-    return found.select(pl.exclude("text").fill_null(pl.Series([[]], dtype=pl.List(pl.Int64()))))
+    rows = pl.DataFrame({"text": np.arange(len(texts))}).join(lists, on="text", how="left", maintain_order="left")
+    return rows.select(pl.exclude("text").fill_null(pl.Series([[]], dtype=pl.List(pl.Int64()))))
 
 
 # What each byte of UTF-8 adds to the UTF-16 units above U+0020: a character's first byte all of it, the others nothing.
@@ -86,13 +86,13 @@ _UTF16_NWS[0xF0:] = 2
 def _blobs(contents: dict[str, tuple[str, bytes]]) -> pl.DataFrame:
     decoded = [decode(data) for _, data in contents.values()]
     lines = lines_of([text.encode() for text, _ in decoded])
-    found = {
+    by_flag = {
         "not-utf8": [n_replaced > 0 for _, n_replaced in decoded],
         "crlf": [b"\r\n" in data for _, data in contents.values()],
         "empty": [not data for _, data in contents.values()],
         "no-final-newline": [bool(data) and not data.endswith(b"\n") for _, data in contents.values()],
     }
-    flags = [pl.when(pl.Series(holds, dtype=pl.Boolean)).then(pl.lit(flag)) for flag, holds in found.items()]
+    flags = [pl.when(pl.Series(holds, dtype=pl.Boolean)).then(pl.lit(flag)) for flag, holds in by_flag.items()]
     columns = {
         "sha256": list(contents),
         "text": [text for text, _ in decoded],
@@ -149,5 +149,5 @@ def _product(lake: Lake, name: str) -> Product:
 def pool_rows(files: pl.DataFrame, repos: pl.DataFrame, *, benchmark: str, kind: str) -> pl.DataFrame:
     """Rows of the table `pools` for rows of `files`; `repos` has pool_id, repo and commit, each pool once."""
     counted = files.group_by("pool_id").agg(n_files=pl.len().cast(pl.Int64))
-    told = counted.join(repos, on="pool_id", how="left").with_columns(benchmark=pl.lit(benchmark), kind=pl.lit(kind))
-    return told.select(list(table("pools").columns))
+    pools = counted.join(repos, on="pool_id", how="left").with_columns(benchmark=pl.lit(benchmark), kind=pl.lit(kind))
+    return pools.select(list(table("pools").columns))

@@ -39,7 +39,7 @@ def default_chunkers() -> list[str]:
 
 def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
     """The chunkers that concrete names, their aliases or sets of them mean, each once, in the order first asked for."""
-    each = [one for name in names for one in CHUNKER_SETS.get(name, (name,))]
+    each = [member for name in names for member in CHUNKER_SETS.get(name, (name,))]
     wanted = dict.fromkeys(CHUNKER_ALIASES.get(name, name) for name in each)
     return [_resolve(name) for name in wanted]
 
@@ -47,16 +47,16 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
 def _resolve(name: str) -> Resolved[Chunker]:
     kind, known = "chunker", chunkers()
     try:
-        found = resolve(kind, name, known)
+        resolved = resolve(kind, name, known)
     except GoldspanError:
         raise unknown_name(name, kind, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
-    if why := absence(found.declaration):
+    if why := absence(resolved.declaration):
         raise GoldspanError(f"chunker {name!r} cannot cut here: {why}", hint=INSTALL, code=Exit.MISSING)
-    check = found.declaration.check
-    wrong = check(**found.parameters) if check else ""
+    check = resolved.declaration.check
+    wrong = check(**resolved.parameters) if check else ""
     if wrong:
         raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
-    return found
+    return resolved
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -87,7 +87,7 @@ def wanted_chunkers(
     names: Sequence[str], given: Sequence[str], lake: Lake, *, trusted: bool = False, seconds: float = PATIENCE
 ) -> list[Resolved[Chunker]]:
     """The chunkers that are named, and those given; without either those that run by themselves."""
-    own = {one.name: one for one in (_given_now(text, seconds) for text in given)}
+    own = {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in given)}
     if len(own) < len(given):
         message = f"--chunker gives {len(given)} chunkers with {len(own)} names"
         raise GoldspanError(message, hint="Give each a name of its own.", code=Exit.USAGE)
@@ -97,7 +97,7 @@ def wanted_chunkers(
         message = "the lake names what its chunkers run, and that is run only where you say so"
         hint = f"Give it again, --chunker {shlex.quote(kept[0])}, or add --trust-lake."
         raise GoldspanError(message, where=str(lake.root), examples=kept, hint=hint, code=Exit.USAGE)
-    own |= {one.name: one for one in (_given_now(text, seconds) for text in kept)}
+    own |= {resolved.name: resolved for resolved in (_given_now(text, seconds) for text in kept)}
     if not names and not own:
         return resolve_chunkers(default_chunkers())
     return [*resolve_chunkers([name for name in names if name not in own]), *own.values()]
@@ -107,7 +107,7 @@ def given_before(lake: Lake) -> dict[str, str]:
     """Name → command or function of the chunkers of a lake that were given so."""
     rows = lake.scan("chunkers").select("name", "parameters").sort("name").collect()
     parameters = {name: json.loads(text) for name, text in rows.iter_rows()}
-    return {name: str(found[COMMAND]) for name, found in parameters.items() if COMMAND in found}
+    return {name: str(values[COMMAND]) for name, values in parameters.items() if COMMAND in values}
 
 
 def _given_now(given: str, seconds: float) -> Resolved[Chunker]:

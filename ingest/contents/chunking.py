@@ -80,20 +80,20 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
     for content, bounds, (document, answer) in zip(sha256, _line_bounds(blobs), _cut_all(chunker, blobs), strict=True):
         try:
             cut = _checked(answer)
-            place = _places(document, cut.unit, bounds, content)
-            pair = _pairs(cut, place)
+            points = _places(document, cut.unit, bounds, content)
+            pair = _pairs(cut, points)
         except ValueError as error:
             cut, pair = Cut([], failed=str(error)), np.zeros((0, 2), np.int64)
-            place = _places(document, cut.unit, bounds, content)
+            points = _places(document, cut.unit, bounds, content)
         cuts.append(cut)
-        places.append(place)
+        places.append(points)
         pairs.append(pair)
-    n_chunks = np.array([len(one) for one in pairs], np.int64)
-    n_places = np.array([len(one.byte) for one in places], np.int64)
+    n_chunks = np.array([len(ranges) for ranges in pairs], np.int64)
+    n_places = np.array([len(points.byte) for points in places], np.int64)
     blob_no = np.repeat(np.arange(blobs.height), n_chunks)
     given = np.concatenate([np.zeros((0, 2), np.int64), *pairs])
     at = (np.cumsum(n_places) - n_places)[blob_no][:, None] + given
-    n_nws = np.array([one.nws[-1] for one in places], np.int64)
+    n_nws = np.array([points.nws[-1] for points in places], np.int64)
     line, byte, nws = (np.concatenate(each) for each in zip(_NO_PLACES, *places, strict=True))
     byte, nws = byte[at], nws[at]
     frame = pl.DataFrame(
@@ -217,8 +217,8 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
     `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
     second not included; those of an answer are of one kind, in any order. Where it fails, a file has a reject.
     """
-    asked = zip(ids, documents, strict=True)
-    answers = command.answers([{"id": one, "language": each.language, "text": each.text} for one, each in asked])
+    pairs = zip(ids, documents, strict=True)
+    answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])
     cuts = []
     for answer, document in zip(answers, documents, strict=True):
         why = answer.error or answer.said.get("error")

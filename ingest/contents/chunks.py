@@ -34,7 +34,7 @@ CRASHED = "the parser crashed"
 
 def cut_by_each(document: Document, chunkers: Sequence[str]) -> list[Cut]:
     """How some chunkers cut a file; one that fails says so in its cut."""
-    return [cut_document(one, document) for one in resolve_chunkers(chunkers)]
+    return [cut_document(chunker, document) for chunker in resolve_chunkers(chunkers)]
 
 
 class CutsAhead:
@@ -81,8 +81,8 @@ def remove_undeclared(lake: Lake) -> list[str]:
         name = part.name
         if name in given_before(lake) or name in used or is_declared(name):
             continue
-        rejects = [one for one in lake.parts("rejects") if one.name.startswith(f"chunks-{name}:")]
-        chunks = [one for table in ("chunks", "chunk_status") for one in lake.parts(table, chunker=name)]
+        rejects = [stored for stored in lake.parts("rejects") if stored.name.startswith(f"chunks-{name}:")]
+        chunks = [stored for table in ("chunks", "chunk_status") for stored in lake.parts(table, chunker=name)]
         for stale in [*rejects, *chunks, part]:
             lake.remove(stale)
         gone.append(f"{name} is no longer declared: its chunks were taken away, its runs go when you evaluate again")
@@ -91,8 +91,10 @@ def remove_undeclared(lake: Lake) -> list[str]:
 
 def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> CutsAhead:
     """Nothing cut ahead yet, by those of some chunkers that read the trees of :mod:`ingest.contents.syntax_trees`."""
-    reading = [one for one in chunkers if one.declaration.grammars == GRAMMARS]
-    return CutsAhead({one.name: set(done_before(_chunks(lake, one), "chunk_status")["sha256"]) for one in reading})
+    reading = [chunker for chunker in chunkers if chunker.declaration.grammars == GRAMMARS]
+    return CutsAhead(
+        {chunker.name: set(done_before(_chunks(lake, chunker), "chunk_status")["sha256"]) for chunker in reading}
+    )
 
 
 def cut_pools(

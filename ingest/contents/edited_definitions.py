@@ -32,16 +32,18 @@ def edited_sources(patch: str) -> dict[str, list[int]]:
 def surroundings_of(data: bytes, path: str, lines: Sequence[int]) -> Surroundings:
     """The innermost definitions around some lines, from 0, of a file; a line alone where there is none."""
     text, _ = decode(data)
-    found = definitions_of(text, ending_of(path)).get("docs")
-    definitions = found.definitions if found else []
-    short = [one for one in definitions if one.line_end - one.line_start <= MAX_DEFINITION_LINES]
+    symbols = definitions_of(text, ending_of(path)).get("docs")
+    definitions = symbols.definitions if symbols else []
+    short = [
+        definition for definition in definitions if definition.line_end - definition.line_start <= MAX_DEFINITION_LINES
+    ]
     n_lines = len(split_lines(text))
     spans, names = set[tuple[int, int]](), set[str]()
     for line in lines:
-        around = [one for one in short if one.line_start <= line < one.line_end]
-        inner = min(around, key=lambda one: one.line_end - one.line_start, default=None)
+        around = [definition for definition in short if definition.line_start <= line < definition.line_end]
+        inner = min(around, key=lambda definition: definition.line_end - definition.line_start, default=None)
         start, end = (line, line + 1) if inner is None else (inner.line_start, inner.line_end)
-        names |= {one.name for one in around if one.name}
+        names |= {definition.name for definition in around if definition.name}
         if start < n_lines:
             spans.add((start, min(end, n_lines)))
     return Surroundings(list(_merged(spans)), frozenset(names))

@@ -19,12 +19,12 @@ def searched_files(lake: Lake, benchmark: str) -> list[Part]:
 
 def n_refused(made: Product) -> int:
     """How many contents could not be looked at, now or before."""
-    return sum(one.scan("rejects").select(pl.len()).collect().item() for one in made.current())
+    return sum(part.scan("rejects").select(pl.len()).collect().item() for part in made.current())
 
 
 def done_before(made: Product, status: str) -> pl.DataFrame:
     """The contents, sha256, that a table says were looked at."""
-    done = [one.scan(status).select("sha256").collect() for one in made.current()]
+    done = [part.scan(status).select("sha256").collect() for part in made.current()]
     return pl.concat([pl.DataFrame(schema={"sha256": pl.String}), *done])
 
 
@@ -33,12 +33,12 @@ class NewContents:
 
     def __init__(self, lake: Lake, wanted: pl.LazyFrame, made: Product, status: str) -> None:
         self._lake, self._blobs, self._made = lake, lake.parts("blobs"), made
-        held = [
-            lake.scan_parts([part], "blobs").filter(pl.col("n_lines") > 0).select("sha256", place=pl.lit(place))
-            for place, part in enumerate(self._blobs)
+        stored = [
+            lake.scan_parts([part], "blobs").filter(pl.col("n_lines") > 0).select("sha256", place=pl.lit(number))
+            for number, part in enumerate(self._blobs)
         ]
         none = pl.LazyFrame(schema={"sha256": pl.String, "place": pl.Int32})
-        todo = pl.concat([none, *held]).join(wanted, on="sha256")
+        todo = pl.concat([none, *stored]).join(wanted, on="sha256")
         todo = todo.join(done_before(made, status).lazy(), on="sha256", how="anti")
         self._todo = todo.sort("place", "sha256").collect()
 
@@ -49,7 +49,7 @@ class NewContents:
         """How many are done with each batch, its rows of `blobs` in the order of sha256, and what is made of them."""
         for start in range(0, len(self), at_once):
             batch = self._todo[start : start + at_once]
-            stored = [self._blobs[place] for place in batch["place"].unique().sort()]
+            stored = [self._blobs[number] for number in batch["place"].unique().sort()]
             blobs = self._lake.scan_parts(stored, "blobs").join(batch.drop("place").lazy(), on="sha256")
-            named = fingerprint(batch["sha256"].sort().to_list())[:16]
-            yield start + batch.height, blobs.collect().sort("sha256"), self._made.named(named)
+            name = fingerprint(batch["sha256"].sort().to_list())[:16]
+            yield start + batch.height, blobs.collect().sort("sha256"), self._made.named(name)

@@ -80,11 +80,11 @@ def edit_rows(run_id: str, patches: Iterable[tuple[str, str | None]]) -> tuple[p
 
 
 def _official(lines: list[str]) -> Edited:
-    found: set[EditedLine] = set()
+    edited: set[EditedLine] = set()
     path, old = "", -1
     for line in lines:
-        if named := _NEW_NAME.fullmatch(line):
-            path, old = named[1], -1
+        if match := _NEW_NAME.fullmatch(line):
+            path, old = match[1], -1
         elif line.startswith("---"):
             old = -1
         elif head := _HUNK.match(line):
@@ -92,11 +92,11 @@ def _official(lines: list[str]) -> Edited:
         elif old < 0 or line.startswith(("+", "\\")) or line in {"", "\r"}:
             continue
         elif line.startswith("-"):
-            found |= {EditedLine(path, old, DELETED)} if path else set()
+            edited |= {EditedLine(path, old, DELETED)} if path else set()
             old += 1
         else:
             old = old + 1 if line.startswith(" ") else -1
-    return Edited(sorted(found))
+    return Edited(sorted(edited))
 
 
 def _docs(lines: list[str]) -> Edited:
@@ -181,8 +181,8 @@ def _hunk(lines: list[str], at: int) -> tuple[list[tuple[int, str]], int, str]:
 
 def _named(line: str) -> str:
     """The name in a `---` or `+++` line, without the time that may follow a tab."""
-    named = line[4:].removesuffix("\r")
-    return _unquoted(named) if named.startswith('"') else named.partition("\t")[0].strip()
+    name = line[4:].removesuffix("\r")
+    return _unquoted(name) if name.startswith('"') else name.partition("\t")[0].strip()
 
 
 def _unquoted(name: str) -> str:

@@ -29,7 +29,7 @@ class Workers(AbstractContextManager["Workers"]):
         for batch, done in zip(batches, self._do(work, batches), strict=True):
             # Which of several killed their process is not known; of one alone it is.
             some = done or self._do(work, [batch])[0]
-            answers += some or [one[0] if (one := self._do(work, [[job]])[0]) else None for job in batch]
+            answers += some or [answer[0] if (answer := self._do(work, [[job]])[0]) else None for job in batch]
         return answers
 
     def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:

@@ -95,13 +95,13 @@ def _found(contents: pl.DataFrame, pool: Workers, ahead: CutsAhead) -> list[pl.D
     texts = contents.select("sha256", "text", "ending", "language").iter_rows()
     jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]
     answers = pool.map(look_through, jobs, _HANDED_OUT)
-    found = []
+    definitions = []
     for sha256, job, answer in zip(hashes, jobs, answers, strict=True):
         failed = Seen({"docs": Found(why_not=CRASHED)}, [Cut([], failed=CRASHED) for _ in job.chunkers])
         seen = failed if answer is None else answer
-        found.append(seen.found)
+        definitions.append(seen.found)
         ahead.keep(sha256, job.chunkers, seen.cuts)
-    return symbol_rows(hashes, contents["ending"].to_list(), found)
+    return symbol_rows(hashes, contents["ending"].to_list(), definitions)
 
 
 def look_through(contents: Sequence[Content]) -> list[Seen]:
@@ -109,10 +109,10 @@ def look_through(contents: Sequence[Content]) -> list[Seen]:
     seen = []
     for text, ending, language, chunkers in contents:
         try:
-            found = definitions_of(text, ending)
+            definitions = definitions_of(text, ending)
         except Exception as error:
-            found = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
-        seen.append(Seen(found, cut_by_each(Document(text, language), chunkers)))
+            definitions = {"docs": Found(why_not=f"{type(error).__name__}: {error}")}
+        seen.append(Seen(definitions, cut_by_each(Document(text, language), chunkers)))
     return seen
 
 

@@ -70,9 +70,9 @@ class _Modules:
         statements = [node for node in module.root.children if node.type in _IMPORTS]
         if not all(node.start_point.column == 0 and is_alone(module.lines, node, node) for node in statements):
             return None
-        named = dict(pair for node in statements for pair in _imported(node, path))
-        found = {name: self._definition(*origin, seen=(path,)) for name, origin in named.items()}
-        texts = {name: text for name, text in found.items() if text is not None}
+        origins = dict(pair for node in statements for pair in _imported(node, path))
+        definitions = {name: self._definition(*origin, seen=(path,)) for name, origin in origins.items()}
+        texts = {name: text for name, text in definitions.items() if text is not None}
         occurrences, closed = _occurrences(module.root), list(string_rows(module.root))
         return Usage.of(self._repo, path, module.lines, statements, texts, occurrences, closed)
 

@@ -95,7 +95,7 @@ def _lines(history: History, repository: str, wanted: Wanted) -> _Mined:
     repos = [_at_head(history, recipe) for recipe in recipes]
 
     def said() -> str:
-        n_java, n_python = (sum(map(len, one.next_lines["cff"].values())) for one in repos)
+        n_java, n_python = (sum(map(len, repo.next_lines["cff"].values())) for repo in repos)
         return f"{n_python:,} next-line tasks in Python, {n_java:,} in Java"
 
     return SampleSource(repobench_folders(repos), name=repository), ("python_cff/test", "java_cff/test"), said

@@ -111,8 +111,13 @@ def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting,
     usages = _USAGES[recipe.language](recipe.repository, files)
 
     def rows(setting: Setting, difficulty: Difficulty) -> list[Row]:
-        asked = [one for usage in usages if usage.level == difficulty for one in usage.questions(setting, recipe.seed)]
-        return [one.as_row() for one in choose(asked, recipe)]
+        questions = [
+            question
+            for usage in usages
+            if usage.level == difficulty
+            for question in usage.questions(setting, recipe.seed)
+        ]
+        return [question.as_row() for question in choose(questions, recipe)]
 
     return {setting: {level: rows(setting, level) for level in LEVELS} for setting in recipe.next_lines}
 
@@ -142,7 +147,7 @@ def function_targets(lines: list[str]) -> list[Target]:
     Functions inside functions and overloads are left out, and so is a file that does not parse without an error.
     """
     root = parsed(lines, "python")
-    found: list[Target] = []
+    targets: list[Target] = []
     times: dict[str, int] = {}
     for function in captured("python", "(function_definition) @it", root) if root is not None else ():
         name = _qualified_name(function)
@@ -153,8 +158,8 @@ def function_targets(lines: list[str]) -> list[Target]:
         if end - start not in BODY_LINES or not is_alone(lines, body[0], body[-1]):
             continue
         times[name] = times.get(name, 0) + 1
-        found.append(Target(start, end, name.rpartition(".")[2], f"{name}#{times[name]}"))
-    return found
+        targets.append(Target(start, end, name.rpartition(".")[2], f"{name}#{times[name]}"))
+    return targets
 
 
 def line_targets(lines: list[str]) -> list[Target]:
@@ -166,13 +171,13 @@ def line_targets(lines: list[str]) -> list[Target]:
     for body in captured("python", "(function_definition body: (block) @it)", root):
         inside.update(range(body.start_point.row, body.end_point.row + 1))
     inside.difference_update(string_rows(root))
-    found: list[Target] = []
+    targets: list[Target] = []
     for row in sorted(inside - {0}):
         text = lines[row].strip()
         is_code = bool(text) and not text.startswith(("#", '"', "'")) and bool(lines[row - 1].strip())
         if is_code and len(regex_tokens(text)) >= LINE_TOKENS:
-            found.append(Target(row, row + 1, "", text))
-    return found
+            targets.append(Target(row, row + 1, "", text))
+    return targets
 
 
 def _qualified_name(function: Node) -> str | None:

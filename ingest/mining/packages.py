@@ -29,36 +29,36 @@ class Package:
 def read_package(name: str) -> Package:
     """An installed package: its files listed, none read yet."""
     try:
-        found = distribution(name)
+        installed = distribution(name)
     except PackageNotFoundError as error:
         what = f"the sample is cut from the package {name}, which is not installed"
         hint = "Install what the application needs: python -m pip install -r requirements.txt"
         raise GoldspanError(what, hint=hint, code=Exit.MISSING) from error
-    pin = f"{name}=={found.version}"
+    pin = f"{name}=={installed.version}"
     again = f"python -m pip install --force-reinstall --no-deps {pin}"
     # The RECORD itself: `Distribution.files` leaves out, from Python 3.12 on, what is recorded and no longer there.
-    record = found.read_text("RECORD")
+    record = installed.read_text("RECORD")
     files: dict[str, Entry] = {}
     for row in csv.reader((record or "").splitlines()):
         recorded, digest, size = (*row, "", "")[:3]
         path = _path_in_repository(PurePosixPath(recorded))
         if path is not None and path not in files:
-            read = partial(_read, Path(str(found.locate_file(recorded))), f"{path} of {pin}", digest, again)
+            read = partial(_read, Path(str(installed.locate_file(recorded))), f"{path} of {pin}", digest, again)
             files[path] = Entry(path, int(size or 0), read, made_from=digest)
     if not any(path.endswith(".py") for path in files):
         what = f"the package {pin} has no record of its files, so they cannot be checked"
         raise GoldspanError(what, hint=f"Install it from its wheel: {again}", code=Exit.INVALID)
-    return Package(pin, _licence(found), dict(sorted(files.items())))
+    return Package(pin, _licence(installed), dict(sorted(files.items())))
 
 
 def _read(file: Path, called: str, digest: str, again: str) -> bytes:
     """A file's bytes, exactly as the wheel carried them."""
     try:
         data = file.read_bytes()
-        found = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"
-        if found == digest.rstrip("="):
+        checksum = f"sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()}"
+        if checksum == digest.rstrip("="):
             return data
-        fault = f"is not what its wheel recorded: {found} instead of {digest}"
+        fault = f"is not what its wheel recorded: {checksum} instead of {digest}"
     except OSError as error:
         fault = f"cannot be read: {error.strerror}"
     raise GoldspanError(f"{called} {fault}", where=str(file), hint=f"Put it back: {again}", code=Exit.INVALID)
@@ -79,5 +79,5 @@ def _licence(found: Distribution) -> str:
     classifiers = [str(value) for value in metadata.get_all("Classifier") or []]
     licences = [value.rpartition(" :: ")[2] for value in classifiers if value.startswith("License :: ")]
     # The licence field may hold the licence's whole text; only a short one names it.
-    named = fields["License"] if len(fields["License"]) <= 40 else ""
-    return fields["License-Expression"] or named or "; ".join(licences)
+    licence = fields["License"] if len(fields["License"]) <= 40 else ""
+    return fields["License-Expression"] or licence or "; ".join(licences)

@@ -110,11 +110,11 @@ def open_sample(benchmark: str) -> SampleSource:
     revision = " ".join(package.pin for package, _ in packages)
     mined = [of_package(package, recipe) for package, recipe in packages]
     if benchmark == "repoeval":
-        licences = {folder_of(one.recipe.repository): one.licence for one in mined}
+        licences = {folder_of(project.recipe.repository): project.licence for project in mined}
         folders = repoeval_folders(mined)
     else:
         mined += map(of_folder, OWN)
-        licences = {one.recipe.repository: one.licence for one in mined}
+        licences = {project.recipe.repository: project.licence for project in mined}
         folders = repobench_folders(mined)
     return SampleSource(folders, name="sample", label="sample", pinned=revision, licences=licences)
 
@@ -133,13 +133,13 @@ def repoeval_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
     """RepoEval's folders → their files, sorted; task files are made when they are read."""
 
     def rows(level: Level, limit: int) -> Iterator[object]:
-        for one in repositories:
-            yield from (row.row(n, limit) for n, row in enumerate(one.completions.get(level, [])))
+        for project in repositories:
+            yield from (row.row(n, limit) for n, row in enumerate(project.completions.get(level, [])))
 
     def files(folder: str) -> list[Entry]:
-        by_folder = sorted((folder_of(one.recipe.repository), one.files) for one in repositories)
-        found = [(f"{folder}/{repo}/{file.path}", file) for repo, files in by_folder for file in files]
-        return [Entry(path, file.size, file.read, made_from=file.made_from) for path, file in found]
+        by_folder = sorted((folder_of(project.recipe.repository), project.files) for project in repositories)
+        paths = [(f"{folder}/{repo}/{file.path}", file) for repo, files in by_folder for file in files]
+        return [Entry(path, file.size, file.read, made_from=file.made_from) for path, file in paths]
 
     made = {
         f"{level}_level_completion_{context}_context_codex.test.jsonl": partial(rows, level, limit)
@@ -154,19 +154,19 @@ def repobench_folders(repositories: Sequence[Mined]) -> dict[str, list[Entry]]:
     """RepoBench-R's folder → its files of rows, sorted and made when they are read."""
 
     def rows(language: Language, setting: Setting) -> Iterator[object]:
-        mined = [one for one in repositories if one.recipe.language == language]
-        for level, one in ((level, one) for level in LEVELS for one in mined):
-            found = one.next_lines.get(setting, {}).get(level, [])
-            yield from ({**row, "split": one.recipe.split, "level": level} for row in found)
+        mined = [project for project in repositories if project.recipe.language == language]
+        for level, project in ((level, project) for level in LEVELS for project in mined):
+            tasks = project.next_lines.get(setting, {}).get(level, [])
+            yield from ({**row, "split": project.recipe.split, "level": level} for row in tasks)
 
-    made = {f"{one}_{setting}.jsonl": partial(rows, one, setting) for one in _LANGUAGES for setting in SETTINGS}
+    made = {f"{name}_{setting}.jsonl": partial(rows, name, setting) for name in _LANGUAGES for setting in SETTINGS}
     return {"data": _made_when_read(made, repositories, "\n")}
 
 
 def _made_when_read(
     files: Mapping[str, Callable[[], Iterator[object]]], repositories: Sequence[Mined], end: str
 ) -> list[Entry]:
-    digest = made_from(parameters=[one.digest for one in repositories], code=[repoeval_folders])
+    digest = made_from(parameters=[project.digest for project in repositories], code=[repoeval_folders])
 
     def made(rows: Callable[[], Iterator[object]]) -> bytes:
         return "".join(f"{json.dumps(row)}{end}" for row in rows()).encode()

@@ -124,8 +124,8 @@ class Usage:
         """At most one question per candidate, in the order of the candidates."""
         for gold in range(len(self.candidates)):
             rows = sorted(row for row, used in self.uses.items() if gold in used)
-            asked = rows[:1] if setting == "cff" else rows[1:]
-            open_rows = [row for row in asked if self._is_open(row, gold)]
+            chosen = rows[:1] if setting == "cff" else rows[1:]
+            open_rows = [row for row in chosen if self._is_open(row, gold)]
             if open_rows and gold not in self.unasked:
                 yield min((self._question(row, gold) for row in open_rows), key=lambda question: question.order(seed))
 

@@ -84,7 +84,7 @@ def _why_not(info: zipfile.ZipInfo) -> str | None:
         f"declares {info.file_size:,} bytes; at most {MAX_DOCUMENT_BYTES:,} are read": info.file_size
         > MAX_DOCUMENT_BYTES,
     }
-    return next((reason for reason, found in problems.items() if found), None)
+    return next((reason for reason, holds in problems.items() if holds), None)
 
 
 def _read(archive: zipfile.ZipFile, info: zipfile.ZipInfo, location: str, path: str) -> bytes:

@@ -78,18 +78,18 @@ class ConfiguredSource(Source):
 
     def find(self, path: str) -> Tree | None:
         """A place that is declared, called by its own name: folders above it are nobody's business."""
-        place = self.places.get(path)
-        if place is None:
+        data = self.places.get(path)
+        if data is None:
             return None
-        if isinstance(place, HubRows):
-            entry = entry_of_hub(place)
+        if isinstance(data, HubRows):
+            entry = entry_of_hub(data)
         elif path in self.trees:
-            location = place.resolve().name
-            return read_folder(place, location) if place.is_dir() else open_archive(place, location)
-        elif is_saved(place):
-            entry = entry_of_saved(place)
+            location = data.resolve().name
+            return read_folder(data, location) if data.is_dir() else open_archive(data, location)
+        elif is_saved(data):
+            entry = entry_of_saved(data)
         else:
-            entry = entry_on_disk(place, place.name, place.name, place.stat().st_size)
+            entry = entry_on_disk(data, data.name, data.name, data.stat().st_size)
         return Tree(entry.path, [entry])
 
 
@@ -98,9 +98,9 @@ def entry_of_saved(folder: Path) -> Entry:
     path = f"{folder.resolve().name}.jsonl"
     with _unreadable(folder.name, path, f"{_STATE} cannot be read"):
         with (folder / _STATE).open("rb") as file:
-            names = [str(one["filename"]) for one in json.loads(file.read(MIB))["_data_files"]]
+            names = [str(item["filename"]) for item in json.loads(file.read(MIB))["_data_files"]]
         files = [folder / name for name in names]
-        if not files or any(one.parent != folder or one.is_symlink() or not one.is_file() for one in files):
+        if not files or any(part.parent != folder or part.is_symlink() or not part.is_file() for part in files):
             raise UnreadableEntryError(folder.name, path, f"{_STATE} names no files that lie beside it")
         if sum(file.stat().st_size for file in files) > MAX_STREAMED_BYTES:
             raise UnreadableEntryError(folder.name, path, f"more than the {MAX_STREAMED_BYTES:,} bytes that are read")
@@ -152,10 +152,10 @@ def _from_hub(rows: HubRows) -> Dataset:
 
 def _check_files(manager: DownloadManager, files: object, rows: HubRows) -> None:
     """See that every file of the split can be read within the limits, before `datasets` unpacks it."""
-    named = files.get(rows.split) if isinstance(files, dict) else None
-    if not named:
+    urls = files.get(rows.split) if isinstance(files, dict) else None
+    if not urls:
         raise UnreadableEntryError(rows.hub, rows.hub, f"it has no split {rows.split!r}")
-    for name in map(str, named):
+    for name in map(str, urls):
         if not name.endswith(_FORMATS):
             raise UnreadableEntryError(rows.hub, name, f"it is none of {', '.join(_FORMATS)}")
         file = Path(manager.download(name))
@@ -165,8 +165,10 @@ def _check_files(manager: DownloadManager, files: object, rows: HubRows) -> None
 
 def _missing(rows: HubRows, reason: str) -> GoldspanError:
     what = f"{rows.hub}@{rows.revision} cannot be had from the Hugging Face hub, and the cache does not hold it"
-    said = (reason.splitlines() or [""])[0][:200]
-    hint = f"{said}\n  Try again with a connection and without HF_HUB_OFFLINE, or name a copy on this machine instead."
+    message = (reason.splitlines() or [""])[0][:200]
+    hint = (
+        f"{message}\n  Try again with a connection and without HF_HUB_OFFLINE, or name a copy on this machine instead."
+    )
     return GoldspanError(what, where=f"dataset {rows.hub}", hint=hint, code=Exit.MISSING)
 
 

@@ -77,13 +77,13 @@ def _fetch(remote: Remote, part: Path, progress: Progress | None) -> None:
         resumed = _size(part) > 0
         if broken_off := _receive(remote, part, progress):
             continue
-        found, size = blob_id_of(part), _size(part)
-        if found == remote.blob_id:
+        blob_id, size = blob_id_of(part), _size(part)
+        if blob_id == remote.blob_id:
             return
         part.unlink()
         # What lay there may have been the beginning of something else: once more, from the start.
         if not resumed:
-            what = f"{remote.name} is not the pinned file: git blob {found} ({size:,} bytes), not {remote.blob_id}"
+            what = f"{remote.name} is not the pinned file: git blob {blob_id} ({size:,} bytes), not {remote.blob_id}"
             hint = "It was removed. Does a proxy's page come in its place, or did the publisher change it?"
             raise GoldspanError(what, where=remote.url, hint=hint, code=Exit.INVALID)
     raise UnreachableError(broken_off)

@@ -32,7 +32,7 @@ class FolderSource(Source):
         if folder.is_dir():
             own = f"{Path(path).name}.zip"
             if not (folder / own).is_file() or any(
-                one.name != own and not is_junk(one.name) for one in folder.iterdir()
+                item.name != own and not is_junk(item.name) for item in folder.iterdir()
             ):
                 return read_folder(folder, path)
             archive = f"{path}/{own}"
@@ -44,8 +44,8 @@ class FolderSource(Source):
         if not folder.is_dir():
             return []
         shown = [item for item in folder.iterdir() if not item.name.startswith((".", "__MACOSX"))]
-        found = [Recorded(_system(item), item) for item in shown]
-        return sorted(found, key=lambda run: (run.system, run.path.name))
+        runs = [Recorded(_system(item), item) for item in shown]
+        return sorted(runs, key=lambda run: (run.system, run.path.name))
 
 
 def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) -> FolderSource:
@@ -66,8 +66,10 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
             what = f"SOURCE={folder}: the folder {'is a file' if folder.exists() else 'does not exist'}"
             hint = "Give a folder in the benchmark's upstream layout, or SOURCE=sample, or SOURCE=hub."
             raise GoldspanError(what, hint=hint, code=Exit.MISSING)
-        named = sorted(item for item in folder.iterdir() if _label(item.name, benchmark) is not None and item.is_dir())
-        own = [item for item in named if _is_marked(item, markers)]
+        subfolders = sorted(
+            item for item in folder.iterdir() if _label(item.name, benchmark) is not None and item.is_dir()
+        )
+        own = [item for item in subfolders if _is_marked(item, markers)]
         # Without markers, only its name can say that a folder is the benchmark's own.
         labels = [label for name in _names(folder) if (label := _label(name, benchmark)) is not None]
         is_own = _is_marked(folder, markers) if markers else bool(labels)
@@ -83,7 +85,7 @@ def open_folder(folder: Path, benchmark: str, *, markers: tuple[str, ...] = ()) 
         return FolderSource(folder, name=str(folder), label=next(filter(None, labels), ""))
     looked = ", ".join(marker if "*" in marker else f"{marker}/ or {marker}.zip" for marker in markers)
     here = f", here or there {looked}" if looked else ""
-    empty = f"; {listed([item.name for item in named])} holds none of these" if named else ""
+    empty = f"; {listed([item.name for item in subfolders])} holds none of these" if subfolders else ""
     hint = f"Looked for: a subfolder {benchmark} or {benchmark}-<label>{here}{empty}."
     raise GoldspanError(f"SOURCE={folder} does not hold {benchmark}", hint=hint, code=Exit.MISSING)
 
@@ -101,14 +103,14 @@ def read_folder(root: Path, location: str) -> Tree:
     home = root.resolve()
     cached = _hub_cache(home)
     homes = (home, cached / "blobs") if cached is not None else (home,)
-    for found in _walk(homes, home, "", location):
+    for file in _walk(homes, home, "", location):
         if len(entries) + len(refused) == MAX_FILES:
             refused.append(Refused("", f"it holds more than {MAX_FILES:,} files; the others are not read"))
             break
-        if isinstance(found, Refused):
-            refused.append(found)
+        if isinstance(file, Refused):
+            refused.append(file)
         else:
-            entries.append(found)
+            entries.append(file)
     return Tree(location, sorted(entries, key=lambda one: one.path), sorted(refused, key=lambda one: one.path))
 
 
@@ -175,8 +177,8 @@ def _names(folder: Path) -> Iterator[str]:
 
 def _hub_cache(folder: Path) -> Path | None:
     """The cache of one dataset, below whose `snapshots/<commit>` a folder lies: its files are links into `blobs`."""
-    found = (above.parent for above in folder.parents if above.name == "snapshots")
-    return next((cache for cache in found if cache.name.startswith("datasets--")), None)
+    caches = (above.parent for above in folder.parents if above.name == "snapshots")
+    return next((cache for cache in caches if cache.name.startswith("datasets--")), None)
 
 
 def _label(name: str, benchmark: str) -> str | None:

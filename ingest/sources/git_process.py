@@ -145,20 +145,20 @@ class GitFolder:
     def read(self, commit: str, url: str) -> Checkout:
         """All that a commit holds; a `DamagedError` where it is not all there."""
         contents = tempfile.TemporaryFile(dir=self.folder)  # noqa: SIM115  # closed with whoever reads it
-        found = Checkout(contents)
-        weakref.finalize(found, contents.close)
+        checkout = Checkout(contents)
+        weakref.finalize(checkout, contents.close)
         # In a bare repository no attribute of the tree is heard: nothing is left out, replaced or converted.
         options = ("--format=tar", "--worktree-attributes", f"{commit}^{{tree}}")
         damage = ""
         with self._started("archive", *options) as process:
             try:
-                found.fill(process.stdout, url)
+                checkout.fill(process.stdout, url)
             except tarfile.TarError as error:
                 damage = str(error)
             err = process.communicate()[1].decode(errors="replace")
         if process.returncode or damage:
             raise DamagedError(GitResult(process.returncode, "", err or damage).reason)
-        return found
+        return checkout
 
     def contents(self, ids: Iterable[str]) -> Iterator[tuple[str, bytes]]:
         """Contents by their git ids, one in memory at a time."""

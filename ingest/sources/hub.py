@@ -168,13 +168,13 @@ class DatasetSource(Source):
         """As of `Source`; a file is downloaded when it is read, which raises as `revision` does."""
         if path in self.dataset.files:
             sizes = self._record().sizes
-            named = {name: f"{path}/{name}" for name in self.dataset.files[path]}
+            paths = {name: f"{path}/{name}" for name in self.dataset.files[path]}
         elif path == "." and self.dataset.ending:
             sizes = self._record().sizes
-            named = {name: name for name in sizes}
+            paths = {name: name for name in sizes}
         else:
             return None
-        return Tree(path, [self._entry(name, at, sizes.get(at, UNKNOWN_SIZE)) for name, at in sorted(named.items())])
+        return Tree(path, [self._entry(name, at, sizes.get(at, UNKNOWN_SIZE)) for name, at in sorted(paths.items())])
 
     def _entry(self, name: str, path: str, size: int) -> Entry:
         return Entry(name, size, lambda: self._downloaded(path).read(), lambda: self._downloaded(path).open())
@@ -184,10 +184,10 @@ class DatasetSource(Source):
         record = self._record()
         with self._one_error(record, path):
             file = self.hub.fetch(self.dataset.name, path, record.commit, self._downloads, self.progress)
-            size, found = file.stat().st_size, sha256_of_file(file)
-        expected = record.sha256.setdefault(path, found)
-        if found != expected:
-            what = f"{path} of {self.dataset.name}@{record.commit} is not the file that came first: sha256 {found}"
+            size, digest = file.stat().st_size, sha256_of_file(file)
+        expected = record.sha256.setdefault(path, digest)
+        if digest != expected:
+            what = f"{path} of {self.dataset.name}@{record.commit} is not the file that came first: sha256 {digest}"
             hint = f"It was {expected}. To take what comes now, delete the file and {self._file}."
             raise GoldspanError(what, where=str(file), hint=hint, code=Exit.INVALID)
         self._keep(record)

@@ -127,8 +127,8 @@ class RepositoryFiles:
     @classmethod
     def of(cls, entries: Sequence[Entry], location: str) -> RepositoryFiles:
         """Those among some entries, in whatever folder within."""
-        named = {entry.path.rsplit("/", 1)[-1]: entry for entry in entries if entry.path.endswith(".parquet")}
-        return cls({name: RepositoryParquet(entry, location) for name, entry in named.items()})
+        by_name = {entry.path.rsplit("/", 1)[-1]: entry for entry in entries if entry.path.endswith(".parquet")}
+        return cls({name: RepositoryParquet(entry, location) for name, entry in by_name.items()})
 
     def find(self, ids: Sequence[str], repo: str, commit: str) -> RepositoryParquet | None:
         """The first there is of a repository at a commit, by the ids of its instances or by its own name."""

@@ -46,8 +46,8 @@ def read_yaml(file: Path) -> tuple[object, dict[Place, int]]:
             _note_lines(file, node, (), lines)
         return yaml.safe_load(text), lines
     except yaml.MarkedYAMLError as error:
-        said = error.problem or error.context or "not YAML"
-        raise _fault(file, error.problem_mark or error.context_mark, f"not YAML: {said}") from error
+        problem = error.problem or error.context or "not YAML"
+        raise _fault(file, error.problem_mark or error.context_mark, f"not YAML: {problem}") from error
     except (yaml.YAMLError, ValueError) as error:
         # Neither a character that may not stand in YAML nor a date that is none comes with a place.
         what = f"{file.name} cannot be read: {str(error).splitlines()[0]}"
@@ -101,8 +101,8 @@ def _note_lines(file: Path, node: yaml.Node, place: Place, lines: dict[Place, in
     for key, value in node.value:
         # Merge keys end here as well.
         if key.tag != "tag:yaml.org,2002:str":
-            said = f" {key.value}" if isinstance(key, yaml.ScalarNode) else ""
-            raise _fault(file, key.start_mark, f"the key{said} is no text; if it is meant as one, write it in quotes")
+            text = f" {key.value}" if isinstance(key, yaml.ScalarNode) else ""
+            raise _fault(file, key.start_mark, f"the key{text} is no text; if it is meant as one, write it in quotes")
         inner = (*place, key.value)
         if inner in lines:
             problem = f"the key {key.value!r} stands there twice, first in line {lines[inner]}"

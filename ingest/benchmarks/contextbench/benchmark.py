@@ -49,14 +49,16 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The files that hold a subset's rows, and the repositories' files beside them."""
     tree = source.tree(".") or Tree(".", [])
     beside = source.tree("repo_files") or Tree("repo_files", [])
-    reject_refused(replace(tree, refused=[one for one in tree.refused if _may_hold_rows(one.path)]), rejects)
+    reject_refused(
+        replace(tree, refused=[refused for refused in tree.refused if _may_hold_rows(refused.path)]), rejects
+    )
     reject_refused(beside, rejects)
     rows = [entry for entry in tree.entries if _may_hold_rows(entry.path)]
     if subset == VERIFIED:
         rows = [entry for entry in rows if _is_verified(entry)]
     if not rows:
-        named = "file called *verified*" if subset == VERIFIED else "file of rows"
-        message = f"ContextBench: no {named} in {source.name}"
+        wanted = "file called *verified*" if subset == VERIFIED else "file of rows"
+        message = f"ContextBench: no {wanted} in {source.name}"
         hint = "Rows lie in *.parquet, *.json or *.jsonl, in the folder itself or in data/."
         raise GoldspanError(message, hint=hint, code=Exit.MISSING)
     if subset == FULL and all(_is_verified(entry) for entry in rows):
@@ -92,32 +94,36 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
     if subset == SELECTED:
         instances = _selected(instances, raw.tasks[0], notes)
     if limit is not None:
-        had = [one for one in instances if one.why_not is None and trees.find(one) is not None]
+        had = [instance for instance in instances if instance.why_not is None and trees.find(instance) is not None]
         if 0 < len(had) < len(instances):
             n = f"{len(had):,} of {counted(len(instances), 'item')}"
             notes.append(f"drawn from {n}: the others' repositories are not here, or their rows cannot be read")
             instances = had
-        drawn = pl.DataFrame({"item_id": [one.item_id for one in instances], "repo": [one.repo for one in instances]})
+        drawn = pl.DataFrame(
+            {"item_id": [instance.item_id for instance in instances], "repo": [instance.repo for instance in instances]}
+        )
         kept = set(stratified(drawn, limit)["item_id"])
-        instances = [one for one in instances if one.item_id in kept]
+        instances = [instance for instance in instances if instance.item_id in kept]
     if trees.expect(instances) == 0 and trees.repositories is not None and instances:
         notes.append("nothing is cloned: every repository lies beside the rows")
     checked = _checked(instances, trees, rejects)
     gold = [
-        {"benchmark": "contextbench", "item_id": one.instance.item_id, **row}
-        for one in checked
-        if one.why_not is None and one.audit
-        for row in one.audit.rows
+        {"benchmark": "contextbench", "item_id": item.instance.item_id, **row}
+        for item in checked
+        if item.why_not is None and item.audit
+        for row in item.audit.rows
     ]
-    queries = [(one.item_id, "problem-statement", one.problem_statement or "") for one in instances]
-    edits, faults = edit_rows(GOLD_RUN, [(one.item_id, one.patch) for one in instances])
-    where = {one.item_id: one.where for one in instances}
+    queries = [(instance.item_id, "problem-statement", instance.problem_statement or "") for instance in instances]
+    edits, faults = edit_rows(GOLD_RUN, [(instance.item_id, instance.patch) for instance in instances])
+    where = {instance.item_id: instance.where for instance in instances}
     for item_id, fault in faults:
         rejects.add(where[item_id][0], f"{where[item_id][1]}, patch", f"{item_id}: {fault}")
     notes += _notes(checked)
-    repositories = {one.instance.pool_id: one.repository for one in checked if one.repository and one.why_not is None}
+    repositories = {
+        item.instance.pool_id: item.repository for item in checked if item.repository and item.why_not is None
+    }
     return Reading(
-        table_rows("items", [_item(one, subset) for one in checked]),
+        table_rows("items", [_item(item, subset) for item in checked]),
         query_rows("contextbench", queries),
         table_rows("gold_spans", gold),
         pool_groups(repositories, rejects, notes),
@@ -138,27 +144,27 @@ class _Checked(NamedTuple):
 def _checked(instances: Sequence[Instance], trees: Trees, rejects: Rejects) -> list[_Checked]:
     """Every instance with its gold held against its repository, which those of one commit share."""
     by_pool: dict[str, list[Instance]] = {}
-    for one in instances:
-        by_pool.setdefault(one.pool_id, []).append(one)
-    checked = {one.instance.item_id: one for pool in by_pool.values() for one in _checked_pool(pool, trees, rejects)}
-    return [checked[one.item_id] for one in instances]
+    for instance in instances:
+        by_pool.setdefault(instance.pool_id, []).append(instance)
+    checked = {item.instance.item_id: item for pool in by_pool.values() for item in _checked_pool(pool, trees, rejects)}
+    return [checked[instance.item_id] for instance in instances]
 
 
 def _checked_pool(pool: Sequence[Instance], trees: Trees, rejects: Rejects) -> Iterator[_Checked]:
-    if all(one.why_not for one in pool):
-        yield from (_Checked(one, None, None, one.why_not) for one in pool)
+    if all(instance.why_not for instance in pool):
+        yield from (_Checked(instance, None, None, instance.why_not) for instance in pool)
         return
     repository, files, why_not = gold_files(pool, trees, rejects)
-    for one in pool:
-        gold = [*one.gold, *_of_patch(one, files)]
-        found = audit(gold, files) if repository and one.why_not is None else None
-        reason = one.why_not or why_not
-        if found is not None and not found.has_gold:
+    for instance in pool:
+        gold = [*instance.gold, *_of_patch(instance, files)]
+        audited = audit(gold, files) if repository and instance.why_not is None else None
+        reason = instance.why_not or why_not
+        if audited is not None and not audited.has_gold:
             reason = "none of its gold files is in its repository"
-            if one.gold_patch:
+            if instance.gold_patch:
                 reason = "its patch replaces no line of a source file that stood in its repository"
-            rejects.add(*one.where, f"{one.item_id}: {reason}")
-        yield _Checked(one, repository, found, reason)
+            rejects.add(*instance.where, f"{instance.item_id}: {reason}")
+        yield _Checked(instance, repository, audited, reason)
 
 
 def _of_patch(one: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
@@ -168,13 +174,13 @@ def _of_patch(one: Instance, files: Mapping[str, GoldFile]) -> list[GoldSpan]:
 
 
 def _item(checked: _Checked, subset: str) -> dict[str, object]:
-    one = checked.instance
+    instance = checked.instance
     same = ("item_id", "source", "language", "repo", "pool_id", "patch", "upstream_id")
     return {
-        **{name: getattr(one, name) for name in same},
+        **{name: getattr(instance, name) for name in same},
         "benchmark": "contextbench",
         "subset": subset,
-        "commit": one.commit or None,
+        "commit": instance.commit or None,
         "gold_flags": checked.audit.flags if checked.audit else None,
         "scorable": checked.why_not is None,
         "why_not": checked.why_not,
@@ -182,19 +188,19 @@ def _item(checked: _Checked, subset: str) -> dict[str, object]:
 
 
 def _notes(checked: Sequence[_Checked]) -> Iterator[str]:
-    n_scorable = sum(one.why_not is None for one in checked)
+    n_scorable = sum(item.why_not is None for item in checked)
     yield f"{n_scorable:,} of {len(checked):,} can be scored"
-    yield from absent_notes(one.instance.item_id for one in checked if is_not_at_hand(one.why_not))
+    yield from absent_notes(item.instance.item_id for item in checked if is_not_at_hand(item.why_not))
     counts: Counter[str] = Counter()
-    for one in checked:
-        counts += one.audit.counts if one.audit else Counter()
+    for item in checked:
+        counts += item.audit.counts if item.audit else Counter()
     of_patches = sum(
-        row["gold"] == DOCS for one in checked if one.instance.gold_patch and one.audit for row in one.audit.rows
+        row["gold"] == DOCS for item in checked if item.instance.gold_patch and item.audit for row in item.audit.rows
     )
-    n_spans = sum(len(one.instance.gold) for one in checked) + of_patches
-    n_audited = sum(len(one.instance.gold) for one in checked if one.audit) + of_patches
-    said = ", ".join(f"{meaning}: {counts[name]:,}" for name, meaning in FLAGS.items() if counts[name])
-    yield f"{counted(n_spans, 'gold span')}, {n_audited:,} of them held against their files; {said or 'nothing odd'}"
+    n_spans = sum(len(item.instance.gold) for item in checked) + of_patches
+    n_audited = sum(len(item.instance.gold) for item in checked if item.audit) + of_patches
+    flags = ", ".join(f"{meaning}: {counts[name]:,}" for name, meaning in FLAGS.items() if counts[name])
+    yield f"{counted(n_spans, 'gold span')}, {n_audited:,} of them held against their files; {flags or 'nothing odd'}"
 
 
 def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str]) -> list[Instance]:
@@ -208,20 +214,20 @@ def _selected(instances: Sequence[Instance], selection: Entry, notes: list[str])
     if not keys:
         message = "the selection has neither a column original_inst_id nor instance_id"
         raise GoldspanError(message, where=selection.path, examples=frame.columns, code=Exit.INVALID)
-    named = {name for one in instances for name in one.ids}
-    n_absent = sum(not named.intersection(row) for row in frame.select(keys).iter_rows())
+    known = {name for instance in instances for name in instance.ids}
+    n_absent = sum(not known.intersection(row) for row in frame.select(keys).iter_rows())
     notes.append(f"{n_absent:,} of the {frame.height:,} selected instances are not among the rows at hand")
     chosen = {name for key in keys for name in frame[key] if name is not None}
-    return [one for one in instances if chosen.intersection(one.ids)]
+    return [instance for instance in instances if chosen.intersection(instance.ids)]
 
 
 def _selection(tree: Tree, source: Source) -> Entry:
-    found = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
-    if not found:
+    selections = [entry for entry in tree.entries if entry.path.rsplit("/", 1)[-1] == _SELECTION]
+    if not selections:
         message = f"ContextBench: {_SELECTION} is not in {source.name}"
         hint = f"{SELECTED} wants the publisher's list of instances beside the rows."
         raise GoldspanError(message, hint=hint, code=Exit.MISSING)
-    return found[0]
+    return selections[0]
 
 
 def _may_hold_rows(path: str) -> bool:

@@ -65,7 +65,7 @@ def decode_gold(value: object) -> list[GoldSpan]:
         check(text.strip() != "", "it is an empty text")
         return decode_gold(_json(text)) if text.lstrip()[0] == "[" else _blocks(text)
     if isinstance(value, (list, tuple)):
-        return [_span(one, f"span {place}") for place, one in enumerate(value, start=1)]
+        return [_span(item, f"span {number}") for number, item in enumerate(value, start=1)]
     raise FieldError(f"it is {_called(value)}, not a list of spans")
 
 
@@ -144,8 +144,8 @@ def _blocks(text: str) -> list[GoldSpan]:
 def _block(text: str, where: str) -> GoldSpan:
     *lines, content = (*text.split("\n", len(_FIELDS)), *[""] * len(_FIELDS))[: len(_FIELDS) + 1]
     pairs = (line.partition(":") for line in lines)
-    named = {key.strip(): value.strip() for key, colon, value in pairs if colon and value.strip()}
-    return _span({**{key: named[key] for key in _FIELDS if key in named}, "content": content}, where)
+    fields = {key.strip(): value.strip() for key, colon, value in pairs if colon and value.strip()}
+    return _span({**{key: fields[key] for key in _FIELDS if key in fields}, "content": content}, where)
 
 
 def _is_missing(value: object) -> bool:
@@ -216,9 +216,9 @@ def audit(spans: Sequence[GoldSpan], files: Mapping[str, GoldFile]) -> Audit:
     counts["file-missing"], counts["file-not-searched"] = len(missing), len(unsearched)
     counts["duplicate-spans"] = len(spans) - len({(docs_path(span.file), *span[1:3]) for span in spans})
     given = ((official_path(span.file), span.line_start - 1, span.line_end) for span in spans)
-    official = Counter(place for place in given if place[0])
-    rows = [_row(DOCS, place, times, files[place[0]].starts) for place, times in docs.items()]
-    return Audit([*rows, *(_row(OFFICIAL, place, times) for place, times in official.items())], counts)
+    official = Counter(span_range for span_range in given if span_range[0])
+    rows = [_row(DOCS, span_range, times, files[span_range[0]].starts) for span_range, times in docs.items()]
+    return Audit([*rows, *(_row(OFFICIAL, span_range, times) for span_range, times in official.items())], counts)
 
 
 def _row(rule: str, place: Range, times: int, starts: Sequence[int] | None = None) -> dict[str, object]:
@@ -231,12 +231,12 @@ def _is_as_said(span: GoldSpan, lines: Sequence[str]) -> bool:
     """Whether the lines hold the content, but for white space at their ends and the line numbers some contents have."""
     if span.content is None:
         return True
-    said = span.content.rstrip("\n").split("\n")
-    numbers = [_NUMBERED.match(line) for line in said]
+    content = span.content.rstrip("\n").split("\n")
+    numbers = [_NUMBERED.match(line) for line in content]
     first = span.line_start
-    if all(found and int(found[1]) == first + n for n, found in enumerate(numbers)):
-        said = [line.partition("\t")[2] for line in said]
-    return _trimmed(said) == _trimmed(lines[first - 1 : span.line_end])
+    if all(match and int(match[1]) == first + n for n, match in enumerate(numbers)):
+        content = [line.partition("\t")[2] for line in content]
+    return _trimmed(content) == _trimmed(lines[first - 1 : span.line_end])
 
 
 def _trimmed(lines: Sequence[str]) -> list[str]:

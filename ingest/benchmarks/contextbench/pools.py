@@ -40,21 +40,26 @@ class Trees:
     def of(cls, raw: RawFiles, instances: Sequence[Instance]) -> Trees:
         """Those of a source, for some instances."""
         ids: dict[str, list[str]] = {}
-        for one in instances:
-            ids.setdefault(one.pool_id, []).extend(one.ids)
+        for instance in instances:
+            ids.setdefault(instance.pool_id, []).extend(instance.ids)
         return cls(RepositoryFiles.of(raw.pools[0].entries, raw.pools[0].location), raw.repositories, ids)
 
     def find(self, one: Instance) -> Repository | None:
         """The repository that an instance searches, at its commit."""
-        found: Repository | None = self.beside.find(self.ids[one.pool_id], one.repo, one.commit)
-        if found is None and self.repositories is not None:
+        repository: Repository | None = self.beside.find(self.ids[one.pool_id], one.repo, one.commit)
+        if repository is None and self.repositories is not None:
             return ClonedRepository(self.repositories, one.repo, one.commit)
-        return found
+        return repository
 
     def expect(self, instances: Sequence[Instance]) -> int:
         """Say to where repositories are cloned from how many of some instances' are; that many."""
-        wanted = [one for one in {one.pool_id: one for one in instances if one.why_not is None}.values()]
-        n = sum(self.beside.find(self.ids[one.pool_id], one.repo, one.commit) is None for one in wanted)
+        wanted = [
+            instance
+            for instance in {instance.pool_id: instance for instance in instances if instance.why_not is None}.values()
+        ]
+        n = sum(
+            self.beside.find(self.ids[instance.pool_id], instance.repo, instance.commit) is None for instance in wanted
+        )
         if self.repositories is not None:
             self.repositories.expect(n)
         return n
@@ -78,10 +83,10 @@ def wants_repository() -> pl.Expr:
 def absent_notes(item_ids: Iterable[str]) -> list[str]:
     """What is said of items that nobody has the repository of; nothing where there are none."""
     absent = sorted(item_ids)
-    named = f"{', '.join(absent[:MAX_EXAMPLES])}{', …' if len(absent) > MAX_EXAMPLES else ''}"
+    examples = f"{', '.join(absent[:MAX_EXAMPLES])}{', …' if len(absent) > MAX_EXAMPLES else ''}"
     again = "--repositories clones them, and each run asks again for what could not be had"
     n = counted(len(absent), "item")
-    return [f"{n} without a repository's files, as why_not says: {named}; {again}"] if absent else []
+    return [f"{n} without a repository's files, as why_not says: {examples}; {again}"] if absent else []
 
 
 def may_now_be_had(absent: pl.DataFrame, repositories: Repositories) -> bool:
@@ -103,17 +108,17 @@ def gold_files(
     pool: Sequence[Instance], trees: Trees, rejects: Rejects
 ) -> tuple[Repository | None, dict[str, GoldFile], str | None]:
     """A pool's repository and the files its instances' gold names, or why there is none."""
-    one = pool[0]
+    first = pool[0]
     wanted = {docs_path(span.file) for instance in pool for span in instance.gold}
     wanted |= {path for instance in pool for path in edited_sources(instance.gold_patch)}
     try:
-        repository = trees.find(one)
+        repository = trees.find(first)
         if repository is None:
-            return None, {}, not_at_hand(one.repo, one.commit)
+            return None, {}, not_at_hand(first.repo, first.commit)
         return repository, {file.path: GoldFile(file.data) for file in repository.files(rejects, wanted)}, None
     except RepositoryError as error:
-        rejects.add(f"repository {one.repo}", f"commit {one.commit}", error.what)
-        return None, {}, not_at_hand(one.repo, one.commit, error.what)
+        rejects.add(f"repository {first.repo}", f"commit {first.commit}", error.what)
+        return None, {}, not_at_hand(first.repo, first.commit, error.what)
 
 
 def pool_groups(repositories: dict[str, Repository], rejects: Rejects, notes: list[str]) -> Iterator[PoolGroup]:

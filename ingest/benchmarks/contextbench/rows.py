@@ -73,7 +73,7 @@ def read_instances(
     Rows of one id with equal gold at one commit are one instance; where they differ, it cannot be scored. Gold that
     cannot be decoded gives way to one of the same id that can.
     """
-    found: dict[str, Instance] = {}
+    instances: dict[str, Instance] = {}
     n_again = 0
     for entry in entries:
         is_usual = fields == FIELDS
@@ -82,13 +82,13 @@ def read_instances(
             instance = _instance(row, (entry.path, position), rejects)
             if instance is None:
                 continue
-            first = found.setdefault(instance.item_id, instance)
+            first = instances.setdefault(instance.item_id, instance)
             if first is not instance:
                 n_again += 1
-                found[instance.item_id] = _one_of(first, instance, rejects)
+                instances[instance.item_id] = _one_of(first, instance, rejects)
     if n_again:
         notes.append(f"{counted(n_again, 'row')} with an id that an earlier row has; each id is one item")
-    return list(found.values())
+    return list(instances.values())
 
 
 def repository_of(row: Row, item_id: str) -> str:
@@ -110,7 +110,7 @@ def _one_of(first: Instance, again: Instance, rejects: Rejects) -> Instance:
     differing += [] if first.commit == again.commit else ["commit"]
     if not differing:
         return first
-    both = " and ".join(" ".join(one.where) for one in (first, again))
+    both = " and ".join(" ".join(instance.where) for instance in (first, again))
     reason = f"two rows disagree on its {' and '.join(differing)}: {both}"
     rejects.add(*again.where, f"{first.item_id}: {reason}")
     return replace(first, why_not=reason)
@@ -121,7 +121,7 @@ def _places(instance: Instance) -> list[tuple[str, int, int]]:
 
 
 def _instance(row: Row, where: tuple[str, str], rejects: Rejects) -> Instance | None:
-    ids = list(dict.fromkeys(found for key in ID_KEYS if (found := _text(row, key))))
+    ids = list(dict.fromkeys(text for key in ID_KEYS if (text := _text(row, key))))
     if not ids:
         rejects.add(*where, f"it has no id: none of {', '.join(ID_KEYS)}", excerpt_of(row))
         return None
@@ -199,9 +199,9 @@ def _json(entry: Entry, rejects: Rejects) -> Iterator[tuple[str, Row]]:
         rejects.add(entry.path, "the whole file", f"not JSON ({error}); is the file cut off?")
         return
     values = value if isinstance(value, list) else [value]
-    has_objects = any(isinstance(one, dict) for one in values)
-    for n, one in enumerate(values, start=1):
-        if isinstance(one, dict):
-            yield f"row {n}", one
+    has_objects = any(isinstance(row, dict) for row in values)
+    for n, row in enumerate(values, start=1):
+        if isinstance(row, dict):
+            yield f"row {n}", row
         elif has_objects:
-            rejects.add(entry.path, f"row {n}", f"a {type(one).__name__}, not an object", excerpt_of(one))
+            rejects.add(entry.path, f"row {n}", f"a {type(row).__name__}, not an object", excerpt_of(row))

@@ -67,18 +67,18 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
 
 def find_own(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """The data set of a declaration, which is of the subset, whatever it is called."""
-    found = find_places(PLACES, source, subset, rejects)
-    return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in found.tasks], [])
+    files = find_places(PLACES, source, subset, rejects)
+    return RawFiles([replace(entry, path=f"{subset}/{entry.path}") for entry in files.tasks], [])
 
 
 def at_hand(source: Source) -> list[str]:
     """The test subsets that a source on this machine holds: all of them are read when none is named."""
-    held = []
+    subsets = []
     for folder in ("data", "."):
         tree = source.tree(folder)
         paths = [entry.path for entry in tree.entries] if tree else []
-        held += [f"{name}/test" for name in NAMES if any(_holds(path, name) for path in paths)]
-    return list(dict.fromkeys(held))
+        subsets += [f"{name}/test" for name in NAMES if any(_holds(path, name) for path in paths)]
+    return list(dict.fromkeys(subsets))
 
 
 def parts(
@@ -167,7 +167,7 @@ def _reading(part: str, name: str, split: str, rows: Callable[[Rejects], Iterabl
         n_lines = len(split_lines(snippet))
         span = {"path": f"cand:{row.gold}", "line_start": 0, "line_end": n_lines, "candidate": row.gold}
         gold.append({"benchmark": "repobench-r", "item_id": item_id, "gold": "candidate", **span})
-        files += [(pool_id, f"cand:{place}", snippet.encode()) for place, snippet in enumerate(row.candidates)]
+        files += [(pool_id, f"cand:{number}", snippet.encode()) for number, snippet in enumerate(row.candidates)]
     stored, blobs = pool_frames(files)
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))

@@ -44,16 +44,16 @@ def weight_of(value: object) -> int:
     """The characters of a row's texts, each as often as it stands there; beyond `MAX_ROW_CHARACTERS` just more."""
     weight, waiting = 0, [value]
     while waiting and weight <= MAX_ROW_CHARACTERS:
-        one = waiting.pop()
+        item = waiting.pop()
         weight += _VALUE_CHARACTERS
-        if isinstance(one, (str, bytes)):
-            weight += len(one)
-        elif isinstance(one, PackedText):
-            weight += one.n_characters
-        elif isinstance(one, (list, tuple, dict)):
-            if len(one) > MAX_ROW_CHARACTERS:
-                return weight + len(one)
-            waiting += one.values() if isinstance(one, dict) else one
+        if isinstance(item, (str, bytes)):
+            weight += len(item)
+        elif isinstance(item, PackedText):
+            weight += item.n_characters
+        elif isinstance(item, (list, tuple, dict)):
+            if len(item) > MAX_ROW_CHARACTERS:
+                return weight + len(item)
+            waiting += item.values() if isinstance(item, dict) else item
     return weight
 
 
@@ -81,18 +81,18 @@ def _rows(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterato
 def _exported(entry: Entry, split: str, rejects: Rejects, fields: Fields) -> Iterator[tuple[str, object]]:
     """Rows of an export; split and level come from its columns, else its path, else from the number of candidates."""
     path = entry.path.lower()
-    said = min((one for one in SPLITS if one in path), key=path.find, default="test")
+    default = min((name for name in SPLITS if name in path), key=path.find, default="test")
     for _, row in upstream_rows(entry, rejects, fields, FIELDS):
-        if str(row.get("split") or said) == split:
+        if str(row.get("split") or default) == split:
             yield _level_of(row, path), row
 
 
 def _level_of(row: dict[str, object], path: str) -> str:
     level = str(row.get("level") or row.get("difficulty") or "")
-    said = level if level in LEVELS else next((one for one in LEVELS if one in path.rsplit("/", 1)[-1]), "")
+    known = level if level in LEVELS else next((name for name in LEVELS if name in path.rsplit("/", 1)[-1]), "")
     candidates = row.get("context")
     n_candidates = len(candidates) if isinstance(candidates, (list, tuple)) else 0
-    return said or ("hard" if n_candidates >= HARD_FROM else "easy")
+    return known or ("hard" if n_candidates >= HARD_FROM else "easy")
 
 
 class Row(NamedTuple):
@@ -133,17 +133,17 @@ def numbered_rows(entries: Iterable[Entry], split: str, rejects: Rejects, fields
                 weight = weight_of(row)
                 n_rows += 1
                 n_characters += weight
-                place = f"{split}, row {n_rows:,} of all"
+                position = f"{split}, row {n_rows:,} of all"
                 if n_rows > MAX_ROWS or n_characters > most:
                     limits = f"{MAX_ROWS:,} rows and {most:,} characters"
                     reason = f"the rows from here on are not read: of one file {limits} are; split it"
-                    rejects.add(entry.path, place, reason)
+                    rejects.add(entry.path, position, reason)
                     break
                 if weight > MAX_ROW_CHARACTERS:
                     reason = (
                         f"its texts have more than {MAX_ROW_CHARACTERS:,} characters, the most that are read of a row"
                     )
-                    rejects.add(entry.path, place, reason, excerpt_of(row))
+                    rejects.add(entry.path, position, reason, excerpt_of(row))
                 else:
                     yield RawRow(entry.path, level, counts[level], unpacked(row), weight)
                 counts[level] += 1
@@ -191,13 +191,13 @@ def _candidates(context: object) -> tuple[list[str], bool]:
     if not isinstance(context, (list, tuple)) or not context:
         raise FieldError("`context` is to be a list of candidates that is not empty")
     # v1.1 has {identifier, path, snippet} where v1 has the snippet itself.
-    is_v11 = all(isinstance(one, dict) for one in context)
+    is_v11 = all(isinstance(candidate, dict) for candidate in context)
     candidates = []
-    for place, one in enumerate(context):
-        snippet = one.get("snippet") if isinstance(one, dict) else one
+    for number, candidate in enumerate(context):
+        snippet = candidate.get("snippet") if isinstance(candidate, dict) else candidate
         if not isinstance(snippet, str):
-            raise FieldError(f"candidate {place} is a {type(snippet).__name__}, not a text")
-        candidates.append(encodable(snippet, f"candidate {place}"))
+            raise FieldError(f"candidate {number} is a {type(snippet).__name__}, not a text")
+        candidates.append(encodable(snippet, f"candidate {number}"))
     return candidates, is_v11
 
 

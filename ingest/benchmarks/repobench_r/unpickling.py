@@ -104,9 +104,9 @@ def unpacked(value: object, depth: int = ROW_DEPTH) -> object:
     if isinstance(value, PackedText):
         return value.text()
     if depth and isinstance(value, dict):
-        return {key: unpacked(one, depth - 1) for key, one in value.items()}
+        return {key: unpacked(item, depth - 1) for key, item in value.items()}
     if depth and isinstance(value, (list, tuple)):
-        return [unpacked(one, depth - 1) for one in value]
+        return [unpacked(item, depth - 1) for item in value]
     return value
 
 
@@ -177,9 +177,9 @@ class _Machine:
     def above(self) -> list[object]:
         """What was put on the stack since the last mark, taken from it."""
         mark = self.marks.pop()
-        found = self.stack[mark:]
+        items = self.stack[mark:]
         del self.stack[mark:]
-        return found
+        return items
 
     def pop(self, _: object) -> None:
         if self.marks and self.marks[-1] == len(self.stack):

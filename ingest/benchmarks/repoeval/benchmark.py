@@ -143,9 +143,9 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
     group = repositories_of(raw.pools[0], LEVELS[level], {task.repo for task in tasks}, rejects)
     items = _placed(tasks, subset, group)
     _reject_unscorable(items, raw.pools[0].location.removesuffix(".zip"), rejects)
-    told = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
-    told["language"] = "python"
-    items = items.with_columns(scorable=pl.col("why_not").is_null(), **{k: pl.lit(v) for k, v in told.items()})
+    constants = {"benchmark": "repoeval", "subset": subset, "split": "test", "level": level, "context": context}
+    constants["language"] = "python"
+    items = items.with_columns(scorable=pl.col("why_not").is_null(), **{k: pl.lit(v) for k, v in constants.items()})
     gold = pl.concat(
         items.filter("scorable").select(
             "benchmark",
@@ -153,10 +153,10 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
             "n_lines",
             gold=pl.lit(rule),
             path="target_path",
-            line_start=found.start,
-            end=found.end,
+            line_start=bounds.start,
+            end=bounds.end,
         )
-        for rule, found in GOLD_RULES.items()
+        for rule, bounds in GOLD_RULES.items()
     ).with_columns(line_end=pl.min_horizontal("end", "n_lines"))
     notes += _notes(gold, group)
     pools = [group]
@@ -164,8 +164,8 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
         pools += [*published_pools(group), hard_pools(group, tasks)]
         if raw.with_needs:
             items, needed, need_pools = with_needs(items, group)
-            named = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(RULE)}
-            gold = pl.concat([gold, needed.with_columns(**named)], how="diagonal")
+            own_columns = {"benchmark": pl.lit("repoeval"), "gold": pl.lit(RULE)}
+            gold = pl.concat([gold, needed.with_columns(**own_columns)], how="diagonal")
             notes += notes_of_needs(items)
             pools.append(need_pools)
     prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
@@ -194,7 +194,7 @@ def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFram
     numbers = ("n", "target_line", "query_line_start")
     columns = {name: pl.Int64 if name in numbers else pl.String for name in Task._fields}
     prefix = f"repoeval/{LEVELS[subset.split('-')[0]]}"
-    place = "its completion starts at line {} (from 0) of {}, which has {}"
+    message = "its completion starts at line {} (from 0) of {}, which has {}"
     return (
         pl.DataFrame(tasks, columns, orient="row")
         .with_columns(
@@ -209,7 +209,7 @@ def _placed(tasks: Sequence[Task], subset: str, group: PoolGroup) -> pl.DataFram
             .when(pl.col("n_lines").is_null())
             .then(pl.format("{} is not in {}", "target_path", "repo"))
             .when(pl.col("target_line") >= pl.col("n_lines"))
-            .then(pl.format(place, "target_line", "target_path", "n_lines"))
+            .then(pl.format(message, "target_line", "target_path", "n_lines"))
         )
     )
 
@@ -225,8 +225,8 @@ def _reject_unscorable(items: pl.DataFrame, place: str, rejects: Rejects) -> Non
 def _notes(gold: pl.DataFrame, group: PoolGroup) -> Iterator[str]:
     cut = gold.filter(pl.col("end") > pl.col("n_lines")).group_by("gold").len().sort("gold")
     if not cut.is_empty():
-        said = ", ".join(f"{count:,} of {rule}" for rule, count in cut.iter_rows())
-        yield f"gold ranges that ended past their file were cut to it: {said}"
+        counts = ", ".join(f"{count:,} of {rule}" for rule, count in cut.iter_rows())
+        yield f"gold ranges that ended past their file were cut to it: {counts}"
     replaced = group.blobs.filter(pl.col("flags").list.contains("not-utf8")).height
     if replaced:
         yield f"not UTF-8: {counted(replaced, 'file')}; what could not be decoded is U+FFFD"

@@ -69,18 +69,18 @@ def with_needs(items: pl.DataFrame, group: PoolGroup) -> tuple[pl.DataFrame, pl.
         The items with a column `need`, null where one is not scorable; item_id, path, line_start, line_end of the
         gold; and a pool for every hole that has some: its repository, in which its own file ends at the hole.
     """
-    asked = items.filter("scorable").select("item_id", "pool_id", "target_path", "target_line", "target_text")
-    rows = list(asked.iter_rows())
+    scorable = items.filter("scorable").select("item_id", "pool_id", "target_path", "target_line", "target_text")
+    rows = list(scorable.iter_rows())
     with tempfile.TemporaryDirectory() as name:
         folders = _written(Path(name), group)
         n_lines = [len(text.removesuffix("\n").split("\n")) for *_, text in rows]
         holes = [Hole(folders[row[1]], row[2], row[3], n) for row, n in zip(rows, n_lines, strict=True)]
         with Workers(BY_JOBS) as workers:
-            found = workers.map(resolve, holes, _HANDED_OUT)
+            answers = workers.map(resolve, holes, _HANDED_OUT)
     # What kills its process is as little resolved as what jedi does not know.
-    needs = [need or Need((), UNRESOLVED) for need in found]
+    needs = [need or Need((), UNRESOLVED) for need in answers]
     known = pl.DataFrame(
-        {"item_id": asked["item_id"], "need": [need.kind for need in needs]}, schema_overrides={"need": pl.String}
+        {"item_id": scorable["item_id"], "need": [need.kind for need in needs]}, schema_overrides={"need": pl.String}
     )
     spans = [(row[0], *span) for row, need in zip(rows, needs, strict=True) for span in need.spans]
     schema = {"item_id": pl.String, "path": pl.String, "line_start": pl.Int64, "line_end": pl.Int64}
@@ -148,9 +148,9 @@ def _need(hole: Hole) -> Need:
     for leaf in _names(_tree(str(path))):
         if not hole.line < leaf.start_pos[0] <= hole.line + hole.n_lines or _is_local(leaf):
             continue
-        kind, found = _resolved(script, leaf, root, path)
+        kind, definitions = _resolved(script, leaf, root, path)
         kinds.add(kind)
-        spans |= found
+        spans |= definitions
     if spans:
         return Need(tuple(sorted(spans)), ELSEWHERE)
     return Need((), next((kind for kind in (UNRESOLVED, LIBRARY) if kind in kinds), OWN_FILE))

@@ -89,14 +89,14 @@ def hard_pools(group: PoolGroup, tasks: Sequence[Task]) -> PoolGroup:
 
 def _around(entries: Sequence[Entry], repos: set[str]) -> str:
     """The folders around the repositories that the tasks name: nothing, or an extra top folder such as in some zips."""
-    found = Counter(
+    counts = Counter(
         "".join(f"{folder}/" for folder in folders[:depth])
         for entry in entries
         for folders in [entry.path.split("/")[:-1]]
         for depth, folder in enumerate(folders[:3])
         if folder in repos
     )
-    return min(found, key=lambda top: (-found[top], top)) if found else ""
+    return min(counts, key=lambda top: (-counts[top], top)) if counts else ""
 
 
 def with_hard_negatives(
@@ -116,21 +116,21 @@ def with_hard_negatives(
         queries: Pool → what is searched for in it.
     """
     contents = sorted({sha256 for sha256, text in texts.items() if text.strip()})
-    place = {sha256: number for number, sha256 in enumerate(contents)}
+    row_of = {sha256: number for number, sha256 in enumerate(contents)}
     terms, counts = _counted([texts[sha256] for sha256 in contents])
     frames = [files.clear()]
     for pool_id in sorted(set(files["pool_id"]) & set(queries)):
         own = files.filter(pool_id=pool_id)
         others = files.filter(pl.col("pool_id") != pool_id, ~pl.col("sha256").is_in(own["sha256"].implode()))
         # The first place of a content is the one that is taken.
-        found = others.filter(pl.col("sha256").is_in(contents)).unique("sha256", keep="first", maintain_order=True)
-        rows = [place[sha256] for sha256 in found["sha256"]]
-        lot = np.array([seeded_hash(pool_id, sha256) for sha256 in found["sha256"]], dtype=np.int64)
+        candidates = others.filter(pl.col("sha256").is_in(contents)).unique("sha256", keep="first", maintain_order=True)
+        rows = [row_of[sha256] for sha256 in candidates["sha256"]]
+        lot = np.array([seeded_hash(pool_id, sha256) for sha256 in candidates["sha256"]], dtype=np.int64)
         ranks = _best_ranks(counts[rows], [_vector(terms, query) for query in queries[pool_id]], lot)
         prefix = _unused("other", own["path"])
         repo = pl.col("pool_id").str.split("/").list.last()
         added = (
-            found.with_columns(rank=pl.Series(ranks), lot=pl.Series(lot))
+            candidates.with_columns(rank=pl.Series(ranks), lot=pl.Series(lot))
             .sort("rank", "lot", "sha256")
             .head(own.height)
             .with_columns(path=pl.concat_str(pl.lit(f"{prefix}/"), repo, pl.lit("/"), pl.col("path")))
@@ -152,12 +152,12 @@ def _counted(texts: Sequence[str]) -> tuple[dict[str, int], sparse.csr_array]:
     """The words of some texts, numbered, and how often each stands in each: (texts, words)."""
     terms: dict[str, int] = {}
     counted = [Counter(_WORD.findall(text.lower())) for text in texts]
-    for one in counted:
-        for word in one:
+    for words in counted:
+        for word in words:
             terms.setdefault(word, len(terms))
-    columns = [terms[word] for one in counted for word in one]
+    columns = [terms[word] for words in counted for word in words]
     starts = np.cumsum([0, *map(len, counted)])
-    values = [float(n) for one in counted for n in one.values()]
+    values = [float(n) for words in counted for n in words.values()]
     return terms, sparse.csr_array((values, columns, starts), shape=(len(texts), len(terms)))
 
 

@@ -42,7 +42,7 @@ def astchunk(document: Document, n: int) -> Cut:
     root = builder.parser.parse(document.text.encode()).root_node
     windows = builder.assign_tree_to_windows(document.text, root)
     ranges = [(window[0].node.start_byte, window[-1].node.end_byte) for window in windows]
-    return Cut([one for one in ranges if one[0] < one[1]], unit="bytes")
+    return Cut([span for span in ranges if span[0] < span[1]], unit="bytes")
 
 
 def by_texts(document: Document, n: int, split: Split) -> Cut:
@@ -99,7 +99,7 @@ def _chonkie_code(language: str, n: int) -> Split:
     code.get_parser = get_parser
     without_guessing = type("CodeChunker", (code.CodeChunker,), {"_import_dependencies": lambda self: None})
     chunker = without_guessing(chunk_size=n, language=language)
-    return lambda text: [one.text for one in chunker.chunk(text)]
+    return lambda text: [chunk.text for chunk in chunker.chunk(text)]
 
 
 @cache
@@ -107,7 +107,7 @@ def _chonkie(name: str, n: int) -> Split:
     import chonkie
 
     chunker = getattr(chonkie, name)(chunk_size=n)
-    return lambda text: [one.text for one in chunker.chunk(text)]
+    return lambda text: [chunk.text for chunk in chunker.chunk(text)]
 
 
 @cache

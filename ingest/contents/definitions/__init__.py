@@ -56,10 +56,10 @@ def symbol_rows(
     frames = []
     for rules in RULES:
         rows = [
-            (rules, content, *one)
+            (rules, content, *definition)
             for content, by_rules in zip(sha256, found, strict=True)
             if rules in by_rules
-            for one in by_rules[rules].definitions
+            for definition in by_rules[rules].definitions
         ]
         frames.append(pl.DataFrame(rows, schema=table("symbols").columns, orient="row"))
     rejects = Rejects()

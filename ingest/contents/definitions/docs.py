@@ -108,10 +108,10 @@ def definitions(root: Node, data: bytes, ending: str) -> list[Definition]:
         other = syntax_tree(data, OTHERWISE[ending])
         if isinstance(other, Node) and given_up(other) < given_up(root):
             root, language = other, OTHERWISE[ending]
-    found = captured(root, language, QUERIES[language])
-    nodes = [(node, node, True) for node in found.get("definition", [])]
-    nodes += [(node, node, False) for node in found.get("scope", [])]
-    nodes += [(node, _value(node), True) for node in found.get("bound", [])]
+    captures = captured(root, language, QUERIES[language])
+    nodes = [(node, node, True) for node in captures.get("definition", [])]
+    nodes += [(node, node, False) for node in captures.get("scope", [])]
+    nodes += [(node, _value(node), True) for node in captures.get("bound", [])]
     nodes.sort(key=lambda one: (one[1].start_byte, -one[1].end_byte, one[1].type))
     names = Names(data, language)
     rows = []

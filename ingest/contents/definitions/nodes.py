@@ -73,7 +73,7 @@ def _query(language: str, query: str) -> Query:
 
 def in_order(definitions: Iterable[Definition]) -> list[Definition]:
     """By place, those that enclose others first; a node that stands there twice counts once."""
-    once = {(one.byte_start, -one.byte_end, one.kind): one for one in definitions}
+    once = {(definition.byte_start, -definition.byte_end, definition.kind): definition for definition in definitions}
     return [once[key] for key in sorted(once)]
 
 
@@ -94,9 +94,9 @@ class Names:
     def plain(self, node: Node) -> list[str]:
         """The name that the grammar calls one."""
         for field in _FIELDS:
-            named = node.child_by_field_name(field)
-            if named is not None:
-                return self._written(named)
+            child = node.child_by_field_name(field)
+            if child is not None:
+                return self._written(child)
         return []
 
     def declared(self, node: Node) -> list[str]:
@@ -117,10 +117,10 @@ class Names:
 
     def first_child(self, node: Node) -> list[str]:
         """Kotlin's grammar has no word for names."""
-        named = next((child for child in node.named_children if child.type in _NAMES), None)
-        if named is None:
+        name = next((child for child in node.named_children if child.type in _NAMES), None)
+        if name is None:
             return ["Companion"] if node.type == "companion_object" else []
-        return [text_of(named, self.data)]
+        return [text_of(name, self.data)]
 
     def _written(self, named: Node) -> list[str]:
         """The parts of a name as it is written, without the arguments of generic types."""
@@ -134,7 +134,7 @@ class Names:
         if named.type in _DOTTED:
             return parts + _SEPARATOR.split(text_of(named, self.data))
         if named.type == "user_type":
-            return [text_of(one, self.data) for one in named.named_children if one.type == "type_identifier"]
+            return [text_of(child, self.data) for child in named.named_children if child.type == "type_identifier"]
         return [*parts, self._bare(named)]
 
     def _bare(self, named: Node) -> str:
