@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +15,8 @@ from lake.errors import Exit, GoldspanError
 from lake.searched import files_of
 from lake.store import Lake, Part
 from lake.text import counted, language_of
+
+_NOTHING: tuple[list[int], list[str]] = ([], [])
 
 RULES = "docs"
 """The rules by which the definitions were found."""
@@ -28,19 +32,20 @@ class Definitions:
 
     def __call__(self, pool: Pool) -> Counted:
         """How often each chunk of a pool holds the first line of a definition of each name."""
-        path = pl.Series(pool.path, dtype=pl.String)
-        chunks = pl.DataFrame({"path": path, "start": pool.line_start, "end": pool.line_end}).with_row_index("chunk")
-        files = chunks.join(self._files.filter(pool_id=pool.pool_id), on="path")
-        unread = [path for path in files.filter(~pl.col("is_read"))["path"].unique().sort() if language_of(path)]
+        files = self._files.get(pool.pool_id, {})
+        unread = sorted(path for path in set(pool.path) & files.keys() if not files[path][1] and language_of(path))
         if unread:
             message = f"the lake has no definitions of {counted(len(unread), 'file')} of {pool.pool_id}"
             raise GoldspanError(message, examples=unread[:3], hint="First: make ingest", code=Exit.MISSING)
-        begun = files.join(self._symbols, on="sha256").filter(pl.col("line_start").is_between("start", "end", "left"))
-        names = chunks.join(begun.group_by("chunk").agg("name"), on="chunk", how="left", maintain_order="left")["name"]
-        return by_spelling([of_chunk or () for of_chunk in names.to_list()])
+        # There are many small pools: a query plan for each would take longer than the search.
+        names: list[Sequence[str]] = []
+        for path, start, end in zip(pool.path, pool.line_start, pool.line_end, strict=True):
+            lines, defined = self._symbols.get(files[path][0], _NOTHING) if path in files else _NOTHING
+            names.append(defined[bisect_left(lines, start) : bisect_left(lines, end)])
+        return by_spelling(names)
 
     @cached_property
-    def _files(self) -> pl.DataFrame:
+    def _contents(self) -> pl.DataFrame:
         """The files of the pools: pool_id, path, sha256, is_read."""
         status = self.lake.scan("symbol_status").select("sha256", is_read=True)
         files = files_of(self.lake, self.pool_ids, self.parts).select("pool_id", "path", "sha256")
@@ -48,7 +53,18 @@ class Definitions:
         return known.collect()
 
     @cached_property
-    def _symbols(self) -> pl.DataFrame:
-        """The definitions in the files: sha256, name, line_start."""
-        symbols = self.lake.scan("symbols", rules=RULES).select("sha256", "name", "line_start").drop_nulls("name")
-        return symbols.join(self._files.lazy().select("sha256"), on="sha256", how="semi").collect()
+    def _files(self) -> Mapping[str, Mapping[str, tuple[str, bool]]]:
+        """Pool → path → the content, and whether it was read for definitions."""
+        files: dict[str, dict[str, tuple[str, bool]]] = {}
+        for pool_id, path, sha256, is_read in self._contents.iter_rows():
+            files.setdefault(pool_id, {})[path] = (sha256, is_read)
+        return files
+
+    @cached_property
+    def _symbols(self) -> Mapping[str, tuple[list[int], list[str]]]:
+        """Content → the lines that begin a definition, in order, and the name of each."""
+        symbols = self.lake.scan("symbols", rules=RULES).select("sha256", "line_start", "name").drop_nulls("name")
+        mine = symbols.join(self._contents.lazy().select("sha256"), on="sha256", how="semi")
+        by_content = mine.sort("sha256", "line_start", "name").group_by("sha256", maintain_order=True)
+        rows = by_content.agg("line_start", "name").collect()
+        return {sha256: (lines, names) for sha256, lines, names in rows.iter_rows()}
