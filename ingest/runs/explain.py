@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from ingest.runs.find_trajectories import Found, called
-from ingest.runs.trajectories.trajectory import Reading, Trajectory, Unread, View, union
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, Trajectory, Unread, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.errors import Exit, GoldspanError
 from lake.text import counted
@@ -49,7 +49,7 @@ def _head(one: Trajectory, name: str) -> str:
 def _calls(one: Trajectory) -> Iterator[str]:
     """Every call, those that showed something with the number of their step; of a format without calls its steps."""
     step = 0
-    for event in one.events or map(Reading, one.steps):
+    for event in one.events or map(ParsedCall, one.steps):
         is_step = bool(event.views) or not one.events
         step += is_step
         yield f"  {f'step {step}' if is_step else '-':>8}  {event.call}".rstrip()
@@ -74,7 +74,7 @@ def _end(one: Trajectory) -> Iterator[str]:
         yield f"  not read: {Unread(one.unread).summary()}"
 
 
-def _views(views: Iterable[View]) -> Iterator[str]:
+def _views(views: Iterable[FileSpan]) -> Iterator[str]:
     for view in views:
         lines = "" if view.start is None else f"#L{view.start}-{'' if view.end is None else f'L{view.end}'}"
         yield f"            {view.path}{lines}{f' {view.symbol}' if view.symbol else ''}"

@@ -12,7 +12,7 @@ from ingest.runs.import_outcome import Tally
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import ItemPart
 from ingest.runs.trajectories.json_values import MAX_LINE
-from ingest.runs.trajectories.trajectory import Trajectory, View, Views, unscorable, with_files
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
@@ -178,7 +178,7 @@ def _parts(one: Trajectory) -> Iterator[tuple[str, int, Views]]:
             yield prefix + FINAL, 0, context.final or ()
 
 
-def _is_sound(view: View) -> bool:
+def _is_sound(view: FileSpan) -> bool:
     names, lines = (view.path, view.symbol or ""), (view.start, view.end)
     is_named = bool(view.path) and all(len(name) <= MAX_NAME_CHARACTERS for name in names)
     return is_named and all(line is None or abs(line) <= MAX_LINE for line in lines)

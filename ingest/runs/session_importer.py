@@ -8,7 +8,7 @@ from ingest.runs.importer import Importer
 from ingest.runs.trajectories.json_values import JsonObject, objects_in
 from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
 from ingest.runs.trajectories.tool_calls import ToolCall
-from ingest.runs.trajectories.trajectory import Reading, Trajectory
+from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 
@@ -21,7 +21,7 @@ def session_importer(
     marks: Sequence[bytes],
     holders: Sequence[str],
     is_event: Callable[[JsonObject], bool],
-    calls: Callable[[Session, Sequence[JsonObject]], Iterator[tuple[ToolCall, Reading | None]]],
+    calls: Callable[[Session, Sequence[JsonObject]], Iterator[tuple[ToolCall, ParsedCall | None]]],
     is_part: Callable[[JsonObject], bool] = lambda row: False,
     aliases: tuple[str, ...] = (),
 ) -> Importer:

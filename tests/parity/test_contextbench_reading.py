@@ -11,7 +11,7 @@ import pytest
 from ingest.runs import find_trajectories as find_files
 from ingest.runs.formats import contextbench_unified
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.rejects import Rejects
 
@@ -38,7 +38,7 @@ def converted(file: Path) -> dict[str, Trajectory]:
     return {one.item: one for one in found}
 
 
-def context(views: Iterable[View] | None) -> Context:
+def context(views: Iterable[FileSpan] | None) -> Context:
     """Files in order, each with its ranges: files that are named beside their ranges say nothing more."""
     ranges: dict[str, list[tuple[int | None, int | None]]] = {}
     for view in views or ():

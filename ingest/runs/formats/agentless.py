@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, objects_in, text_of
 from ingest.runs.trajectories.sessions import item_of, patch_of
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View, view_of_lines
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.text import counted
 
@@ -93,9 +93,9 @@ def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:
     return patches, notes
 
 
-def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[View]:
+def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[FileSpan]:
     files = _files(row, "found_files", notes)
-    yield from map(View, filter(None, files))
+    yield from map(FileSpan, filter(None, files))
     keys = ("found_related_locs", "found_edit_locs")
     related, edits = (_samples(_by_file(row.get(key), files), key, notes) for key in keys)
     for sample in (*related, *edits):
@@ -104,9 +104,9 @@ def _of_locations(row: JsonObject, notes: list[str]) -> Iterator[View]:
         yield from _lines(sample)
 
 
-def _of_run(row: JsonObject, notes: list[str], rows: re.Pattern[str] = _LINES) -> Iterator[View]:
+def _of_run(row: JsonObject, notes: list[str], rows: re.Pattern[str] = _LINES) -> Iterator[FileSpan]:
     key = next((key for key in _FILES if row.get(key)), _FILES[0])
-    yield from map(View, filter(None, _files(row, key, notes)))
+    yield from map(FileSpan, filter(None, _files(row, key, notes)))
     for sample in _samples(row.get(_ELEMENTS), _ELEMENTS, notes):
         yield from _elements(sample)
     located = (_lines(object_of(sample, "edit_locs"), rows) for sample in list_of(row, _SAMPLES))
@@ -147,13 +147,13 @@ def _rows(sample: JsonObject) -> Iterator[tuple[str, str]]:
             yield from ((path, row.strip()) for row in text_of(text).split("\n"))
 
 
-def _elements(sample: JsonObject) -> Iterator[View]:
+def _elements(sample: JsonObject) -> Iterator[FileSpan]:
     found = ((path, _ELEMENT.fullmatch(row)) for path, row in _rows(sample))
-    return (View(path, symbol=one["name"]) for path, one in found if one)
+    return (FileSpan(path, symbol=one["name"]) for path, one in found if one)
 
 
-def _lines(sample: JsonObject, rows: re.Pattern[str] = _LINES) -> Sequence[View]:
-    views: list[View] = []
+def _lines(sample: JsonObject, rows: re.Pattern[str] = _LINES) -> Sequence[FileSpan]:
+    views: list[FileSpan] = []
     for path, row in _rows(sample):
         if found := rows.fullmatch(row):
             numbers = [number for number in found.groups() if number]

@@ -35,9 +35,9 @@ from ingest.runs.trajectories.sessions import (
     patch_path,
     trial_results,
 )
-from ingest.runs.trajectories.terminal_screens import Printed, printed_on
+from ingest.runs.trajectories.terminal_screens import ScreenOutput, printed_on
 from ingest.runs.trajectories.tool_calls import ToolCall, paired, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading, Trajectory, unscorable
+from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
@@ -93,7 +93,7 @@ class _Work:
     def __init__(self, session: Session, file: TrajectoryFile, row: JsonObject) -> None:
         self.session, self.file = session, file
         session.opened.add(file.path)
-        self.calls: list[tuple[ToolCall, Reading | None]] = []
+        self.calls: list[tuple[ToolCall, ParsedCall | None]] = []
         self.folder = ""
         self.starts_anew = text_of(row, "agent", "name") == _STARTS_ANEW
         results = (result for step in objects_of(row, "steps") for result in _results(step))
@@ -143,7 +143,7 @@ class _Work:
         failed = any(True in (one.get("is_error"), object_of(one, "extra").get("is_error")) for one in results)
         tools = [replace(tool, output=text, failed=failed) for tool in tools]
         typed = [_typed(tool) for tool in tools if tool.is_shell]
-        screens = iter([Printed()] * len(typed) if text is None else printed_on(text, typed))
+        screens = iter([ScreenOutput()] * len(typed) if text is None else printed_on(text, typed))
         for call in tools:
             if not call.is_shell:
                 self.calls.append((call, reading_of_call(call)))
@@ -154,7 +154,7 @@ class _Work:
             call = self._ended(replace(call, output=screen.output, folder=self.folder))
             is_run = "keystrokes" not in call.arguments or _typed(call).endswith("\n") or (call.output or "").strip()
             # Keys without the one that ends a line are no command yet.
-            reading = reading_of_call(call) if is_run else Reading(folder=self.folder)
+            reading = reading_of_call(call) if is_run else ParsedCall(folder=self.folder)
             self.calls.append((call, reading))
             self.folder = self.folder if self.starts_anew else reading.folder
 

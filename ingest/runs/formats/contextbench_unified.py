@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.json_values import at, kind_of, line_of, list_of, object_of
 from ingest.runs.trajectories.sessions import item_of
-from ingest.runs.trajectories.trajectory import Trajectory, View, Views
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _STEP = ("files", "spans", "symbols")
@@ -52,21 +52,21 @@ def _views(held: object, keys: Sequence[str], where: str, notes: list[str]) -> V
         notes.append(f"{where} is {kind_of(held)}, not an object")
         return ()
     files, spans, symbols = keys
-    views: list[View] = []
+    views: list[FileSpan] = []
     for file in _list(held.get(files), f"files of {where}:", notes):
         if isinstance(file, str) and file:
-            views.append(View(file))
+            views.append(FileSpan(file))
         else:
             notes.append(f"{where} names a file that is {kind_of(file) if file != '' else 'empty'}")
     for path, span in _by_file(held.get(spans), "spans", where, notes):
         start, end = line_of(at(span, "start")), line_of(at(span, "end"))
         if object_of(span).get("type", "line") == "line" and start is not None and end is not None:
-            views.append(View(path, start, end))
+            views.append(FileSpan(path, start, end))
         else:
             notes.append(f"{where} has a span of {path[:100]} that is not of lines: {str(span)[:60]}")
     for path, symbol in _by_file(held.get(symbols), "symbols", where, notes):
         if isinstance(symbol, str) and symbol:
-            views.append(View(path, symbol=symbol))
+            views.append(FileSpan(path, symbol=symbol))
         else:
             notes.append(f"{where} names a symbol of {path[:100]} that is no text")
     return tuple(views)

@@ -24,7 +24,7 @@ from ingest.runs.trajectories.json_values import (
 )
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading
+from ingest.runs.trajectories.trajectory import ParsedCall
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN = "assistant.turn_start"
@@ -42,7 +42,7 @@ def _is_event(row: JsonObject) -> bool:
     return kind in keys and keys[kind] <= data.keys()
 
 
-def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
+def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
     results = {_id(event): object_of(event, "data") for event in events if event.get("type") == _COMPLETE}
     folder = ""
     for event in events:
@@ -63,7 +63,7 @@ def _id(event: JsonObject) -> str:
     return text_of(event, "data", "toolCallId")
 
 
-def _read(call: ToolCall, result: JsonObject | None) -> Reading | None:
+def _read(call: ToolCall, result: JsonObject | None) -> ParsedCall | None:
     if result is None:
         return None
     given = (text_of(result, "result", "content"), text_of(result, "error", "message"))
@@ -73,7 +73,7 @@ def _read(call: ToolCall, result: JsonObject | None) -> Reading | None:
     call = replace(call, output=output[: code.start()] if code else output, failed=failed)
     if call.tool == _VIEW:
         lines = _lines(call)
-        return reading_of_call(replace(call, lines=lines)) if lines else Reading(reads=True, folder=call.folder)
+        return reading_of_call(replace(call, lines=lines)) if lines else ParsedCall(reads=True, folder=call.folder)
     return reading_of_call(call)
 
 

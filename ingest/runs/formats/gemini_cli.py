@@ -27,7 +27,7 @@ from ingest.runs.trajectories.json_values import (
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading, View, renamed
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 
 _SEARCHES = ("search_file_content", "grep_search")
 _SHOWN = re.compile(
@@ -56,7 +56,7 @@ def _is_event(row: JsonObject) -> bool:
     return kind in ("tool_use", "tool_result") and "tool_id" in row
 
 
-def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
+def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
     results = {text_of(event, "tool_id"): event for event in events if event.get("type") == "tool_result"}
     events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
     latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}
@@ -93,14 +93,14 @@ def _recorded(call: JsonObject) -> tuple[str, bool] | None:
     return "\n".join(filter(None, texts)), failed
 
 
-def _read(call: ToolCall, given: tuple[str, bool] | None) -> tuple[ToolCall, Reading | None]:
+def _read(call: ToolCall, given: tuple[str, bool] | None) -> tuple[ToolCall, ParsedCall | None]:
     if given is None:
         return call, None
     call = replace(call, output=given[0], failed=given[1])
     if call.tool == "read_file":
         return call, reading_of_call(replace(call, lines=_lines(call)))
     if call.tool == "read_many_files":
-        return call, Reading(() if call.failed else _files(call), reads=True)
+        return call, ParsedCall(() if call.failed else _files(call), reads=True)
     if call.tool in _SEARCHES:
         return call, _searched(call)
     return call, reading_of_call(_ended(call) if call.is_shell else call)
@@ -115,15 +115,15 @@ def _lines(call: ToolCall) -> tuple[int, int | None]:
     return start, given.get("end_line") or (None if limit is None else start + limit - 1)
 
 
-def _files(call: ToolCall) -> tuple[View, ...]:
+def _files(call: ToolCall) -> tuple[FileSpan, ...]:
     """The files that are named before their text, or in the summary of a stream; else those asked for by name."""
     named = [found[1] or found[2] for found in _FILE.finditer(call.output or "")]
     asked = (path for key in ("paths", "include") for path in map(str, list_of(call.arguments, key)))
     paths = named or [path for path in asked if not re.search(r"[*?{\[]|/$", path)]
-    return tuple(View(joined("", path), 1) for path in dict.fromkeys(paths))
+    return tuple(FileSpan(joined("", path), 1) for path in dict.fromkeys(paths))
 
 
-def _searched(call: ToolCall) -> Reading:
+def _searched(call: ToolCall) -> ParsedCall:
     """What a search listed: its files are named from the folder that was searched."""
     base = first_text(call.arguments, ("dir_path", "path")).rstrip("/")
     reading = reading_of_call(replace(call, arguments={}))

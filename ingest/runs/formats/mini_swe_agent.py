@@ -18,7 +18,7 @@ from ingest.runs.trajectories.mini_messages import SUBMITS, calls_of
 from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.sessions import Session, item_of_trial, trial_results
 from ingest.runs.trajectories.tool_calls import reading_of_call
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View, Views, renamed
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
@@ -85,7 +85,7 @@ def _named(block: str, folder: str) -> Views | None:
     return None if pairs and not views else views
 
 
-def _inside(views: Sequence[View], folder: str) -> Views:
+def _inside(views: Sequence[FileSpan], folder: str) -> Views:
     return renamed(views, partial(in_repository, folder=folder))
 
 

@@ -17,7 +17,7 @@ from ingest.runs.session_importer import session_importer
 from ingest.runs.trajectories.json_values import JsonObject, first_text, object_of, objects_of, text_of
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading
+from ingest.runs.trajectories.trajectory import ParsedCall
 
 _ENDED = ("completed", "error")
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
@@ -32,7 +32,7 @@ def _is_event(row: JsonObject) -> bool:
     return is_message or is_export or ("sessionID" in row and "type" in object_of(row, "part"))
 
 
-def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, Reading | None]]:
+def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[ToolCall, ParsedCall | None]]:
     folder = ""
     for event in events:
         folder = text_of(event, "info", "path", "cwd") or folder
@@ -46,7 +46,7 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
                 yield _read(session, part, folder)
 
 
-def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, Reading | None]:
+def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, ParsedCall | None]:
     state = object_of(part, "state")
     call = ToolCall(text_of(part, "tool"), object_of(state, "input"), folder=folder)
     if state.get("status") not in _ENDED:
@@ -58,7 +58,7 @@ def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, Re
         session.unread["subagent whose file is not there"] += 1
     if call.tool == "read":
         lines = numbered_from(call.output or "", _NUMBER)
-        return call, reading_of_call(replace(call, lines=lines)) if lines else Reading(reads=True, folder=folder)
+        return call, reading_of_call(replace(call, lines=lines)) if lines else ParsedCall(reads=True, folder=folder)
     if call.tool == "grep":
         listed = _LINE.sub(r"\1:", _LISTED.sub(r"File: \1", call.output or ""))
         return call, reading_of_call(replace(call, output=listed))

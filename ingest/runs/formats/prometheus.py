@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.json_values import objects_in
 from ingest.runs.trajectories.sessions import patch_beside, patch_path
-from ingest.runs.trajectories.trajectory import Trajectory, View, union, view_of_lines
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, union, view_of_lines
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 
 _STEP, _FINAL = "CONTEXT", "AGGREGATED CONTEXT"
@@ -64,8 +64,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 class _Blocks:
     """The blocks of one kind, read line by line: a log may be of any length."""
 
-    whole: list[list[View]] = field(default_factory=list)
-    views: list[View] | None = None
+    whole: list[list[FileSpan]] = field(default_factory=list)
+    views: list[FileSpan] | None = None
     path: str = ""
 
     def mark(self, *, begins: bool) -> None:

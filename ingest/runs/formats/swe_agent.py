@@ -21,7 +21,7 @@ from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
-from ingest.runs.trajectories.trajectory import Context, Reading, Trajectory, View, Views, renamed
+from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
@@ -124,19 +124,19 @@ def _add(session: Session, action: str, observation: str, folder: str, created: 
         return
     if (mapped := _MAPPED.match(action)) and _LINE.match(observation):
         # The file with the bodies of its functions left out, as the editor shows a large one.
-        session.add(call, Reading((View(joined(folder, mapped["path"]), 1),), True, folder))
+        session.add(call, ParsedCall((FileSpan(joined(folder, mapped["path"]), 1),), True, folder))
         return
     view, path = _window(observation, folder)
     if name == "search_dir":
-        view = tuple(View(joined(folder, path)) for path in _LISTED.findall(observation))
+        view = tuple(FileSpan(joined(folder, path)) for path in _LISTED.findall(observation))
     if name == "create" and path:
         created.add(path)
     if name in (*_WINDOWED, *_CHANGES):
         views = view if path not in created else ()
         changed = (path,) if name in _CHANGES and path and _NOT_APPLIED not in observation else ()
-        session.add(call, Reading(views, name in _WINDOWED, folder, edited=changed))
+        session.add(call, ParsedCall(views, name in _WINDOWED, folder, edited=changed))
     else:
-        session.add(call, Reading(folder=folder) if name in _OWN else reading_of_call(replace(call, name="bash")))
+        session.add(call, ParsedCall(folder=folder) if name in _OWN else reading_of_call(replace(call, name="bash")))
 
 
 def _window(observation: str, folder: str) -> tuple[Views, str]:
@@ -147,14 +147,14 @@ def _window(observation: str, folder: str) -> tuple[Views, str]:
     """
     if found := _HITS.match(observation):
         path = joined(folder, found["path"])
-        return tuple(View(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
+        return tuple(FileSpan(path, line, line) for line in map(line_of, _HIT.findall(observation)) if line), path
     windows = list(_WINDOW.finditer(observation))
     if not windows:
         return (), ""
     path = joined(folder, windows[-1]["path"])
     shown = [_numbered(observation[window.end() :]) for window in windows if window["path"] == windows[-1]["path"]]
     numbers = [number for window in shown for number in window[:1]] + shown[-1][-1:]
-    return ((View(path, min(numbers), numbers[-1]),) if shown[-1] else ()), path
+    return ((FileSpan(path, min(numbers), numbers[-1]),) if shown[-1] else ()), path
 
 
 def _numbered(text: str) -> list[int]:
@@ -175,7 +175,7 @@ def _published(rows: Sequence[JsonObject]) -> Context:
     for row in rows:
         found = _PUBLISHED.search(text_of(row, "action"))
         start, end = (line_of(found[2]), line_of(found[3])) if found else (None, None)
-        if found and start and end and (views := renamed([View(found[1], start, end)], in_repository)):
+        if found and start and end and (views := renamed([FileSpan(found[1], start, end)], in_repository)):
             steps.append(views)
     answers = _answers(rows)
     return Context(tuple(steps), _published_final(answers[-1]) if answers else steps[-1] if steps else None)
@@ -185,7 +185,7 @@ def _published_final(answer: str) -> Views | None:
     """A context as the published converter reads it: a file without lines is named alone."""
     views = list(pairs_of(answer))
     files = (row.strip().removeprefix("File:").strip() for row in answer.split("\n") if row.strip().startswith("File:"))
-    return renamed([*(View(path) for path in dict.fromkeys(files)), *views], in_repository) or None
+    return renamed([*(FileSpan(path) for path in dict.fromkeys(files)), *views], in_repository) or None
 
 
 def _answers(rows: Sequence[JsonObject]) -> list[str]:

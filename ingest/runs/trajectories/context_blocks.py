@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ingest.runs.trajectories.trajectory import View, view_of_lines
+from ingest.runs.trajectories.trajectory import FileSpan, view_of_lines
 
 _FILE, _LINES = "File:", "Lines:"
 _RANGE = re.compile(r"([0-9]+)\s*-\s*([0-9]+)")
@@ -17,13 +17,13 @@ def answer_in(texts: Iterable[str]) -> str | None:
     return next((found[-1] for text in reversed([*texts]) if (found := _ANSWER.findall(text))), None)
 
 
-def pairs_of(text: str) -> list[View]:
+def pairs_of(text: str) -> list[FileSpan]:
     """The views that a text names, in its order, their paths as they are written there.
 
     Several `Lines:` may follow one `File:`; a `File:` without any names nothing. Reversed lines are swapped, and lines
     that no file has are left out.
     """
-    views: list[View] = []
+    views: list[FileSpan] = []
     path = ""
     for line in map(str.strip, text.split("\n")):
         if line.startswith(_FILE):

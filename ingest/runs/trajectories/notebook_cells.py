@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ingest.runs.trajectories.json_values import line_of, text_of
 from ingest.runs.trajectories.tool_calls import ToolCall
-from ingest.runs.trajectories.trajectory import Reading, View
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall
 
 _FUNCTIONS = re.compile(
     r"\b(?:(?P<opens>open_file|goto_line|scroll_(?:up|down))|(?P<searches>search_(?:file|dir))"
@@ -19,7 +19,7 @@ _SEARCHED = re.compile(r"\[Found [0-9]+ matches for .* in (?P<path>\S+)\]")
 _HIT = re.compile(r"(?:Line (?P<line>[0-9]+)|(?P<path>\S.*?) \(Line (?P<of_path>[0-9]+)\)): ")
 
 
-def reading_of_cell(call: ToolCall) -> Reading:
+def reading_of_cell(call: ToolCall) -> ParsedCall:
     """What a cell showed of files.
 
     `open_file`, `goto_line` and `scroll_up` and `scroll_down` show the lines that are numbered below `[File: …]`,
@@ -28,19 +28,19 @@ def reading_of_cell(call: ToolCall) -> Reading:
     """
     called = list(_FUNCTIONS.finditer(text_of(call.arguments, "code")))
     if not called:
-        return Reading(folder=call.folder, unread=("action run_ipython",))
+        return ParsedCall(folder=call.folder, unread=("action run_ipython",))
     rows = [row.rstrip() for row in (call.output or "").split("\n")]
     edited = [found["path"] for row in rows if (found := _FILE.match(row)) and found["is_edit"]]
-    views: list[View] = []
+    views: list[FileSpan] = []
     if any(one["opens"] for one in called):
         views += _opened(rows)
     if any(one["searches"] for one in called):
         views += _hits(rows)
     reads = any(one["opens"] or one["searches"] for one in called)
-    return Reading(tuple(dict.fromkeys(views)), reads, call.folder, edited=tuple(dict.fromkeys(edited)))
+    return ParsedCall(tuple(dict.fromkeys(views)), reads, call.folder, edited=tuple(dict.fromkeys(edited)))
 
 
-def _opened(rows: list[str]) -> Iterator[View]:
+def _opened(rows: list[str]) -> Iterator[FileSpan]:
     """The numbered lines below each heading that is of no edit."""
     path, lines = "", list[int]()
     for row in [*rows, "[File: - (0 lines total)]"]:
@@ -49,11 +49,11 @@ def _opened(rows: list[str]) -> Iterator[View]:
             lines.append(number)
         elif heading := _FILE.match(row):
             if path and lines:
-                yield View(path, min(lines), max(lines))
+                yield FileSpan(path, min(lines), max(lines))
             path, lines = ("" if heading["is_edit"] else heading["path"]), []
 
 
-def _hits(rows: list[str]) -> Iterator[View]:
+def _hits(rows: list[str]) -> Iterator[FileSpan]:
     searched = ""
     for row in rows:
         if heading := _SEARCHED.match(row):
@@ -61,4 +61,4 @@ def _hits(rows: list[str]) -> Iterator[View]:
         elif hit := _HIT.match(row):
             line, path = line_of(hit["line"] or hit["of_path"]), hit["path"] or searched
             if line is not None and path:
-                yield View(path, line, line)
+                yield FileSpan(path, line, line)

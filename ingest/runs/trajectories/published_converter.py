@@ -12,7 +12,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from ingest.runs.trajectories.json_values import JsonObject, line_of, list_of, text_of
-from ingest.runs.trajectories.trajectory import Context, View, Views, renamed
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Views, renamed
 
 _ENDINGS = (
     "py", "js", "java", "go", "rs", "c", "cpp", "h", "hpp", "ts", "tsx", "jsx", "rb", "php", "cs", "kt", "scala",
@@ -48,13 +48,13 @@ def published_context(events: Iterable[JsonObject]) -> Context | None:
 
 
 def _of_action(event: JsonObject) -> Views:
-    views: list[View] = []
+    views: list[FileSpan] = []
     if event.get("action") == "run":
         views = views_of_command(text_of(event, "args", "command"))
     elif event.get("action") == "read":
         start, end = (*map(line_of, list_of(event, "args", "view_range")), 0, 0)[:2]
         asked = (start, end) if start and end and start > 0 and end > 0 else (None, None)
-        views = [View(text_of(event, "args", "path"), *asked)]
+        views = [FileSpan(text_of(event, "args", "path"), *asked)]
     return renamed(views, _in_repository)
 
 
@@ -62,7 +62,7 @@ def _in_repository(path: str) -> str:
     return path.strip().strip("'\"").removeprefix("/workspace/").lstrip("/").removeprefix("./")
 
 
-def _joined(views: Sequence[View]) -> Views:
+def _joined(views: Sequence[FileSpan]) -> Views:
     """The views with lines of one file that overlap or touch as one, and every file without lines once."""
     joined = list(dict.fromkeys(view for view in views if view.start is None))
     lines = (view for view in views if view.start is not None)
@@ -75,14 +75,14 @@ def _joined(views: Sequence[View]) -> Views:
     return tuple(joined)
 
 
-def views_of_command(command: str) -> list[View]:
+def views_of_command(command: str) -> list[FileSpan]:
     """The source files that a command shows, each with its lines where the command names them, in its order.
 
     A command that changes files as well shows nothing that counts. Paths are as the command has them.
     """
     if any(change in command for change in _CHANGES):
         return []
-    views: list[View] = []
+    views: list[FileSpan] = []
     # What a run of blanks is as long as makes no difference, and time.
     for part in _PARTS.split(_BLANKS.sub(r"\1\1\1", command)):
         # The first that a part fits is what it does.
@@ -90,7 +90,7 @@ def views_of_command(command: str) -> list[View]:
         found = _numbered(part) or printed or {"file": _searched(part)}
         file, end = found["file"].strip("'\""), line_of(found.get("end"))
         if file.endswith(tuple(f".{ending}" for ending in _ENDINGS)):
-            views.append(View(file, line_of(found.get("start", "1")) if end is not None else None, end))
+            views.append(FileSpan(file, line_of(found.get("start", "1")) if end is not None else None, end))
     return list(dict.fromkeys(views))
 
 

@@ -10,7 +10,7 @@ from posixpath import dirname, join, normpath
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
 from ingest.runs.trajectories.json_values import JsonObject, first_text, list_of, objects_in, objects_of, text_of
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
-from ingest.runs.trajectories.trajectory import Reading, Trajectory, Unread, renamed, union
+from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, Unread, renamed, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 
 IDS = ("instance_id", "original_inst_id", "item_id")
@@ -44,12 +44,12 @@ class Session:
     notes: list[str] = field(default_factory=list)
     root: str = ""
     said: list[str] = field(default_factory=list)
-    events: list[Reading] = field(default_factory=list)
+    events: list[ParsedCall] = field(default_factory=list)
     unread: Unread = field(default_factory=Unread)
     calls: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
 
-    def add(self, call: ToolCall, reading: Reading | None = None) -> Reading:
+    def add(self, call: ToolCall, reading: ParsedCall | None = None) -> ParsedCall:
         """Add a call with what it showed: what was understood of it, where a format has tools of its own."""
         reading = reading_of_call(call) if reading is None else reading
         views = renamed(reading.views, self._below)
@@ -57,7 +57,7 @@ class Session:
         self.events.append(replace(reading, call=str(call), views=views, edited=edited))
         return reading
 
-    def add_all(self, calls: Sequence[tuple[ToolCall, Reading | None]]) -> None:
+    def add_all(self, calls: Sequence[tuple[ToolCall, ParsedCall | None]]) -> None:
         """Add all calls of a session whose root they may tell: by a path that is named with it, and without."""
         paths = (view.path for _, reading in calls if reading is not None for view in reading.views)
         self.root = self.root or _root_of(list(dict.fromkeys(paths))[:_MAX_PATHS])
@@ -69,11 +69,11 @@ class Session:
 
     def add_unanswered(self, call: ToolCall) -> None:
         """Add a call that has no result in a record that has those of the others: nothing was shown."""
-        self.events.append(Reading(call=str(call), unread=("call without a result",)))
+        self.events.append(ParsedCall(call=str(call), unread=("call without a result",)))
 
     def add_changes(self, call: str, paths: Iterable[str]) -> None:
         """Add what is recorded of files that were changed, apart from the call that changed them."""
-        self.events.append(Reading(call=call, edited=tuple(filter(None, map(self._below, paths)))))
+        self.events.append(ParsedCall(call=call, edited=tuple(filter(None, map(self._below, paths)))))
 
     def is_new(self, call_id: str) -> bool:
         """Whether a call was not read before; one without an id never was."""

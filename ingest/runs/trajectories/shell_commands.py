@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from ingest.runs.trajectories.bash_lines import UNKNOWN, Command, Pipeline
 from ingest.runs.trajectories.json_values import MAX_LINE, line_of
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 
 Window = tuple[int, int | None]
 """First and last line, from 1; None for all lines from the first on."""
@@ -49,7 +49,7 @@ _WITH_VALUE = (
 
 
 @dataclass(frozen=True)
-class Printed:
+class PrintedRange:
     """What a command shows of what it reads.
 
     Attributes:
@@ -62,7 +62,7 @@ class Printed:
     files: Words
     last: int | None = None
 
-    def of(self, view: View) -> list[View]:
+    def of(self, view: FileSpan) -> list[FileSpan]:
         """What is shown of a view that is read."""
         whole = replace(view, start=None, end=None)
         start, end = view.start, view.end
@@ -114,7 +114,7 @@ def search_of(words: Words) -> Search | None:
     return Search(operands[0 if has_pattern else 1 :], is_numbered or name == "rg", is_numbered, is_silent)
 
 
-def printed_by(words: Words) -> Printed | None:
+def parse_print_command(words: Words) -> PrintedRange | None:
     """What a command shows of the files it names, or of its input; None for one that shows nothing, or is not known."""
     name, rest = verb_of(words)
     if name not in _READERS:
@@ -125,19 +125,19 @@ def printed_by(words: Words) -> Printed | None:
 
 def is_diff(words: Words) -> bool:
     """Whether a command prints diffs, or may."""
-    return verb_of(words)[0] in _DIFFS and printed_by(words) is None
+    return verb_of(words)[0] in _DIFFS and parse_print_command(words) is None
 
 
 def not_read(command: Command, *, is_fed: bool = False) -> str:
     """The name of a command that shows something of files and is not read; empty for any other."""
     name = verb_of(command.words)[0]
     is_filter = is_fed and name in FILTERS
-    return name if name in _NOT_READ and not is_filter and printed_by(command.words) is None else ""
+    return name if name in _NOT_READ and not is_filter and parse_print_command(command.words) is None else ""
 
 
 def passes_on(command: Command) -> bool:
     """Whether a command prints what it reads, or a part of it."""
-    is_known = search_of(command.words) is not None or printed_by(command.words) is not None
+    is_known = search_of(command.words) is not None or parse_print_command(command.words) is not None
     return is_known or command.name in FILTERS or command.words[1:3] == ["-m", "json.tool"]
 
 
@@ -207,24 +207,28 @@ def git_options(words: Words) -> tuple[str, Words]:
     return folder, words
 
 
-def _whole(flags: Flags, files: Words) -> Printed:
-    return Printed(WHOLE, files)
+def _whole(flags: Flags, files: Words) -> PrintedRange:
+    return PrintedRange(WHOLE, files)
 
 
-def _shown(flags: Flags, operands: Words) -> Printed | None:
+def _shown(flags: Flags, operands: Words) -> PrintedRange | None:
     """What `git show` shows of `REV:path`."""
     files = [word.partition(":")[2] for word in operands if ":" in word]
-    return Printed(WHOLE, files) if files else None
+    return PrintedRange(WHOLE, files) if files else None
 
 
-def _head(flags: Flags, files: Words) -> Printed:
+def _head(flags: Flags, files: Words) -> PrintedRange:
     sign, n = _count(flags)
-    return Printed(((1, n),) if n is not None and sign != "-" else None, files)
+    return PrintedRange(((1, n),) if n is not None and sign != "-" else None, files)
 
 
-def _tail(flags: Flags, files: Words) -> Printed:
+def _tail(flags: Flags, files: Words) -> PrintedRange:
     sign, n = _count(flags)
-    return Printed(((max(n, 1), None),), files) if n is not None and sign == "+" else Printed(None, files, last=n)
+    return (
+        PrintedRange(((max(n, 1), None),), files)
+        if n is not None and sign == "+"
+        else PrintedRange(None, files, last=n)
+    )
 
 
 def _count(flags: Flags) -> tuple[str, int | None]:
@@ -236,7 +240,7 @@ def _count(flags: Flags) -> tuple[str, int | None]:
     return (found[-1]["sign"], line_of(found[-1]["n"])) if found else ("", 10)
 
 
-def _sed(flags: Flags, files: Words) -> Printed | None:
+def _sed(flags: Flags, files: Words) -> PrintedRange | None:
     """What `sed` shows: with `-n` the lines that it prints, without it those before it quits."""
     short = "".join(flag for flag, _ in flags if not flag.startswith("--"))
     if "i" in short or any(flag == "--in-place" for flag, _ in flags):
@@ -252,14 +256,14 @@ def _sed(flags: Flags, files: Words) -> Printed | None:
     if not is_quiet:
         quits = _SED_QUITS.fullmatch(pieces[0]) if len(pieces) == 1 else None
         last = line_of(quits[1]) if quits else None
-        return Printed(((1, last),) if last is not None else None, files)
+        return PrintedRange(((1, last),) if last is not None else None, files)
     asked = [_SED_PIECE.fullmatch(piece) for piece in pieces if not _SED_QUITS.fullmatch(piece)]
     known = [_window(one["start"], one["end"] or one["start"], one["sign"] or "") for one in asked if one]
     windows = tuple(window for window in known if window)
-    return Printed(windows if windows and len(windows) == len(asked) else None, files)
+    return PrintedRange(windows if windows and len(windows) == len(asked) else None, files)
 
 
-def _awk(flags: Flags, operands: Words) -> Printed | None:
+def _awk(flags: Flags, operands: Words) -> PrintedRange | None:
     """What `awk` shows of lines that it picks by `NR`."""
     script, *files = operands or ("",)
     found = _AWK.fullmatch("".join(script.split()))
@@ -269,7 +273,7 @@ def _awk(flags: Flags, operands: Words) -> Printed | None:
     if window is None:
         return None
     first, last = window
-    return Printed(((first + (found["above"] == ">"), last and last - (found["below"] == "<")),), files)
+    return PrintedRange(((first + (found["above"] == ">"), last and last - (found["below"] == "<")),), files)
 
 
 def _window(start: str, end: str, sign: str = "") -> Window | None:
@@ -281,7 +285,7 @@ def _window(start: str, end: str, sign: str = "") -> Window | None:
     return (first, last) if last is None or last <= MAX_LINE else None
 
 
-_READERS: Mapping[str, tuple[Callable[[Flags, Words], Printed | None], str]] = {
+_READERS: Mapping[str, tuple[Callable[[Flags, Words], PrintedRange | None], str]] = {
     "cat": (_whole, ""),
     "nl": (_whole, "-[bdfhilnsvw]"),
     "head": (_head, "-[cn]|--lines|--bytes"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from ingest.runs.trajectories.json_values import line_of
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 
 MAX_CHARACTERS = 2_000_000
 """So much of an output is read."""
@@ -37,7 +37,7 @@ _NO_COMMAND = re.compile(
 _MAX_ROW, _MAX_ROWS = 1_000, 100
 
 
-def views_in(output: str, only: str = "", *, numbers: bool = True, lists: bool = True) -> list[View]:
+def views_in(output: str, only: str = "", *, numbers: bool = True, lists: bool = True) -> list[FileSpan]:
     """The lines and files that a search printed, file by file, lines next to each other as one view.
 
     Read are `path:12:text` and, of a path that has such lines, `path-12-text` around them; `12:text` under a heading
@@ -70,8 +70,8 @@ def views_in(output: str, only: str = "", *, numbers: bool = True, lists: bool =
                 files[path] = None
     views = joined_lines(lines)
     with_lines = {view.path for view in views}
-    views += [View(path) for path in files if path not in with_lines]
-    return views or ([View(only)] if only and output.strip() else [])
+    views += [FileSpan(path) for path in files if path not in with_lines]
+    return views or ([FileSpan(only)] if only and output.strip() else [])
 
 
 def _around(row: str, paths: set[str]) -> tuple[str, int | None] | None:
@@ -89,7 +89,7 @@ def _path_of(row: str) -> str:
     return path if len(path) < 500 and _PATH.fullmatch(path) else ""
 
 
-def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[View]:
+def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[FileSpan]:
     """Views of some lines, file by file; those next to each other as one."""
     by_file: dict[str, set[int]] = {}
     for path, line in lines:
@@ -99,7 +99,7 @@ def joined_lines(lines: Iterable[tuple[str, int | None]]) -> list[View]:
     for path, numbers in by_file.items():
         starts = sorted(number for number in numbers if number - 1 not in numbers)
         ends = sorted(number for number in numbers if number + 1 not in numbers)
-        views += [View(path, start, end) for start, end in zip(starts, ends, strict=True)]
+        views += [FileSpan(path, start, end) for start, end in zip(starts, ends, strict=True)]
     return views
 
 
@@ -109,7 +109,7 @@ def numbers_in(output: str) -> list[int]:
     return [line for line in found if line]
 
 
-def hunks_in(output: str) -> list[View]:
+def hunks_in(output: str) -> list[FileSpan]:
     """The lines of files that diffs show, as they are after the change; those that it took away are nowhere."""
     lines: list[tuple[str, int | None]] = []
     path, number = "", 0

@@ -33,15 +33,15 @@ from ingest.runs.trajectories.shell_commands import (
     EDITORS,
     FILTERS,
     WHOLE,
-    Printed,
+    PrintedRange,
     Search,
     git_options,
     is_diff,
     not_read,
     numbers_lines,
     options_of,
+    parse_print_command,
     passes_on,
-    printed_by,
     search_of,
     unrolled,
 )
@@ -57,7 +57,7 @@ from ingest.runs.trajectories.shell_paths import (
     slashed,
     written_by,
 )
-from ingest.runs.trajectories.trajectory import Reading, View, renamed
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 
 _MOVES = ("cd", "pushd", "chdir", "popd")
 _PRINT_NOTHING = (
@@ -82,7 +82,7 @@ _MAX_TARGETS, _MAX_SEARCHES = 100, 20
 
 def reading_of_command(
     command: str | Sequence[str], output: str | None = None, *, failed: bool = False, folder: str = ""
-) -> Reading:
+) -> ParsedCall:
     """What a command line showed of files, in its order, and where it left the terminal.
 
     Args:
@@ -96,10 +96,10 @@ def reading_of_command(
     plain = without_documents(source) if isinstance(command, str) else " ".join(command[:2])
     if _POWERSHELL.search(plain) or (in_windows(folder) and _SHORT_NAMES.search(plain)):
         left = UNKNOWN if _MOVED.search(source) else folder
-        return Reading(folder=left, unread=("command of PowerShell",) if output is None or output.strip() else ())
+        return ParsedCall(folder=left, unread=("command of PowerShell",) if output is None or output.strip() else ())
     pipelines = pipelines_of(slashed(command) if in_windows(folder) else command)
     if pipelines is None:
-        return Reading(reads=True, folder=folder, unread=("command too long to be read",))
+        return ParsedCall(reads=True, folder=folder, unread=("command too long to be read",))
     line = _Line(None if output is None else _MARKS.sub("", output).replace("\r", ""), failed, folder)
     line.read(pipelines)
     scripts = [one.commands[0].name for one in pipelines if _INTERPRETER.fullmatch(one.commands[0].name)]
@@ -110,7 +110,7 @@ def reading_of_command(
         line.edited += [joined(line.folder(patching[0].scope), path) for path in patched_in(source)]
     views = (replace(view, path=view.path.replace("\\", "/")) if in_windows(folder) else view for view in line.views)
     edited = tuple(dict.fromkeys(filter(None, line.edited)))
-    return Reading(tuple(dict.fromkeys(views)), line.reads, line.folder(()), tuple(line.unread), edited)
+    return ParsedCall(tuple(dict.fromkeys(views)), line.reads, line.folder(()), tuple(line.unread), edited)
 
 
 @dataclass
@@ -120,7 +120,7 @@ class _Line:
     output: str | None
     failed: bool
     start: str
-    views: list[View] = field(default_factory=list)
+    views: list[FileSpan] = field(default_factory=list)
     reads: bool = False
     unread: list[str] = field(default_factory=list)
     edited: list[str] = field(default_factory=list)
@@ -128,7 +128,7 @@ class _Line:
     is_alone: bool = False
     is_single: bool = False
     only: str = ""
-    listed: dict[tuple[str, bool], list[View]] = field(default_factory=dict)
+    listed: dict[tuple[str, bool], list[FileSpan]] = field(default_factory=dict)
 
     @cached_property
     def failures(self) -> Failures:
@@ -139,7 +139,7 @@ class _Line:
         return self.output is None or self.output.strip() != ""
 
     @cached_property
-    def hunks(self) -> list[View]:
+    def hunks(self) -> list[FileSpan]:
         return hunks_in(self.output or "")
 
     def folder(self, scope: tuple[int, ...], *, before: bool = False) -> str:
@@ -169,7 +169,7 @@ class _Line:
         for place in range(len(pipelines) - 1, -1, -1) if self.failed else ():
             words = pipelines[place].commands[0].words or [""]
             is_move = words[0] in _MOVES
-            is_trusted = is_move or words[0] == "echo" or printed_by(words) is not None
+            is_trusted = is_move or words[0] == "echo" or parse_print_command(words) is not None
             if not is_trusted or (is_move and self.failures.refuse(words[-1])):
                 return place + 1
             if pipelines[place].joined_by != "&&":
@@ -202,16 +202,16 @@ class _Line:
             self.unread.append(f"command {first.name} in a folder that only the shell knew")
         self.views += known
 
-    def _is_empty(self, pipeline: Pipeline, views: Iterable[View]) -> bool:
+    def _is_empty(self, pipeline: Pipeline, views: Iterable[FileSpan]) -> bool:
         is_whole = all((view.start, view.end) == (1, None) for view in views)
         return is_whole and len(pipeline.commands) == 1 and not (self.failed or pipeline.commands[0].hides_errors)
 
-    def _shown_by(self, pipeline: Pipeline) -> Iterable[View]:
+    def _shown_by(self, pipeline: Pipeline) -> Iterable[FileSpan]:
         first, rest = pipeline.commands[0], pipeline.commands[1:]
         if _is_hidden(pipeline) or not first.words:
             return ()
         searches = [search_of(command.words) for command in pipeline.commands]
-        printed = printed_by(first.words)
+        printed = parse_print_command(first.words)
         odd = [name for place, one in enumerate(pipeline.commands) if (name := not_read(one, is_fed=place > 0))]
         if odd and (printed or searches[0] or not_read(first)):
             self.reads |= odd[0] not in EDITORS
@@ -233,11 +233,11 @@ class _Line:
         self.reads |= bool(printed.files)
         return self._printed(first, printed, rest)
 
-    def _listed(self, search: Search) -> list[View]:
+    def _listed(self, search: Search) -> list[FileSpan]:
         """What a search showed."""
         only = search.only
         if self.output is None:
-            return [View(only)] if "." in posixpath.basename(only).lstrip(".") and not self.failed else []
+            return [FileSpan(only)] if "." in posixpath.basename(only).lstrip(".") and not self.failed else []
         if only and self.failures.refuse(only):
             return []
         key = (only, search.has_numbers)
@@ -252,17 +252,17 @@ class _Line:
             views = [view for view in views if view.start is not None]
         if only and not self.is_alone and self.only != only and any(view.path == only for view in views):
             # Whose lines the output lists cannot be told where it does not name them.
-            return [View(only)]
+            return [FileSpan(only)]
         roots = [posixpath.normpath(path) for path in search.files[:_MAX_TARGETS] if UNKNOWN not in path]
         return [view for view in views if not roots or is_below(view.path, roots)]
 
-    def _printed(self, first: Command, printed: Printed, rest: Sequence[Command]) -> list[View]:
+    def _printed(self, first: Command, printed: PrintedRange, rest: Sequence[Command]) -> list[FileSpan]:
         """What a command that prints files showed, and what the pipe after it left of that."""
         named = [file for file in printed.files if is_path(file)]
         files = [file for file in named if not self.failures.refuse(file)]
         if self.failed and self.is_alone and files == named:  # It may have read none of them.
             return []
-        views = [view for file in files for view in printed.of(View(file, 1))]
+        views = [view for file in files for view in printed.of(FileSpan(file, 1))]
         for command in rest:
             if hits := self._numbered(views, command):
                 return hits
@@ -273,7 +273,7 @@ class _Line:
             views = joined_lines((files[0], line) for line in numbers) or views
         return views
 
-    def _numbered(self, views: Sequence[View], command: Command) -> list[View]:
+    def _numbered(self, views: Sequence[FileSpan], command: Command) -> list[FileSpan]:
         """The lines that `grep -n` lists of one view that is piped into it: numbered from the view's first on."""
         search = search_of(command.words)
         first = views[0].start if len(views) == 1 and self.is_alone else None
@@ -283,16 +283,16 @@ class _Line:
         return [replace(one, start=a + first - 1, end=b + first - 1) for one, a, b in listed if a and b]
 
 
-def _narrowed(views: list[View], command: Command) -> list[View]:
+def _narrowed(views: list[FileSpan], command: Command) -> list[FileSpan]:
     """What a command that a pipe leads to prints of some views."""
     if command.name in FILTERS:
         return views
-    printed = printed_by(command.words)
+    printed = parse_print_command(command.words)
     if printed is not None and printed.windows == WHOLE:
         return views
     if printed is None or len(views) > 1:
         # It shows some of them, no one can tell which.
-        return list(dict.fromkeys(View(view.path) for view in views))
+        return list(dict.fromkeys(FileSpan(view.path) for view in views))
     return [shown for view in views for shown in printed.of(view)]
 
 

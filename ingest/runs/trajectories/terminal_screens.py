@@ -15,7 +15,7 @@ _MAX_CHARACTERS = 2_000_000
 
 
 @dataclass(frozen=True)
-class Printed:
+class ScreenOutput:
     """What a screen says of one command.
 
     Attributes:
@@ -27,7 +27,7 @@ class Printed:
     folder: str = ""
 
 
-def printed_on(screen: str, commands: Sequence[str]) -> list[Printed]:
+def printed_on(screen: str, commands: Sequence[str]) -> list[ScreenOutput]:
     """What a screen shows of each of some commands, which were typed one after the other.
 
     A command whose prompt has moved out of sight, or is not there yet, has no output that is known. A screen without
@@ -35,17 +35,17 @@ def printed_on(screen: str, commands: Sequence[str]) -> list[Printed]:
     """
     prompts = list(_PROMPT.finditer(screen, 0, _MAX_CHARACTERS))
     if not prompts:
-        return [Printed(screen) for _ in commands]
+        return [ScreenOutput(screen) for _ in commands]
     ends = [*(prompt.start() for prompt in prompts[1:]), len(screen)]
-    found: list[Printed] = []
+    found: list[ScreenOutput] = []
     place = 0
     for command in commands:
-        printed = Printed()
+        printed = ScreenOutput()
         for number in range(place, len(prompts)):
             output = _after(screen[prompts[number].end() : ends[number]], command)
             if output is not None:
                 folder = (prompts[number]["folder"] or "").strip()
-                printed, place = Printed(output, folder if folder.startswith("/") else ""), number + 1
+                printed, place = ScreenOutput(output, folder if folder.startswith("/") else ""), number + 1
                 break
         found.append(printed)
     return found

@@ -15,7 +15,7 @@ from ingest.runs.trajectories.json_values import JsonObject, first_text, line_of
 from ingest.runs.trajectories.shell_output import views_in
 from ingest.runs.trajectories.shell_paths import PATCHERS, gone_to, joined
 from ingest.runs.trajectories.shell_views import reading_of_command
-from ingest.runs.trajectories.trajectory import Reading, View, renamed
+from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
 
 _READERS = ("read", "read_file", "view", "view_file", "open_file", "notebookread")
 _EDITORS = ("str_replace_editor", "str_replace_based_edit_tool", "file_editor", "planning_file_editor")
@@ -111,7 +111,7 @@ class ToolCall:
         return text if len(text) <= 200 else f"{text[:200]}…"
 
 
-def reading_of_call(call: ToolCall) -> Reading:
+def reading_of_call(call: ToolCall) -> ParsedCall:
     """What a call showed of files.
 
     A reading tool shows the lines that its output numbers, else those it was asked for, else the whole file. A search
@@ -120,46 +120,46 @@ def reading_of_call(call: ToolCall) -> Reading:
     shows nothing, and names them.
     """
     if call.tool in _SHOW_NOTHING:
-        return Reading(folder=call.folder)
+        return ParsedCall(folder=call.folder)
     if call.is_shell:
         folder = first_text(call.arguments, _FOLDERS)
         folder = gone_to(call.folder, folder) if folder else call.folder
         if not call.command and any(key in call.arguments for key in _COMMANDS) and (call.output or "").strip():
-            return Reading(folder=folder, unread=("command that only a script knew",))
+            return ParsedCall(folder=folder, unread=("command that only a script knew",))
         return reading_of_command(call.command, call.output, failed=call.failed, folder=folder)
     path = first_text(call.arguments, _PATHS)
     is_refused = call.failed or _REFUSED.match(call.output or "") is not None
     if call.tool in _CHANGES or (call.tool in _EDITORS and text_of(call.arguments, "command") != "view"):
         changed = joined(call.folder, path) if path and not is_refused else ""
-        return Reading(folder=call.folder, edited=(changed,) if changed else ())
+        return ParsedCall(folder=call.folder, edited=(changed,) if changed else ())
     if call.tool in PATCHERS:
         words = [PATCHERS[0], *filter(None, map(text_of, call.arguments.values()))]
         return reading_of_command(words, call.output, failed=is_refused, folder=call.folder)
     if call.tool not in (*_READERS, *_EDITORS, *_SEARCHES):
-        return Reading(folder=call.folder, unread=(f"tool {call.name or 'without a name'}",))
-    views: list[View] = []
+        return ParsedCall(folder=call.folder, unread=(f"tool {call.name or 'without a name'}",))
+    views: list[FileSpan] = []
     if not is_refused:
         views = _searched(path, call.output or "") if call.tool in _SEARCHES else _read(path, call)
     below = renamed(views, partial(joined, call.folder))
-    return Reading(tuple(dict.fromkeys(below)), reads=True, folder=call.folder)
+    return ParsedCall(tuple(dict.fromkeys(below)), reads=True, folder=call.folder)
 
 
-def _searched(path: str, output: str) -> list[View]:
+def _searched(path: str, output: str) -> list[FileSpan]:
     if _NO_HITS.match(output):
         return []
     is_file = "." in path.rpartition("/")[2].lstrip(".") or _ONE_FILE.match(output) is not None
     return views_in(output, path if is_file else "")
 
 
-def _read(path: str, call: ToolCall) -> list[View]:
+def _read(path: str, call: ToolCall) -> list[FileSpan]:
     if not path:
         return []
     if call.output is not None:
         if call.output.startswith(_LISTING) or (call.lines is None and _NOTHING_NEW.match(call.output)):
             return []
         if lines := call.lines or _numbered(call.output):
-            return [View(path, lines[0], _last(call, lines[1]))]
-    return [View(path, *_asked(call.arguments))]
+            return [FileSpan(path, lines[0], _last(call, lines[1]))]
+    return [FileSpan(path, *_asked(call.arguments))]
 
 
 def _last(call: ToolCall, shown: int | None) -> int | None:

@@ -10,7 +10,7 @@ from ingest.runs.trajectories.json_values import line_of
 
 
 @dataclass(frozen=True)
-class View:
+class FileSpan:
     """Something of a file that an agent saw or named; lines as people count them, just as they were given.
 
     Attributes:
@@ -26,31 +26,31 @@ class View:
     symbol: str | None = None
 
 
-Views = tuple[View, ...]
+Views = tuple[FileSpan, ...]
 
 
 def view_of_lines(path: str, first: object, last: object) -> Views:
     """The view of some lines, swapped where they are the wrong way round; none where one of them is no line."""
     start, end = line_of(first), line_of(last)
-    return () if start is None or end is None else (View(path, min(start, end), max(start, end)),)
+    return () if start is None or end is None else (FileSpan(path, min(start, end), max(start, end)),)
 
 
-def renamed(views: Iterable[View], name: Callable[[str], str]) -> Views:
+def renamed(views: Iterable[FileSpan], name: Callable[[str], str]) -> Views:
     """The views under other names of their files, without those that have none."""
     return tuple(replace(view, path=path) for view in views if (path := name(view.path)))
 
 
-def union(steps: Iterable[Iterable[View]]) -> Views:
+def union(steps: Iterable[Iterable[FileSpan]]) -> Views:
     """Every view of some steps once, in the order they were seen."""
     return tuple(dict.fromkeys(view for step in steps for view in step))
 
 
-def with_files(views: Iterable[View]) -> Views:
+def with_files(views: Iterable[FileSpan]) -> Views:
     """The views with the file of each that has lines named alone as well, before them, as published converters do."""
     views = tuple(views)
     named = {view.path for view in views if view.start is None and view.symbol is None}
     files = dict.fromkeys(view.path for view in views if view.start is not None and view.path not in named)
-    return (*map(View, files), *views)
+    return (*map(FileSpan, files), *views)
 
 
 class Unread(Counter[str]):
@@ -64,7 +64,7 @@ class Unread(Counter[str]):
 
 
 @dataclass(frozen=True)
-class Reading:
+class ParsedCall:
     """What was understood of a call of an agent's.
 
     Attributes:
@@ -117,7 +117,7 @@ class Trajectory(Context):
     notes: tuple[str, ...] = ()
     failed: str = ""
     published: Context | None = None
-    events: tuple[Reading, ...] = ()
+    events: tuple[ParsedCall, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
 
     @property

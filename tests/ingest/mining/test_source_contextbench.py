@@ -18,7 +18,7 @@ from ingest.commands.open_source import open_source
 from ingest.mining.sample import ContextBenchSample, contextbench_sample
 from ingest.runs.formats.contextbench_unified import trajectories as unified_trajectories
 from ingest.runs.formats.mini_swe_agent import trajectories as mini_trajectories
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from ingest.sources.repository import ClonedRepository
 from lake.errors import GoldspanError
@@ -68,7 +68,7 @@ def _lines(spans: Sequence[tuple[str, int, int]]) -> GoldLines:
     return {(path, line) for path, first, last in spans for line in range(first, last + 1)}
 
 
-def _viewed(views: Sequence[View]) -> GoldLines:
+def _viewed(views: Sequence[FileSpan]) -> GoldLines:
     return _lines([(view.path, view.start, view.end) for view in views if view.start and view.end])
 
 

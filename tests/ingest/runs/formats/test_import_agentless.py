@@ -9,7 +9,7 @@ import pytest
 from ingest.runs.find_trajectories import found_in
 from ingest.runs.formats.agentless import recognise, trajectories
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.rejects import Rejects
 from tests.ingest.runs.formats.recorded_sessions import one, read, rows
@@ -37,14 +37,14 @@ RUN = {
 def test_files_elements_and_edit_locations_are_one_step(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, rows(MERGED))
     step = (
-        View("src/a.py"),
-        View("src/b.py"),
-        View("src/a.py", symbol="Engine.burn"),
-        View("src/a.py", symbol="Engine"),
-        View("src/a.py", symbol="FUEL"),
-        View("src/a.py", 12, 12),
-        View("src/a.py", 18, 20),
-        View("src/b.py", 3, 3),
+        FileSpan("src/a.py"),
+        FileSpan("src/b.py"),
+        FileSpan("src/a.py", symbol="Engine.burn"),
+        FileSpan("src/a.py", symbol="Engine"),
+        FileSpan("src/a.py", symbol="FUEL"),
+        FileSpan("src/a.py", 12, 12),
+        FileSpan("src/a.py", 18, 20),
+        FileSpan("src/b.py", 3, 3),
     )
     assert (found.item, found.steps, found.final, found.patch) == ("acme__rockets-1", (step,), step, None)
 
@@ -52,19 +52,19 @@ def test_files_elements_and_edit_locations_are_one_step(tmp_path: Path) -> None:
 def test_samples_of_edit_locations_are_joined(tmp_path: Path) -> None:
     samples = [{"a.py": ["line: 1"]}, {"a.py": ["line: 1\nline: 5"]}]
     found = one(trajectories, tmp_path, rows({"instance_id": "x", "found_edit_locs": samples}))
-    assert found.final == (View("a.py", 1, 1), View("a.py", 5, 5))
+    assert found.final == (FileSpan("a.py", 1, 1), FileSpan("a.py", 5, 5))
 
 
 def test_of_a_whole_run_the_first_sample_with_lines_counts(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, rows(RUN), "acme__rockets-1_traj.json")
     assert found.item == "acme__rockets-1"
-    assert found.final == (View("src/a.py"), View("src/a.py", symbol="Engine"), View("src/a.py", 12, 12))
+    assert found.final == (FileSpan("src/a.py"), FileSpan("src/a.py", symbol="Engine"), FileSpan("src/a.py", 12, 12))
     assert found.patch == "diff --git a/src/a.py b/src/a.py"
 
 
 def test_embedded_files_stand_in_for_the_combined(tmp_path: Path) -> None:
     run = {"instance_id": "x", "2_embedding_selected_files": ["c.py"], "3_final_combined_files": []}
-    assert one(trajectories, tmp_path, rows(run)).final == (View("c.py"),)
+    assert one(trajectories, tmp_path, rows(run)).final == (FileSpan("c.py"),)
 
 
 def test_nothing_found_is_no_context(tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_nothing_found_is_no_context(tmp_path: Path) -> None:
 def test_what_is_of_another_type_is_noted(tmp_path: Path) -> None:
     odd = {"instance_id": "x", "found_files": ["a.py", 7, ""], "found_edit_locs": 7}
     first, second = read(trajectories, tmp_path, rows(odd, {"instance_id": "y", "found_files": "a.py"}))
-    assert first.final == (View("a.py"),)
+    assert first.final == (FileSpan("a.py"),)
     assert first.notes == (
         "found_files names 2 files that may not be read: empty, or no text",
         "found_edit_locs holds what is no object by file",
@@ -134,7 +134,7 @@ def test_of_a_whole_runs_folder_the_last_stage_counts(tmp_path: Path) -> None:
     (file,) = found_in(InputFile.at(folder), "auto", Rejects()).files
     assert file.path == "swe-bench-lite/edit_location_samples/loc_outputs.jsonl"
     (read_,) = trajectories(file)
-    assert (read_.final, read_.patch) == ((View("a.py"), View("a.py", 1, 1), View("a.py", 9, 9)), "diff")
+    assert (read_.final, read_.patch) == ((FileSpan("a.py"), FileSpan("a.py", 1, 1), FileSpan("a.py", 9, 9)), "diff")
 
 
 def test_patches_that_cannot_be_read_are_noted(tmp_path: Path) -> None:
@@ -155,10 +155,10 @@ def test_lists_beside_the_files_are_read_as_agentless_had_them_before_1_5(tmp_pa
     }
     merged = {**old, "found_edit_locs": ["line: 3", "line: 9"]}
     first, second = read(trajectories, tmp_path, rows(old, merged))
-    named = tuple(View(path) for path in ("a.py", "b.py", "c.py"))
-    symbols = (View("a.py", symbol="A"), View("b.py", symbol="f"))
-    assert first.final == (*named, *symbols, View("a.py", 3, 3), View("a.py", 4, 6), View("b.py", 9, 9))
-    assert second.final == (*named, *symbols, View("a.py", 3, 3), View("b.py", 9, 9))
+    named = tuple(FileSpan(path) for path in ("a.py", "b.py", "c.py"))
+    symbols = (FileSpan("a.py", symbol="A"), FileSpan("b.py", symbol="f"))
+    assert first.final == (*named, *symbols, FileSpan("a.py", 3, 3), FileSpan("a.py", 4, 6), FileSpan("b.py", 9, 9))
+    assert second.final == (*named, *symbols, FileSpan("a.py", 3, 3), FileSpan("b.py", 9, 9))
 
 
 def test_the_published_reading_of_a_whole_run_knows_strict_rows_alone(tmp_path: Path) -> None:
@@ -166,6 +166,6 @@ def test_the_published_reading_of_a_whole_run_knows_strict_rows_alone(tmp_path: 
     samples = [{"edit_locs": locations}]
     run = {"instance_id": "x", "3_final_combined_files": ["a.py"], "5_sampled_edit_locs_and_patches": samples}
     found = one(trajectories, tmp_path, rows(run))
-    assert found.final == (View("a.py"), *(View("a.py", a, b) for a, b in ((3, 3), (4, 4), (6, 8), (9, 10))))
+    assert found.final == (FileSpan("a.py"), *(FileSpan("a.py", a, b) for a, b in ((3, 3), (4, 4), (6, 8), (9, 10))))
     assert found.published is not None
-    assert found.published.final == (View("a.py"), View("a.py", 3, 3), View("a.py", 6, 8))
+    assert found.published.final == (FileSpan("a.py"), FileSpan("a.py", 3, 3), FileSpan("a.py", 6, 8))

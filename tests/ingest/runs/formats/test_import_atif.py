@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ingest.runs.formats.atif import companions, recognise, trajectories
 from ingest.runs.trajectories.terminal_screens import printed_on
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import Json, atif, one, opened, read, rows, turn
 
@@ -29,10 +29,10 @@ def test_a_step_is_a_call_that_showed_something(tmp_path: Path) -> None:
     ]
     found = one(trajectories, tmp_path, rows(atif(*steps)), "trajectory.json")
     assert found.steps == (
-        (View("/testbed/src/a.py", 7, 8),),
-        (View("src/b.py", 1, None),),
-        (View("/testbed/c.py", 1, 2),),
-        (View("d.py", 1, 3),),
+        (FileSpan("/testbed/src/a.py", 7, 8),),
+        (FileSpan("src/b.py", 1, None),),
+        (FileSpan("/testbed/c.py", 1, 2),),
+        (FileSpan("d.py", 1, 3),),
     )
     assert found.final == tuple(view for step in found.steps for view in step)
     assert found.notes == ()
@@ -64,13 +64,13 @@ def test_an_error_or_a_listing_shows_nothing(tmp_path: Path, shown: str) -> None
 def test_a_step_without_an_observation_shows_what_was_asked_for(tmp_path: Path) -> None:
     steps = [turn("view", path="a.py", view_range=[5, -1]), turn("bash", command="cat b.py"), turn("grep", pattern="x")]
     found = one(trajectories, tmp_path, rows(atif(*steps)))
-    assert found.steps == ((View("a.py", 5, None),), (View("b.py", 1, None),))
+    assert found.steps == ((FileSpan("a.py", 5, None),), (FileSpan("b.py", 1, None),))
 
 
 def test_a_result_that_names_no_call_is_of_the_only_one(tmp_path: Path) -> None:
     step = turn("Grep", "", pattern="x")
     step["observation"] = {"results": [{"content": [{"type": "text", "text": "a.py:3:x"}]}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("a.py", 3, 3),),)
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("a.py", 3, 3),),)
 
 
 def test_calls_without_a_result_among_others_are_counted(tmp_path: Path) -> None:
@@ -80,14 +80,14 @@ def test_calls_without_a_result_among_others_are_counted(tmp_path: Path) -> None
         {"tool_call_id": "c2", "function_name": "bash", "arguments": '{"command": "cat b.py"}'},
     ]
     found = one(trajectories, tmp_path, rows(atif(step)))
-    assert (found.steps, found.unread) == (((View("a.py", 1, None),),), {"call without a result": 1})
+    assert (found.steps, found.unread) == (((FileSpan("a.py", 1, None),),), {"call without a result": 1})
 
 
 def test_a_final_context_that_the_agent_names_is_taken(tmp_path: Path) -> None:
     text = "<PATCH_CONTEXT>File: /testbed/src/a.py\nLines: 5-6</PATCH_CONTEXT>"
     asked = {"step_id": 1, "source": "user", "message": text.replace("5", "1")}
     document = atif(asked, turn("bash", "x", command="cat b.py"), turn(message=text))
-    assert one(trajectories, tmp_path, rows(document)).final == (View("src/a.py", 5, 6),)
+    assert one(trajectories, tmp_path, rows(document)).final == (FileSpan("src/a.py", 5, 6),)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_a_screen_shows_each_of_its_commands_where_its_prompt_is(tmp_path: Path)
     first = typed("cd src\n", "cat a.py\n", "cat b.py\n", "grep -n burn c.py\n", "less d.py\n", screen=screen)
     later = typed("cat e.py\n", screen="the last lines of what was too long")
     found = one(trajectories, tmp_path, rows(atif(first, later)))
-    views = [View("src/a.py", 1, None), View("src/c.py", 3, 3), View("src/e.py", 1, None)]
+    views = [FileSpan("src/a.py", 1, None), FileSpan("src/c.py", 3, 3), FileSpan("src/e.py", 1, None)]
     assert found.steps == tuple((view,) for view in views)
 
 
@@ -159,14 +159,14 @@ def test_what_a_command_printed_stands_after_it_however_a_prompt_looks(
 
 def test_keys_that_end_no_line_are_no_command(tmp_path: Path) -> None:
     steps = [typed("cat a.py", screen=f"{AT}# cat a.py"), typed("cat b.py", screen=f"{AT}# cat b.py\nx\n{AT}#")]
-    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((View("b.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((FileSpan("b.py", 1, None),),)
 
 
 def test_a_terminal_without_prompts_stays_where_it_was_brought_to(tmp_path: Path) -> None:
     steps = [turn("bash", "", command="cd src"), turn("bash", "x", command="cat a.py")]
-    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((View("src/a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(atif(*steps))).steps == ((FileSpan("src/a.py", 1, None),),)
     anew = atif(*steps, agent={"name": "mini-swe-agent"})
-    assert one(trajectories, tmp_path, rows(anew)).steps == ((View("a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(anew)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 def test_what_an_agent_was_refused_beside_commands_that_ended_shows_nothing(tmp_path: Path) -> None:
@@ -178,7 +178,7 @@ def test_what_an_agent_was_refused_beside_commands_that_ended_shows_nothing(tmp_
         turn("bash_command", ended.format(0, "x\n"), command="head -3 src/b.py"),
     ]
     found = one(trajectories, tmp_path, rows(atif(*steps, agent={"name": "mini-swe-agent"})))
-    assert found.steps == ((View("src/b.py", 1, None),), (View("src/b.py", 1, 3),))
+    assert found.steps == ((FileSpan("src/b.py", 1, None),), (FileSpan("src/b.py", 1, 3),))
 
 
 def test_results_without_ids_are_of_calls_in_their_order(tmp_path: Path) -> None:
@@ -187,11 +187,11 @@ def test_results_without_ids_are_of_calls_in_their_order(tmp_path: Path) -> None
         {"function_name": "bash", "arguments": {"command": command}} for command in ("cat a.py", "cat b.py")
     ]
     step["observation"] = {"results": [{"content": "cat: a.py: No such file"}, {"content": "x"}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("b.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("b.py", 1, None),),)
     step["observation"] = {"results": [{"content": "cat: a.py: No such file"}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("b.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("b.py", 1, None),),)
     step["observation"] = {"results": [{"content": "no", "is_error": True}, {"content": "no", "is_error": []}]}
-    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((View("b.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(atif(step))).steps == ((FileSpan("b.py", 1, None),),)
 
 
 @pytest.mark.parametrize("place", ["a/agent/", "a/"])

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.claude_code import recognise, trajectories
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from lake.store import Lake
 from tests.ingest.runs.agents import ROCKETS, counts, imported, issues_once, lake, zipped
@@ -17,14 +17,14 @@ from tests.tiny import put
 __all__ = ["issues_once", "lake"]
 
 
-def steps(folder: Path, *events: object) -> tuple[tuple[View, ...], ...]:
+def steps(folder: Path, *events: object) -> tuple[tuple[FileSpan, ...], ...]:
     return one(trajectories, folder, rows(*events)).steps
 
 
 def test_a_read_shows_the_lines_that_its_result_numbers(tmp_path: Path) -> None:
     shown = "    41→def burn(fuel):\n    42→\treturn 1\n    43→\n\n<system-reminder>…</system-reminder>"
     assert steps(tmp_path, used("Read", file_path="/testbed/src/a.py", offset=41, limit=500), gave(shown)) == (
-        (View("src/a.py", 41, 43),),
+        (FileSpan("src/a.py", 41, 43),),
     )
 
 
@@ -33,20 +33,20 @@ def test_what_stands_beside_the_result_says_it_more_exactly(tmp_path: Path) -> N
         used("Read", file_path="/testbed/a.py"),
         gave("text", file={"startLine": 5, "numLines": 3, "totalLines": 9}),
     ]
-    assert steps(tmp_path, *events) == ((View("a.py", 5, 7),),)
+    assert steps(tmp_path, *events) == ((FileSpan("a.py", 5, 7),),)
 
 
 @pytest.mark.parametrize(
     ("asked", "view"),
     [
-        ({}, View("a.py", 1, None)),
-        ({"offset": 7}, View("a.py", 7, None)),
-        ({"offset": 7, "limit": 3}, View("a.py", 7, 9)),
-        ({"limit": 3}, View("a.py", 1, 3)),
-        ({"offset": "7", "limit": None}, View("a.py", 7, None)),
+        ({}, FileSpan("a.py", 1, None)),
+        ({"offset": 7}, FileSpan("a.py", 7, None)),
+        ({"offset": 7, "limit": 3}, FileSpan("a.py", 7, 9)),
+        ({"limit": 3}, FileSpan("a.py", 1, 3)),
+        ({"offset": "7", "limit": None}, FileSpan("a.py", 7, None)),
     ],
 )
-def test_without_numbers_it_is_what_was_asked_for(tmp_path: Path, asked: dict[str, object], view: View) -> None:
+def test_without_numbers_it_is_what_was_asked_for(tmp_path: Path, asked: dict[str, object], view: FileSpan) -> None:
     assert steps(tmp_path, used("Read", "c1", file_path="/testbed/a.py", **asked), gave("no numbers")) == ((view,),)
 
 
@@ -62,17 +62,17 @@ def test_a_read_that_failed_is_no_step(tmp_path: Path) -> None:
 def test_a_search_shows_the_lines_that_it_lists(tmp_path: Path) -> None:
     listed = "src/a.py:3:def burn\nsrc/a.py-4-    pass\nsrc/b.py:9:burn()"
     events = [used("Grep", pattern="burn", output_mode="content"), gave(listed)]
-    assert steps(tmp_path, *events) == ((View("src/a.py", 3, 4), View("src/b.py", 9, 9)),)
+    assert steps(tmp_path, *events) == ((FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)),)
 
 
 def test_a_search_of_one_file_lists_lines_without_its_name(tmp_path: Path) -> None:
     events = [used("Grep", pattern="burn", path="/testbed/src/a.py", output_mode="content"), gave("3:burn\n9:burn")]
-    assert steps(tmp_path, *events) == ((View("src/a.py", 3, 3), View("src/a.py", 9, 9)),)
+    assert steps(tmp_path, *events) == ((FileSpan("src/a.py", 3, 3), FileSpan("src/a.py", 9, 9)),)
 
 
 def test_a_search_without_lines_names_files_alone(tmp_path: Path) -> None:
     events = [used("Grep", pattern="burn"), gave("Found 2 files\n/testbed/src/a.py\n/testbed/src/b.py")]
-    assert steps(tmp_path, *events) == ((View("src/a.py"), View("src/b.py")),)
+    assert steps(tmp_path, *events) == ((FileSpan("src/a.py"), FileSpan("src/b.py")),)
     assert steps(tmp_path, used("Grep", pattern="burn"), gave("No files found")) == ()
 
 
@@ -83,7 +83,7 @@ def test_a_listing_of_files_shows_none_of_them(tmp_path: Path) -> None:
 def test_a_command_starts_from_the_folder_the_session_is_in(tmp_path: Path) -> None:
     call = {**used("Bash", command="sed -n '1,5p' a.py && cat ../b.py"), "cwd": "/testbed/src"}
     first = said_by_claude("I begin.")
-    assert steps(tmp_path, first, call, gave("…")) == ((View("src/a.py", 1, 5), View("b.py", 1, None)),)
+    assert steps(tmp_path, first, call, gave("…")) == ((FileSpan("src/a.py", 1, 5), FileSpan("b.py", 1, None)),)
 
 
 def test_the_final_context_is_the_union_of_the_steps(tmp_path: Path) -> None:
@@ -92,7 +92,7 @@ def test_the_final_context_is_the_union_of_the_steps(tmp_path: Path) -> None:
         used("Bash", "c2", command="cat a.py; head -3 b.py"), gave("x", "c2"),
     ]  # fmt: skip
     found = one(trajectories, tmp_path, rows(*events))
-    assert found.final == (View("a.py", 1, None), View("b.py", 1, 3))
+    assert found.final == (FileSpan("a.py", 1, None), FileSpan("b.py", 1, 3))
 
 
 def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_a_final_context_that_the_assistant_names_is_taken_in_its_place(tmp_path
     answer = said_by_claude("Done.\n<PATCH_CONTEXT>\nFile: /testbed/src/a.py\nLines: 10-30\n</PATCH_CONTEXT>")
     seen = [used("Bash", command="cat b.py"), gave("x")]
     found = one(trajectories, tmp_path, rows(template, *seen, answer))
-    assert (found.steps, found.final) == (((View("b.py", 1, None),),), (View("src/a.py", 10, 30),))
-    assert one(trajectories, tmp_path, rows(template, *seen)).final == (View("b.py", 1, None),)
+    assert (found.steps, found.final) == (((FileSpan("b.py", 1, None),),), (FileSpan("src/a.py", 10, 30),))
+    assert one(trajectories, tmp_path, rows(template, *seen)).final == (FileSpan("b.py", 1, None),)
 
 
 def test_the_patch_lies_beside_the_session_or_its_events(tmp_path: Path) -> None:
@@ -110,18 +110,18 @@ def test_the_patch_lies_beside_the_session_or_its_events(tmp_path: Path) -> None
     assert one(trajectories, tmp_path, rows(*events), patch=b"diff").patch == "diff"
     held = {"instance_id": "acme__rockets-1", "model_patch": "change", "events": events}
     found = one(trajectories, tmp_path, rows(held), patch=b"diff")
-    assert (found.item, found.patch, found.steps) == ("acme__rockets-1", "change", ((View("a.py", 1, None),),))
+    assert (found.item, found.patch, found.steps) == ("acme__rockets-1", "change", ((FileSpan("a.py", 1, None),),))
 
 
 def test_what_is_printed_as_one_list_is_one_session(tmp_path: Path) -> None:
     printed = [{**used("Bash", command="cat a.py"), "session_id": "s"}, gave("x"), {"type": "result", "result": "Done"}]
     found = one(trajectories, tmp_path, rows(printed), "a.json")
-    assert found.steps == ((View("a.py", 1, None),),)
+    assert found.steps == ((FileSpan("a.py", 1, None),),)
 
 
 def test_a_message_recorded_twice_is_one_call(tmp_path: Path) -> None:
     call = used("Bash", command="cat a.py")
-    assert steps(tmp_path, call, call, gave("x")) == ((View("a.py", 1, None),),)
+    assert steps(tmp_path, call, call, gave("x")) == ((FileSpan("a.py", 1, None),),)
 
 
 def test_calls_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_subagents_file_is_read_where_its_call_stands(tmp_path: Path, place: s
     ]  # fmt: skip
     files = {"s.jsonl": rows(*session), place: subagent("Look.", *seen)}
     (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
-    views = (View("a.py", 1, None),), (View("b.py", 3, 3),), (View("c.py", 1, None),)
+    views = (FileSpan("a.py", 1, None),), (FileSpan("b.py", 3, 3),), (FileSpan("c.py", 1, None),)
     assert (found.steps, found.final, found.unread) == (views, tuple(view for (view,) in views), {})
 
 
@@ -171,7 +171,7 @@ def test_a_subagent_whose_file_is_not_there_is_counted_unless_it_is_recorded_her
     assert one(trajectories, tmp_path, rows(*events)).unread == {"subagent whose file is not there": 1}
     seen = [{**event, "isSidechain": True, "agentId": "a1f"} for event in SEEN]
     found = one(trajectories, tmp_path, rows(*events[:1], *seen, *events[1:]))
-    assert (found.steps, found.unread) == (((View("a.py", 1, 1),),), {})
+    assert (found.steps, found.unread) == (((FileSpan("a.py", 1, 1),),), {})
 
 
 def test_files_that_were_shown_without_a_call_are_counted(tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_the_subagents_of_a_workflow_are_read_where_it_was_begun(tmp_path: Path)
         "s/subagents/workflows/wf_2/agent-2.jsonl": subagent("Look.", *SEEN),
     }
     (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
-    assert (found.steps, found.unread) == (((View("a.py", 1, 1),),), {"file agent-2.jsonl": 1})
+    assert (found.steps, found.unread) == (((FileSpan("a.py", 1, 1),),), {"file agent-2.jsonl": 1})
 
 
 def test_a_subagent_without_an_id_is_known_by_its_task_and_others_are_counted(tmp_path: Path) -> None:
@@ -203,7 +203,7 @@ def test_a_subagent_without_an_id_is_known_by_its_task_and_others_are_counted(tm
         "s/subagents/agent-2.meta.json": b"{}",
     }
     (found,) = trajectories(opened(tmp_path, "s.jsonl", files))
-    assert found.steps == ((View("b.py", 1, None),),)
+    assert found.steps == ((FileSpan("b.py", 1, None),),)
     assert found.unread == {"file agent-1.jsonl": 1, "call without a result": 1}
     assert len(found.notes) == 1
     assert found.notes[0].startswith("s/subagents/agent-2.jsonl, line 4 is lost: not JSON")
@@ -254,7 +254,7 @@ def test_what_nothing_was_found_for_or_is_not_shown_again_is_no_step(tmp_path: P
 
 def test_a_search_of_one_file_that_has_no_ending_lists_its_lines(tmp_path: Path) -> None:
     events = [used("Grep", pattern="burn", path="Makefile", output_mode="content"), gave("3:burn\n4-x")]
-    assert steps(tmp_path, *events) == ((View("Makefile", 3, 4),),)
+    assert steps(tmp_path, *events) == ((FileSpan("Makefile", 3, 4),),)
 
 
 def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) -> None:
@@ -264,8 +264,8 @@ def test_paths_of_windows_are_below_the_folder_of_the_session(tmp_path: Path) ->
     given = (gave("1\tx", "c1"), gave("ok", "c2"), *(gave("x", f"c{number}") for number in (3, 4, 5)))
     events = [{**event, "cwd": "E:\\r"} for event in (*calls, *given)]
     found = one(trajectories, tmp_path, rows(*events))
-    assert found.steps[:2] == ((View("src/a.py", 1, 1),), (View("src/c.py", 1, None),))
-    assert found.steps[2:] == ((View("d.py", 1, None),),)
+    assert found.steps[:2] == ((FileSpan("src/a.py", 1, 1),), (FileSpan("src/c.py", 1, None),))
+    assert found.steps[2:] == ((FileSpan("d.py", 1, None),),)
     assert found.unread == {"command of PowerShell": 1}
     assert found.edited == ("b.py",)
 

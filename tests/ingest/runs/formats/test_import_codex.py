@@ -9,7 +9,7 @@ import pytest
 
 from ingest.runs.formats.codex import recognise, trajectories
 from ingest.runs.trajectories.json_values import object_of
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from tests.ingest.runs.formats.recorded_sessions import META, Json, one, opened, read, rollout, rows, shell
 
@@ -26,22 +26,22 @@ def printed(command: str, output: str = "x", exit_code: int | None = 0) -> dict[
 
 def test_a_call_with_a_folder_of_its_own_does_not_start_where_the_one_before_went(tmp_path: Path) -> None:
     calls = [*shell('cd "$tmpdir" && cat README.md', "x"), *shell("cat a.py", "x", "c2")]
-    assert one(trajectories, tmp_path, rows(META, *calls)).steps == ((View("a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(META, *calls)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 def test_a_step_is_what_a_command_printed_of_files(tmp_path: Path) -> None:
     calls = [*shell("sed -n '3,9p' src/a.py", "x", "c1"), *shell("rg -n burn", "src/b.py:7:burn", "c2"),
              *shell("ls", "src", "c3")]  # fmt: skip
     found = one(trajectories, tmp_path, rows(META, *calls))
-    assert found.steps == ((View("src/a.py", 3, 9),), (View("src/b.py", 7, 7),))
-    assert found.final == (View("src/a.py", 3, 9), View("src/b.py", 7, 7))
+    assert found.steps == ((FileSpan("src/a.py", 3, 9),), (FileSpan("src/b.py", 7, 7),))
+    assert found.final == (FileSpan("src/a.py", 3, 9), FileSpan("src/b.py", 7, 7))
     assert found.notes == ()
 
 
 def test_events_as_they_are_printed_say_the_same(tmp_path: Path) -> None:
     started = {"type": "item.started", "item": {**printed("cat a.py")["item"], "status": "in_progress"}}  # type: ignore[dict-item]  # an object
     events = [{"type": "thread.started", "thread_id": "t"}, started, printed("cat a.py"), printed("cat b.py", "", 1)]
-    assert one(trajectories, tmp_path, rows(*events)).steps == ((View("a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(*events)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_what_is_told_at_the_head_of_an_output_is_none_of_it(tmp_path: Path, out
 def test_an_output_that_was_cut_off_in_its_head_shows_what_was_asked_for_but_no_hits(tmp_path: Path) -> None:
     cut = "Command: /bin/zsh -lc 'rg -n a.py:3: src'\nChunk ID: 1\nWall ti"
     events = [*given(cut), *given(cut, call="d", cmd="rg -n a.py:3: src")]
-    assert one(trajectories, tmp_path, rows(META, *events)).steps == ((View("a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(META, *events)).steps == ((FileSpan("a.py", 1, None),),)
 
 
 def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_what_still_runs_is_told_by_the_calls_that_name_its_session(tmp_path: Pa
         *given(part("cat: b.py: No such file", "Process exited with code 1"), "write_stdin", "g", session_id=8),
     ]
     found = one(trajectories, tmp_path, rows(META, *events))
-    assert found.steps == ((View("src/a.py", 3, 3), View("src/b.py", 4, 4), View("src/c.py", 5, 5)),)
+    assert found.steps == ((FileSpan("src/a.py", 3, 3), FileSpan("src/b.py", 4, 4), FileSpan("src/c.py", 5, 5)),)
     assert found.unread == {}
 
 
@@ -124,7 +124,7 @@ def test_powershell_in_a_folder_of_windows_is_told_as_not_read(tmp_path: Path) -
     calls = [given(f"Exit code: 0\nWall time: 1 seconds\nOutput:\n{output}", "shell_command", str(n), command=command)
              for n, (command, output) in enumerate(zip(commands, outputs, strict=True))]  # fmt: skip
     found = one(trajectories, tmp_path, rows(meta, *(event for call in calls for event in call)))
-    assert [view for (view,) in found.steps] == [View("src/d.py", 7, 7), View("src/c.py", 1, None)]
+    assert [view for (view,) in found.steps] == [FileSpan("src/d.py", 7, 7), FileSpan("src/c.py", 1, None)]
     assert found.unread == {"command of PowerShell": 3}
 
 
@@ -136,7 +136,7 @@ def test_rows_without_a_payload_are_the_items_themselves(tmp_path: Path) -> None
     data = rows(first, {"record_type": "state"}, message, {"record_type": "state"}, *items)
     assert recognise(data, "a.jsonl")
     found = one(trajectories, tmp_path, data)
-    assert (found.steps, found.unread) == (((View("src/a.py", 1, None),),), {})
+    assert (found.steps, found.unread) == (((FileSpan("src/a.py", 1, None),),), {})
 
 
 def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) -> None:
@@ -153,7 +153,7 @@ def test_a_script_calls_tools_whose_texts_are_theirs_in_order(tmp_path: Path) ->
     output = [{"type": "input_text", "text": text} for text in texts]
     events = [META, call, rollout(type="custom_tool_call_output", call_id="c", output=output)]
     found = one(trajectories, tmp_path, rows(*events))
-    assert found.steps == ((View("src/a.py", 3, 3),), (View("b.py", 2, 3),))
+    assert found.steps == ((FileSpan("src/a.py", 3, 3),), (FileSpan("b.py", 2, 3),))
     assert [event.reads for event in found.events] == [True, False, True, True]
     failed = [{"type": "input_text", "text": head.replace("completed", "failed")}, {"type": "input_text", "text": "no"}]
     events[-1] = rollout(type="custom_tool_call_output", call_id="c", output=failed)
@@ -178,7 +178,7 @@ def test_a_script_that_calls_no_tool_is_counted(tmp_path: Path) -> None:
 def test_calls_at_once_are_shown_what_all_of_them_gave(tmp_path: Path) -> None:
     uses = [{"recipient_name": "functions.exec_command", "parameters": {"cmd": f"head -3 {name}.py"}} for name in "ab"]
     found = one(trajectories, tmp_path, rows(META, *given("x", "multi_tool_use.parallel", tool_uses=uses)))
-    assert found.steps == ((View("a.py", 1, 3),), (View("b.py", 1, 3),))
+    assert found.steps == ((FileSpan("a.py", 1, 3),), (FileSpan("b.py", 1, 3),))
 
 
 def test_a_rollout_that_goes_on_from_another_repeats_its_calls(tmp_path: Path) -> None:
@@ -199,7 +199,7 @@ def test_a_subagents_rollout_is_read_where_the_call_stands_that_began_it(tmp_pat
                *given("x", call="e", cmd="cat c.py"), answer]  # fmt: skip
     files = {"rollout-1.jsonl": rows(*session), f"rollout-2-{CHILD}.jsonl": child}
     (found,) = trajectories(opened(tmp_path, "rollout-1.jsonl", files))
-    assert found.steps == ((View("a.py", 1, None),), (View("src/b.py", 1, None),), (View("c.py", 1, None),))
+    assert found.steps == ((FileSpan("a.py", 1, None),), (FileSpan("src/b.py", 1, None),), (FileSpan("c.py", 1, None),))
     assert found.final == tuple(view for (view,) in found.steps)
     assert found.notes == (f"rollout-2-{CHILD}.jsonl, line 5 is lost: it is a number, not an object",)
     assert not recognise(child, f"rollout-2-{CHILD}.jsonl")
@@ -251,8 +251,8 @@ def test_what_was_printed_in_the_older_form_is_read(tmp_path: Path) -> None:
     )  # fmt: skip
     assert recognise(data, "a.jsonl")
     found = one(trajectories, tmp_path, data)
-    assert found.steps == ((View("src/a.py", 1, None),),)
-    assert (found.edited, found.final, found.unread) == (("b.py",), (View("b.py", 1, 2),), {})
+    assert found.steps == ((FileSpan("src/a.py", 1, None),),)
+    assert (found.edited, found.final, found.unread) == (("b.py",), (FileSpan("b.py", 1, 2),), {})
 
 
 def test_what_of_a_rollout_is_not_read_is_counted(tmp_path: Path) -> None:
@@ -268,7 +268,7 @@ def test_a_local_shell_call_names_its_words_and_folder(tmp_path: Path) -> None:
     action = {"type": "exec", "command": ["head", "-n", "3", "a.py"], "working_directory": "/testbed/src"}
     call = rollout(type="local_shell_call", call_id="c", status="completed", action=action)
     events = [META, call, rollout(type="function_call_output", call_id="c", output="x")]
-    assert one(trajectories, tmp_path, rows(*events)).steps == ((View("src/a.py", 1, 3),),)
+    assert one(trajectories, tmp_path, rows(*events)).steps == ((FileSpan("src/a.py", 1, 3),),)
 
 
 def test_changes_show_nothing_and_unknown_tools_are_counted(tmp_path: Path) -> None:
@@ -286,10 +286,10 @@ def test_a_final_context_that_the_assistant_names_is_taken(tmp_path: Path) -> No
     asked = rollout(type="message", role="user", content=[{"type": "input_text", "text": text.replace("5", "1")}])
     said = rollout(type="message", role="assistant", content=[{"type": "output_text", "text": text}])
     assert one(trajectories, tmp_path, rows(META, asked, *shell("cat b.py", "x"), said)).final == (
-        View("src/a.py", 5, 6),
+        FileSpan("src/a.py", 5, 6),
     )
     event = {"type": "item.completed", "item": {"type": "agent_message", "text": text}}
-    assert one(trajectories, tmp_path, rows(printed("cat b.py"), event)).final == (View("src/a.py", 5, 6),)
+    assert one(trajectories, tmp_path, rows(printed("cat b.py"), event)).final == (FileSpan("src/a.py", 5, 6),)
 
 
 def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: Path) -> None:
@@ -301,7 +301,7 @@ def test_objects_that_hold_events_of_an_instance_are_one_session_each(tmp_path: 
         "diff",
         ("1 events that are no objects",),
     )
-    assert (second.item, second.position, second.steps) == ("y", "line 2", ((View("a.py", 1, None),),))
+    assert (second.item, second.position, second.steps) == ("y", "line 2", ((FileSpan("a.py", 1, None),),))
 
 
 def test_a_rollout_that_is_cut_off_is_damaged(tmp_path: Path) -> None:

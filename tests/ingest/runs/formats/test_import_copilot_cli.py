@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.copilot_cli import COPILOT_CLI
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
 recognise, trajectories = COPILOT_CLI.recognise, COPILOT_CLI.trajectories
@@ -57,7 +57,7 @@ def found(folder: Path, *events: Json, start: Json = STARTED) -> Trajectory:
 def test_a_view_shows_the_lines_it_numbers(
     tmp_path: Path, given: Json, output: str, lines: tuple[int, int | None]
 ) -> None:
-    assert found(tmp_path, *ran("view", output, path="/testbed/a.py", **given)).steps == ((View("a.py", *lines),),)
+    assert found(tmp_path, *ran("view", output, path="/testbed/a.py", **given)).steps == ((FileSpan("a.py", *lines),),)
 
 
 def test_a_view_of_a_folder_shows_nothing(tmp_path: Path) -> None:
@@ -71,12 +71,12 @@ def test_a_command_shows_what_it_printed_unless_its_code_says_that_it_failed(
 ) -> None:
     output = f"x\n{ending.format(code)}"
     steps = found(tmp_path, *ran("bash", output, command="cat src/a.py")).steps
-    assert steps == ((View("src/a.py", 1),),) * n_shown
+    assert steps == ((FileSpan("src/a.py", 1),),) * n_shown
 
 
 def test_a_search_shows_the_lines_it_lists(tmp_path: Path) -> None:
     listed = "./src/a.py:3:def burn\n./src/a.py:4:x\n./b.py:9:burn"
-    expected = ((View("src/a.py", 3, 4), View("b.py", 9, 9)),)
+    expected = ((FileSpan("src/a.py", 3, 4), FileSpan("b.py", 9, 9)),)
     assert found(tmp_path, *ran("grep", listed, pattern="burn", output_mode="content")).steps == expected
     assert found(tmp_path, *ran("rg", listed, pattern="burn", output_mode="content")).steps == expected
 
@@ -105,7 +105,7 @@ def test_paths_of_windows_are_told_below_the_repository(tmp_path: Path) -> None:
     edit = ran("edit", "Updated.", path="C:\\work\\repo\\src\\b.py")
     shell = ran("powershell", "x\n<shellId: 0 completed with exit code 0>", command="cat src\\c.py")
     trajectory = found(tmp_path, *view, *edit, *shell, start=WINDOWS)
-    assert trajectory.steps == ((View("src/a.py", 1),), (View("src/c.py", 1),))
+    assert trajectory.steps == ((FileSpan("src/a.py", 1),), (FileSpan("src/c.py", 1),))
     assert trajectory.edited == ("src/b.py",)
 
 
@@ -116,12 +116,12 @@ def test_the_answer_is_the_agents_own_and_the_patch_lies_beside(tmp_path: Path) 
         {"type": "assistant.message", "data": {"content": other, "parentToolCallId": "c", "toolRequests": []}},
     ]
     trajectory = one(trajectories, tmp_path, rows(STARTED, *events), "events.jsonl", patch=b"p")
-    assert (trajectory.final, trajectory.patch) == ((View("a.py", 3, 5),), "p")
+    assert (trajectory.final, trajectory.patch) == ((FileSpan("a.py", 3, 5),), "p")
 
 
 def test_paths_begin_at_the_repository_where_the_session_began_below_it(tmp_path: Path) -> None:
     start: Json = {"type": "session.start", "data": {"copilotVersion": "1", "context": {"cwd": "/w/lib", "gitRoot": "/w"}}}  # fmt: skip  # noqa: E501  # one event
-    assert found(tmp_path, *ran("bash", "x", command="cat a.py"), start=start).steps == ((View("lib/a.py", 1),),)
+    assert found(tmp_path, *ran("bash", "x", command="cat a.py"), start=start).steps == ((FileSpan("lib/a.py", 1),),)
 
 
 def test_a_record_of_results_alone_is_recognised_and_their_text_may_stand_alone(tmp_path: Path) -> None:
@@ -133,4 +133,4 @@ def test_a_record_of_results_alone_is_recognised_and_their_text_may_stand_alone(
         {"type": "tool.execution_start", "data": began_at},
         {"type": "tool.execution_complete", "data": {"toolCallId": call, "success": True, "result": "1. x\n2. y"}},
     ]
-    assert one(trajectories, tmp_path, rows(*events)).steps == ((View("a.py", 1),),)
+    assert one(trajectories, tmp_path, rows(*events)).steps == ((FileSpan("a.py", 1),),)

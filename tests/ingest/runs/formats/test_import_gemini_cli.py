@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.gemini_cli import GEMINI_CLI
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
 recognise, trajectories = GEMINI_CLI.recognise, GEMINI_CLI.trajectories
@@ -34,7 +34,7 @@ def found(folder: Path, *calls: Json) -> Trajectory:
     return one(trajectories, folder, rows(session(*calls)))
 
 
-def shown(folder: Path, *calls: Json) -> tuple[tuple[View, ...], ...]:
+def shown(folder: Path, *calls: Json) -> tuple[tuple[FileSpan, ...], ...]:
     return found(folder, *calls).steps
 
 
@@ -67,19 +67,19 @@ CUT = "\nIMPORTANT: The file content has been truncated.\nStatus: Showing lines 
 def test_a_read_shows_the_lines_it_says_or_was_asked_for(
     tmp_path: Path, given: Json, output: str, lines: tuple[int, int | None]
 ) -> None:
-    assert shown(tmp_path, called("read_file", output, **given)) == ((View("a.py", *lines),),)
+    assert shown(tmp_path, called("read_file", output, **given)) == ((FileSpan("a.py", *lines),),)
 
 
 def test_reading_many_files_shows_each_that_is_named_before_its_text(tmp_path: Path) -> None:
     text = "--- src/a.py ---\n\nx\n\n--- src/b.py ---\n\ny\n\n--- End of content ---"
     call = called("read_many_files", text, include=["src/*.py"])
     parts: Json = {**call, "result": [{"functionResponse": {"response": {"output": "Done."}}}, {"text": text}]}
-    expected = ((View("src/a.py", 1), View("src/b.py", 1)),)
+    expected = ((FileSpan("src/a.py", 1), FileSpan("src/b.py", 1)),)
     assert shown(tmp_path, call) == shown(tmp_path, parts) == expected
     summary: Json = {"output": "**Processed Files:**\n- `src/a.py`\n- `src/b.py`\n"}
     stream = streamed(("read_many_files", {"include": ["src/*.py"]}, summary))
     assert one(trajectories, tmp_path, stream).steps == expected
-    assert shown(tmp_path, called("read_many_files", "", paths=["a.py", "lib/", "*.md"])) == ((View("a.py", 1),),)
+    assert shown(tmp_path, called("read_many_files", "", paths=["a.py", "lib/", "*.md"])) == ((FileSpan("a.py", 1),),)
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_reading_many_files_shows_each_that_is_named_before_its_text(tmp_path: P
 def test_a_search_names_files_from_the_folder_that_was_searched(tmp_path: Path, given: Json, path: str) -> None:
     listed = 'Found 2 matches for pattern "x":\n---\nFile: a.py\nL3: x\nL9: x\n---'
     call = called("search_file_content", listed, pattern="x", **given)
-    assert shown(tmp_path, call) == ((View(path, 3, 3), View(path, 9, 9)),)
+    assert shown(tmp_path, call) == ((FileSpan(path, 3, 3), FileSpan(path, 9, 9)),)
 
 
 @pytest.mark.parametrize(
@@ -111,7 +111,7 @@ def test_a_search_names_files_from_the_folder_that_was_searched(tmp_path: Path, 
     ],
 )
 def test_a_command_shows_what_it_printed_unless_it_failed(tmp_path: Path, output: str, n_shown: int) -> None:
-    views = ((View("src/a.py", 1),),) * n_shown
+    views = ((FileSpan("src/a.py", 1),),) * n_shown
     assert shown(tmp_path, called("run_shell_command", output, command="cat a.py", dir_path="src")) == views
 
 
@@ -132,7 +132,7 @@ def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp
 
 def test_paths_below_the_folder_that_both_forms_of_a_path_tell_are_the_repositorys(tmp_path: Path) -> None:
     calls = [called("read_file", file_path="/w/repo/src/a.py"), called("read_file", file_path="src/a.py")]
-    assert shown(tmp_path, *calls) == ((View("src/a.py", 1),),) * 2
+    assert shown(tmp_path, *calls) == ((FileSpan("src/a.py", 1),),) * 2
 
 
 def test_a_stream_leaves_out_what_a_read_gave(tmp_path: Path) -> None:
@@ -145,17 +145,17 @@ def test_a_stream_leaves_out_what_a_read_gave(tmp_path: Path) -> None:
         ("read_file", {"file_path": "f.py"}, None),
     )
     trajectory = one(trajectories, tmp_path, data, patch=PATCH)
-    assert trajectory.steps == ((View("a.py", 1),), (View("b.py", 1, 20),), (View("d.py", 1),))
+    assert trajectory.steps == ((FileSpan("a.py", 1),), (FileSpan("b.py", 1, 20),), (FileSpan("d.py", 1),))
     assert (trajectory.edited, trajectory.patch) == (("e.py",), PATCH.decode())
     assert trajectory.unread == {"call without a result": 1}
 
 
 def test_the_answer_may_come_in_pieces(tmp_path: Path) -> None:
     context = "<PATCH_CONTEXT>\nFile: src/a.py\nLines: 3-5\n</PATCH_CONTEXT>"
-    assert one(trajectories, tmp_path, rows(session(said=context))).final == (View("src/a.py", 3, 5),)
+    assert one(trajectories, tmp_path, rows(session(said=context))).final == (FileSpan("src/a.py", 3, 5),)
     pieces = [{"type": "message", "role": "assistant", "content": part, "delta": True} for part in context]
     data = rows({"type": "init", "session_id": "s", "model": "m"}, *pieces)
-    assert one(trajectories, tmp_path, data).final == (View("src/a.py", 3, 5),)
+    assert one(trajectories, tmp_path, data).final == (FileSpan("src/a.py", 3, 5),)
 
 
 def test_a_message_that_is_written_again_counts_as_it_was_last(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_a_message_that_is_written_again_counts_as_it_was_last(tmp_path: Path) -
     assert recognise(data, "session-1.jsonl")
     for again in (data, rows({"sessionId": "s", "projectHash": "h"}, begun, ended)):
         trajectory = one(trajectories, tmp_path, again)
-        assert (trajectory.steps, dict(trajectory.unread)) == (((View("a.py", 1),),), {})
+        assert (trajectory.steps, dict(trajectory.unread)) == (((FileSpan("a.py", 1),),), {})
 
 
 def test_the_patch_of_a_session_lies_beside_it_or_in_the_object_that_holds_it(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from ingest.runs.formats.mini_swe_agent import MINI_SWE_AGENT, recognise, trajec
 from ingest.runs.input_file import InputFile
 from ingest.runs.trajectories.context_blocks import in_repository, pairs_of
 from ingest.runs.trajectories.published_converter import views_of_command
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import opened
 from tests.tiny import put
@@ -44,8 +44,8 @@ def test_steps_are_the_blocks_of_messages_of_any_role(tmp_path: Path) -> None:
     one = read(
         tmp_path, said("user", two), said("tool", shown(*A)), said("user", [{"type": "text", "text": shown(*A)}])
     )
-    first = (View("src/a.py", 3, 9),)
-    assert one.steps == (first, (View("b.py", 1, 2),), first, first)
+    first = (FileSpan("src/a.py", 3, 9),)
+    assert one.steps == (first, (FileSpan("b.py", 1, 2),), first, first)
 
 
 def test_the_tag_of_the_instructions_is_no_step(tmp_path: Path) -> None:
@@ -57,12 +57,12 @@ def test_several_lines_may_follow_one_file_and_reversed_ones_are_swapped() -> No
     text = (
         "File: a.py\nLines: 9-3\nLines: 5 - 6\n\nFile: b.py\nFile: c.py\r\n  Lines: 1-1 (all)\r\nLines: x-y\nLines: 4"
     )
-    assert pairs_of(text) == [View("a.py", 3, 9), View("a.py", 5, 6), View("c.py", 1, 1)]
+    assert pairs_of(text) == [FileSpan("a.py", 3, 9), FileSpan("a.py", 5, 6), FileSpan("c.py", 1, 1)]
 
 
 def test_a_block_without_pairs_is_an_empty_step(tmp_path: Path) -> None:
     one = read(tmp_path, said("user", shown("File: a.py")), said("user", shown(*A)))
-    assert one.steps == ((), (View("src/a.py", 3, 9),))
+    assert one.steps == ((), (FileSpan("src/a.py", 3, 9),))
 
 
 def test_a_block_that_names_nothing_of_the_repository_is_no_step(tmp_path: Path) -> None:
@@ -92,17 +92,17 @@ def test_a_path_loses_where_the_repository_lay(given: str, path: str) -> None:
 def test_the_folder_is_the_one_of_the_image_where_that_is_known(tmp_path: Path) -> None:
     config = {"environment": {"image": "mswebench/acme_m_engine:pr-1"}}
     message = said("user", shown("File: /home/engine/a.py", "Lines: 1-2"))
-    assert read(tmp_path, message, info={"config": config}).steps == ((View("a.py", 1, 2),),)
+    assert read(tmp_path, message, info={"config": config}).steps == ((FileSpan("a.py", 1, 2),),)
 
 
 def test_the_final_context_is_the_assistants_last(tmp_path: Path) -> None:
     later = answer("File: b.py", "Lines: 1-2")
     messages = [said("assistant", answer(*A)), said("assistant", later), said("user", answer(*A))]
     one = read(tmp_path, *messages)
-    assert one.final == (View("b.py", 1, 2),)
+    assert one.final == (FileSpan("b.py", 1, 2),)
     # The published converter takes it from any message.
     assert one.published is not None
-    assert one.published.final == (View("src/a.py", 3, 9),)
+    assert one.published.final == (FileSpan("src/a.py", 3, 9),)
 
 
 @pytest.mark.parametrize("messages", [[], [said("user", answer(*A))], [said("assistant", answer())]])
@@ -116,8 +116,8 @@ def test_where_blocks_were_asked_for_commands_are_read_only_if_there_is_none(tmp
         said("assistant", f"```bash\n{text}\n```") for text in ("cat a.py", "ls", "echo COMPLETE_TASK; cat b.py")
     ]
     one = read(tmp_path, asked, *commands, said("user", "```bash\ncat c.py\n```"))
-    assert (one.steps, one.published) == (((View("a.py"),),), None)
-    assert read(tmp_path, asked, *commands, said("user", shown(*A))).steps == ((View("src/a.py", 3, 9),),)
+    assert (one.steps, one.published) == (((FileSpan("a.py"),),), None)
+    assert read(tmp_path, asked, *commands, said("user", shown(*A))).steps == ((FileSpan("src/a.py", 3, 9),),)
 
 
 ENDED = "<returncode>{}</returncode>\n<output>\n{}</output>"
@@ -132,10 +132,10 @@ def test_where_none_were_asked_for_steps_are_what_commands_printed(tmp_path: Pat
         said("assistant", "```bash\necho COMPLETE_TASK && cat e.py\n```"),
     ]  # fmt: skip
     one = read(tmp_path, *messages)
-    assert one.steps == ((View("src/c.py", 1, None),), (View("d.py", 1, 5),))
+    assert one.steps == ((FileSpan("src/c.py", 1, None),), (FileSpan("d.py", 1, 5),))
     assert one.final == one.steps[0] + one.steps[1]
     assert one.edited == ("d.py",)
-    assert one.published == Context(((View("a.py"),), (View("a.py"),), (View("c.py"),)), None)
+    assert one.published == Context(((FileSpan("a.py"),), (FileSpan("a.py"),), (FileSpan("c.py"),)), None)
 
 
 def of_version_2(command: str, call: str, form: str) -> dict[str, object]:
@@ -166,28 +166,28 @@ def test_version_2_calls_a_tool_and_its_results_name_the_call(tmp_path: Path, fo
     ]  # fmt: skip
     config = {"environment": {"cwd": "/srv/repo"}}
     one = read(tmp_path, *messages, info={"config": config}, trajectory_format="mini-swe-agent-1.1")
-    assert one.steps == ((View("src/a.py", 1, 2),),)
+    assert one.steps == ((FileSpan("src/a.py", 1, 2),),)
     assert one.patch == "diff of the end"
 
 
 def test_where_no_message_tells_how_a_command_ended_all_of_it_is_its_output(tmp_path: Path) -> None:
     messages = [said("assistant", "```bash\ngrep -n burn a.py\n```"), said("user", "Observation:\n3:burn")]
-    assert read(tmp_path, *messages).steps == ((View("a.py", 3, 3),),)
+    assert read(tmp_path, *messages).steps == ((FileSpan("a.py", 3, 3),),)
 
 
 @pytest.mark.parametrize(
     ("command", "views"),
     [
-        ("nl -ba /testbed/a.py | sed -n '3,9p'", [View("/testbed/a.py", 3, 9)]),
+        ("nl -ba /testbed/a.py | sed -n '3,9p'", [FileSpan("/testbed/a.py", 3, 9)]),
         (
             "cd x && sed -n 3,9p a.py || head -n 5 b.go; cat c.rs",
-            [View("a.py", 3, 9), View("b.go", 1, 5), View("c.rs")],
+            [FileSpan("a.py", 3, 9), FileSpan("b.go", 1, 5), FileSpan("c.rs")],
         ),
-        ("grep -rn 'def f' a.py b.py", [View("a.py")]),
+        ("grep -rn 'def f' a.py b.py", [FileSpan("a.py")]),
         ("grep -n x src", []),
-        ("cat a.py | head -n 5", [View("a.py")]),
-        ("cat notes.txt; cat 'a.py'", [View("a.py")]),
-        ("cat a.py && cat a.py", [View("a.py")]),
+        ("cat a.py | head -n 5", [FileSpan("a.py")]),
+        ("cat notes.txt; cat 'a.py'", [FileSpan("a.py")]),
+        ("cat a.py && cat a.py", [FileSpan("a.py")]),
         ("sed -i s/x/y/ a.py && cat a.py", []),
         ("cat > a.py", []),
         ("cat a.py; rm -r b", []),
@@ -195,7 +195,7 @@ def test_where_no_message_tells_how_a_command_ended_all_of_it_is_its_output(tmp_
         ("", []),
     ],
 )
-def test_a_command_shows_the_files_it_reads(command: str, views: list[View]) -> None:
+def test_a_command_shows_the_files_it_reads(command: str, views: list[FileSpan]) -> None:
     assert views_of_command(command) == views
 
 

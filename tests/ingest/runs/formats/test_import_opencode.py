@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.opencode import OPENCODE
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from tests.ingest.runs.formats.recorded_sessions import Json, one, rows
 
 recognise, trajectories = OPENCODE.recognise, OPENCODE.trajectories
@@ -50,7 +50,7 @@ def numbered(first: int, last: int, mark: str = "{}: x") -> str:
 )  # fmt: skip
 def test_a_read_shows_the_lines_it_numbers(tmp_path: Path, output: str, lines: tuple[int, int]) -> None:
     read = part("read", output, filePath="/testbed/a.py", offset=5, limit=90)
-    assert found(tmp_path, read).steps == ((View("a.py", *lines),),)
+    assert found(tmp_path, read).steps == ((FileSpan("a.py", *lines),),)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_a_read_without_numbered_lines_shows_none(tmp_path: Path, output: str) -
 def test_a_search_shows_the_lines_it_lists_below_each_file(tmp_path: Path) -> None:
     listed = "Found 3 matches\n/testbed/a.py:\n  Line 3: def burn:\n  Line 4: x\n\n/testbed/b.py:\n  Line 9: burn:\n"
     trajectory = found(tmp_path, part("grep", listed, pattern="burn"), part("grep", "No files found", pattern="y"))
-    assert trajectory.steps == ((View("a.py", 3, 4), View("b.py", 9, 9)),)
+    assert trajectory.steps == ((FileSpan("a.py", 3, 4), FileSpan("b.py", 9, 9)),)
 
 
 def test_a_command_runs_in_the_folder_of_the_session_or_its_own(tmp_path: Path) -> None:
@@ -75,9 +75,9 @@ def test_a_command_runs_in_the_folder_of_the_session_or_its_own(tmp_path: Path) 
         part("bash", "cat: c.py: No such file or directory", command="cat c.py", code=1),
         cwd="/testbed/src",
     )
-    assert trajectory.steps == ((View("src/a.py", 1),), (View("lib/b.py", 1),))
+    assert trajectory.steps == ((FileSpan("src/a.py", 1),), (FileSpan("lib/b.py", 1),))
     outside = found(tmp_path, part("bash", "x", command="cat a.py"), cwd="/home/me/notes", root="/")
-    assert outside.steps == ((View("a.py", 1),),)
+    assert outside.steps == ((FileSpan("a.py", 1),),)
 
 
 def test_edits_name_their_files_and_what_failed_or_never_ended_shows_nothing(tmp_path: Path) -> None:
@@ -105,11 +105,11 @@ def test_printed_events_hold_a_part_each_and_the_answer_is_the_assistants(tmp_pa
     data = rows(*({"type": one["type"], "sessionID": "ses_1", "part": one} for one in parts))
     assert recognise(data, "a.jsonl")
     trajectory = one(trajectories, tmp_path, data, patch=b"p")
-    assert trajectory.steps == ((View("/testbed/a.py", 1, 2),),)
-    assert (trajectory.final, trajectory.patch) == ((View("a.py", 3, 5),), "p")
+    assert trajectory.steps == ((FileSpan("/testbed/a.py", 1, 2),),)
+    assert (trajectory.final, trajectory.patch) == ((FileSpan("a.py", 3, 5),), "p")
 
 
 def test_an_object_may_hold_the_messages_of_an_instance(tmp_path: Path) -> None:
     held = {"instance_id": "i", "model_patch": "p", **export(part("read", "1: x", filePath="/testbed/a.py"))}
     trajectory = one(trajectories, tmp_path, rows(held))
-    assert (trajectory.item, trajectory.patch, trajectory.steps) == ("i", "p", ((View("a.py", 1, 1),),))
+    assert (trajectory.item, trajectory.patch, trajectory.steps) == ("i", "p", ((FileSpan("a.py", 1, 1),),))

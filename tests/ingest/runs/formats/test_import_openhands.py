@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.openhands import companions, recognise, trajectories
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError
 from tests.ingest.runs.formats.recorded_sessions import Json, one, opened, read, rows
 
@@ -49,7 +49,7 @@ def found_in(folder: Path, *history: object) -> Trajectory:
 )
 def test_a_read_shows_the_lines_it_asks_for(tmp_path: Path, given: Json, lines: tuple[int, int | None]) -> None:
     found = found_in(tmp_path, reads(1, "/workspace/rockets/a.py", **given), observed(1, "read"))
-    assert found.steps == ((View("/workspace/rockets/a.py", *lines),),)
+    assert found.steps == ((FileSpan("/workspace/rockets/a.py", *lines),),)
 
 
 def test_a_command_shows_what_it_prints(tmp_path: Path) -> None:
@@ -62,9 +62,9 @@ def test_a_command_shows_what_it_prints(tmp_path: Path) -> None:
     ]  # fmt: skip
     found = found_in(tmp_path, *history)
     assert found.steps == (
-        (View("/workspace/rockets/src/a.py", 2, 4),),
-        (View("/workspace/rockets/src/b.py", 7, 7),),
-        (View("/workspace/rockets/d.py", 1, None),),
+        (FileSpan("/workspace/rockets/src/a.py", 2, 4),),
+        (FileSpan("/workspace/rockets/src/b.py", 7, 7),),
+        (FileSpan("/workspace/rockets/d.py", 1, None),),
     )
     assert found.final == tuple(view for step in found.steps for view in step)
 
@@ -84,7 +84,7 @@ def test_the_older_history_has_pairs(tmp_path: Path) -> None:
     lost = {"observation": "error", "content": "x", "extras": {}}
     pair = {"action": "read", "args": {"path": "/w/a.py", "start": 0, "end": 9}}
     assert found_in(tmp_path, [pair, kept], [{**pair, "args": {"path": "/w/b.py"}}, lost]).steps == (
-        (View("/w/a.py", 1, 9),),
+        (FileSpan("/w/a.py", 1, 9),),
     )
 
 
@@ -105,7 +105,7 @@ def test_the_newer_history_has_tool_calls(tmp_path: Path) -> None:
         call("file_editor", "4", command="view", path="/w/d.py"), {"kind": "AgentErrorEvent", "tool_call_id": "4"},
         call("finish", "5"),
     ]  # fmt: skip
-    assert found_in(tmp_path, *history).steps == ((View("/w/a.py", 1, 2),), (View("b.py", 1, None),))
+    assert found_in(tmp_path, *history).steps == ((FileSpan("/w/a.py", 1, 2),), (FileSpan("b.py", 1, None),))
 
 
 NUMBERED = "Here's the result of running `cat -n` on /w/r/a.py:\n     4\tx\n     5\ty\n     6\t\n"
@@ -124,13 +124,13 @@ def test_a_read_that_numbers_its_lines_shows_those(
     tmp_path: Path, given: Json, more: str, lines: tuple[int, int | None]
 ) -> None:
     found = found_in(tmp_path, reads(1, "/w/r/a.py", **given), observed(1, "read", NUMBERED + more))
-    assert found.steps == ((View("/w/r/a.py", *lines),),)
+    assert found.steps == ((FileSpan("/w/r/a.py", *lines),),)
 
 
 def test_a_read_of_a_whole_file_numbers_a_line_that_the_file_has_not(tmp_path: Path) -> None:
     shown = "Here's the result of running `cat -n` on /w/r/a.py:\n     1\tx\n     2\t\n"
     assert found_in(tmp_path, reads(1, "/w/r/a.py"), observed(1, "read", shown)).steps == (
-        (View("/w/r/a.py", 1, None),),
+        (FileSpan("/w/r/a.py", 1, None),),
     )
 
 
@@ -145,9 +145,9 @@ def test_paths_in_the_folder_that_the_task_names_are_below_it(tmp_path: Path) ->
     ]  # fmt: skip
     found = found_in(tmp_path, *history)
     assert found.steps == (
-        (View("src/a.py", 1, None),),
-        (View("src/a.py", 1, None),),
-        (View("src/b.py", 1, None), View("/w/c.py", 1, None)),
+        (FileSpan("src/a.py", 1, None),),
+        (FileSpan("src/a.py", 1, None),),
+        (FileSpan("src/b.py", 1, None), FileSpan("/w/c.py", 1, None)),
     )
     assert found.edited == ("src/a.py",)
 
@@ -160,11 +160,11 @@ def test_the_published_reading_is_of_actions_whatever_came_of_them(tmp_path: Pat
         runs(9, "sed -i s/x/y/ r/a.py && cat r/a.py"), observed(9, "run", exit_code=0),
     ]  # fmt: skip
     found = found_in(tmp_path, *history)
-    a, b = View("r/a.py"), "r/b.py"
+    a, b = FileSpan("r/a.py"), "r/b.py"
     assert found.published is not None
-    assert found.published.steps == ((a,), (View(b, 4, 9),), (View(b, 8, 12),), (View(b),))
-    assert found.published.final == (a, View(b), View(b, 4, 12))
-    assert View("/workspace/r/b.py", 4, 9) not in (found.final or ())
+    assert found.published.steps == ((a,), (FileSpan(b, 4, 9),), (FileSpan(b, 8, 12),), (FileSpan(b),))
+    assert found.published.final == (a, FileSpan(b), FileSpan(b, 4, 12))
+    assert FileSpan("/workspace/r/b.py", 4, 9) not in (found.final or ())
 
 
 def test_where_both_readings_are_alike_there_is_one(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_resolvers_row_is_of_an_issue_and_its_events_are_flat(tmp_path: Path) 
     assert recognise(data, "output.jsonl")
     found = one(trajectories, tmp_path, data)
     assert (found.item, found.patch) == ("acme__rockets-5", "diff --git a/a.py b/a.py")
-    assert (found.steps, found.unread) == (((View("src/a.py", 1, None),),), {})
+    assert (found.steps, found.unread) == (((FileSpan("src/a.py", 1, None),),), {})
 
 
 def test_a_terminal_that_does_not_say_where_it_is_stays_where_it_went(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_terminal_that_does_not_say_where_it_is_stays_where_it_went(tmp_path: 
         {"action": "run", "command": "cat b.py"}, {"observation": "run", "content": "x", "exit_code": 0},
     ]  # fmt: skip
     found = one(trajectories, tmp_path, rows(resolver(*history)))
-    assert found.steps == ((View("src/a.py", 1, None),), (View("/w/b.py", 1, None),))
+    assert found.steps == ((FileSpan("src/a.py", 1, None),), (FileSpan("/w/b.py", 1, None),))
 
 
 FILE = "[File: /w/a.py (9 lines total)]"
@@ -225,7 +225,7 @@ def test_a_cell_shows_what_its_functions_print(
 ) -> None:
     cell = {"id": 1, "action": "run_ipython", "args": {"code": code}}
     found = found_in(tmp_path, cell, observed(1, "run_ipython", output))
-    assert [view for step in found.steps for view in step] == [View("/w/a.py", *lines) for lines in views]
+    assert [view for step in found.steps for view in step] == [FileSpan("/w/a.py", *lines) for lines in views]
     assert (found.edited, found.unread) == (edited, {})
 
 
@@ -247,10 +247,10 @@ def test_bare_events_are_one_trajectory_with_the_patch_beside_them(tmp_path: Pat
     data = rows({"kind": "SystemPromptEvent", "source": "agent"}, *EVENTS)
     assert recognise(data, "events.jsonl")
     found = one(trajectories, tmp_path, data, patch=b"diff")
-    assert (found.steps, found.item, found.patch) == (((View("a.py", 1, None),),), "", "diff")
+    assert (found.steps, found.item, found.patch) == (((FileSpan("a.py", 1, None),),), "", "diff")
     older = [reads(1, "/w/a.py"), observed(1, "read")]
     assert recognise(rows(older), "trajectory.json")
-    assert one(trajectories, tmp_path, rows(older), "trajectory.json").steps == ((View("/w/a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(older), "trajectory.json").steps == ((FileSpan("/w/a.py", 1, None),),)
 
 
 def test_what_an_application_tells_beside_calls_and_answers_is_no_trajectory(tmp_path: Path) -> None:
@@ -261,12 +261,14 @@ def test_what_an_application_tells_beside_calls_and_answers_is_no_trajectory(tmp
     for data in (rows(*events), rows(events)):
         assert recognise(data, "trajectory.json")
         found = one(trajectories, tmp_path, data, "trajectory.json")
-        assert (found.failed, found.steps) == ("", ((View("/w/a.py", 1, None),),))
+        assert (found.failed, found.steps) == ("", ((FileSpan("/w/a.py", 1, None),),))
         assert found.unread == {"action without a name": 1}
     refused: Json = {"kind": "AgentErrorEvent", "source": "agent", "tool_call_id": "9", "error": "No."}
     paused: Json = {"kind": "PauseEvent", "source": "user"}
     call = sdk("9", "cat /w/rockets/b.py", "")[0]
-    assert one(trajectories, tmp_path, rows(*EVENTS[:4], paused, call, refused)).steps == ((View("a.py", 1, None),),)
+    assert one(trajectories, tmp_path, rows(*EVENTS[:4], paused, call, refused)).steps == (
+        (FileSpan("a.py", 1, None),),
+    )
 
 
 def test_rows_without_an_instance_or_an_event_have_failed(tmp_path: Path) -> None:
@@ -282,14 +284,14 @@ def test_a_result_may_name_its_action_and_the_task_a_folder(tmp_path: Path) -> N
     call, result = sdk("1", "cat src/a.py", "x")
     shown: Json = {**result, "tool_call_id": None, "action_id": "e1"}
     found = one(trajectories, tmp_path, rows(task, *sdk("0", "cd src", ""), {**call, "id": "e1"}, shown))
-    assert found.steps == ((View("src/a.py", 1, None),),)
+    assert found.steps == ((FileSpan("src/a.py", 1, None),),)
 
 
 def test_events_that_have_a_file_each_are_read_in_their_order(tmp_path: Path) -> None:
     files = {f"c/events/event-{n:05}-{n}f.json": rows(event) for n, event in enumerate(EVENTS)}
     first = "c/events/event-00000-0f.json"
     (found,) = trajectories(opened(tmp_path, first, files))
-    assert found.steps == ((View("a.py", 1, None),),)
+    assert found.steps == ((FileSpan("a.py", 1, None),),)
     assert list(companions(first)) == ["c/events/event-00000-0f.patch", "c/events/"]
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats.prometheus import recognise, trajectories
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 from tests.ingest.runs.formats.recorded_sessions import one
 
 LOGGED = "2025-10-01 10:00:00,000 - prometheus.lang_graph.nodes.context_selection_node - INFO - "
@@ -26,18 +26,18 @@ def test_blocks_are_steps_and_the_last_aggregated_one_is_final(tmp_path: Path) -
     kind = "AGGREGATED CONTEXT"
     log = block(A) + block(A, B) + block(A, kind=kind) + block() + block(B, kind=kind)
     found = one(trajectories, tmp_path, log.encode(), "acme__rockets-1.log")
-    a, b = View("src/a.py", 1, 9), View("b.py", 20, 30)
+    a, b = FileSpan("src/a.py", 1, 9), FileSpan("b.py", 20, 30)
     assert (found.item, found.steps, found.final, found.notes) == ("", ((a,), (a, b)), (b,), ())
 
 
 def test_without_an_aggregated_block_it_is_the_union(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, (block(A, B) + block(A)).encode(), "a.log")
-    assert found.final == (View("src/a.py", 1, 9), View("b.py", 20, 30))
+    assert found.final == (FileSpan("src/a.py", 1, 9), FileSpan("b.py", 20, 30))
 
 
 def test_a_final_context_alone_is_its_only_step(tmp_path: Path) -> None:
     found = one(trajectories, tmp_path, block(A, kind="AGGREGATED CONTEXT").encode(), "a.log")
-    assert found.steps == ((View("src/a.py", 1, 9),),)
+    assert found.steps == ((FileSpan("src/a.py", 1, 9),),)
 
 
 def test_a_file_without_lines_names_nothing(tmp_path: Path) -> None:
@@ -49,7 +49,7 @@ def test_a_file_without_lines_names_nothing(tmp_path: Path) -> None:
 def test_a_block_that_does_not_end_is_noted_and_left_out(tmp_path: Path) -> None:
     log = block(A) + block(B).removesuffix("--- END CONTEXT ---\n")
     found = one(trajectories, tmp_path, log.encode(), "a.log", patch=b"diff")
-    assert found.steps == ((View("src/a.py", 1, 9),),)
+    assert found.steps == ((FileSpan("src/a.py", 1, 9),),)
     assert found.notes == ("1 blocks of context do not end; is the log cut off?",)
     assert found.patch == "diff"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ingest.runs.formats import claude_code, codex, openhands
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from tests.ingest.runs.formats.recorded_sessions import opened
 
@@ -27,7 +27,7 @@ def read(module: object, file: TrajectoryFile) -> list[Trajectory]:
     return found
 
 
-def lines(view: View) -> Lines:
+def lines(view: FileSpan) -> Lines:
     return view.path, view.start, view.end
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from ingest.runs.formats.swe_agent import recognise, trajectories
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import Context, Trajectory, View
+from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from lake.store import Lake
 from tests.ingest.runs.agents import (
@@ -67,8 +67,13 @@ def test_views_are_steps_and_the_published_reading_has_those_with_a_range(tmp_pa
     ]
     rows[0]["observation"] = "Here's the files and directories up to 2 levels deep in /testbed:\n/testbed/a.py"
     found = read(tmp_path, checkpoints(*rows))
-    assert found.steps == ((View("a.py", 1),), (View("a.py", 3, 9),), (View("a.py", 3),), (View("a.py", 9, 3),))
-    asked = ((View("a.py", 3, 9),), (View("a.py", 3, 9),), (View("a.py", 9, 3),))
+    assert found.steps == (
+        (FileSpan("a.py", 1),),
+        (FileSpan("a.py", 3, 9),),
+        (FileSpan("a.py", 3),),
+        (FileSpan("a.py", 9, 3),),
+    )
+    asked = ((FileSpan("a.py", 3, 9),), (FileSpan("a.py", 3, 9),), (FileSpan("a.py", 9, 3),))
     assert found.published == Context(asked, asked[-1])
     whole = read(tmp_path, traj(*rows), "a.traj")
     assert (whole.steps, whole.published) == (found.steps, Context((), None))
@@ -100,10 +105,17 @@ def test_windows_are_views_of_the_lines_they_number(tmp_path: Path) -> None:
     ]
     found = read(tmp_path, traj(*rows), "a.traj")
     assert [step[0] for step in found.steps[:5]] == [
-        View("lib/a.py", 1, 100), View("lib/a.py", 150, 249), View("lib/a.py", 248, 347), View("a.py", 20, 40),
-        View("a.py", 1, 60),
-    ]  # fmt: skip
-    assert found.steps[5:] == ((View("a.py", 3, 3), View("a.py", 9, 9)), (View("b.py"),), (View("lib/c.py", 1),))
+        FileSpan("lib/a.py", 1, 100),
+        FileSpan("lib/a.py", 150, 249),
+        FileSpan("lib/a.py", 248, 347),
+        FileSpan("a.py", 20, 40),
+        FileSpan("a.py", 1, 60),
+    ]
+    assert found.steps[5:] == (
+        (FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9)),
+        (FileSpan("b.py"),),
+        (FileSpan("lib/c.py", 1),),
+    )
     assert found.edited == ("a.py", "new.py", "d.py")
 
 
@@ -116,14 +128,14 @@ def test_marks_of_cursors_cut_no_window(tmp_path: Path, first: int, last: int, q
     assert shown.count("CURSOR") == 2
     rows = [row(action, observation=shown) for action in ("open lib/a.py", f"set_cursors {first} {last}", "edit\nx")]
     found = read(tmp_path, traj(*rows), "a.traj")
-    assert found.steps == ((View("lib/a.py", 1, 9),),) * 3
+    assert found.steps == ((FileSpan("lib/a.py", 1, 9),),) * 3
     assert found.edited == ("lib/a.py",)
 
 
 def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_path: Path) -> None:
     after = [("cd src && cat a.py", "/rocket/src"), ("cat b.py", "/rocket/src"), ("cd .. && cat c.py", "/rocket")]
     rows = [row(action, observation="x", state={"working_dir": folder}) for action, folder in after]
-    whole = ((View("src/a.py", 1),), (View("src/b.py", 1),), (View("c.py", 1),))
+    whole = ((FileSpan("src/a.py", 1),), (FileSpan("src/b.py", 1),), (FileSpan("c.py", 1),))
     assert read(tmp_path, traj(*rows), "a.traj").steps == whole
     # Before version 1.0 the state, a text, was the one before the action.
     before = zip((one["action"] for one in rows), ("/rocket", "/rocket/src", "/rocket/src"), strict=True)
@@ -133,7 +145,7 @@ def test_a_command_starts_in_the_folder_that_the_terminal_was_in_before_it(tmp_p
 
 def test_a_viewed_path_may_be_in_quotes(tmp_path: Path) -> None:
     quoted = row("str_replace_editor view '/testbed/my file.py' --view_range 3 9", observation="     3\tx\n     9\ty")
-    assert read(tmp_path, traj(quoted), "a.traj").steps == ((View("my file.py", 3, 9),),)
+    assert read(tmp_path, traj(quoted), "a.traj").steps == ((FileSpan("my file.py", 3, 9),),)
 
 
 def test_the_final_context_is_the_last_patch_context(tmp_path: Path) -> None:
@@ -144,11 +156,11 @@ def test_the_final_context_is_the_last_patch_context(tmp_path: Path) -> None:
         row("", patch_context=None),
         viewed("e.py", 1, 2),
     ]
-    assert read(tmp_path, checkpoints(*rows)).final == (View("c.py", 4, 5), View("d.py", 6, 7))
+    assert read(tmp_path, checkpoints(*rows)).final == (FileSpan("c.py", 4, 5), FileSpan("d.py", 6, 7))
 
 
 def test_without_one_it_is_the_last_step(tmp_path: Path) -> None:
-    assert read(tmp_path, checkpoints(viewed("a.py", 1, 2), viewed("b.py", 3, 4))).final == (View("b.py", 3, 4),)
+    assert read(tmp_path, checkpoints(viewed("a.py", 1, 2), viewed("b.py", 3, 4))).final == (FileSpan("b.py", 3, 4),)
     assert read(tmp_path, checkpoints(row("ls"))).final is None
 
 

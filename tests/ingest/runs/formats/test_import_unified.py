@@ -10,7 +10,7 @@ import pytest
 
 from ingest.runs.formats.contextbench_unified import recognise, trajectories
 from ingest.runs.input_file import InputFile
-from ingest.runs.trajectories.trajectory import Trajectory, View
+from ingest.runs.trajectories.trajectory import FileSpan, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from tests.tiny import put
 
@@ -20,7 +20,7 @@ def read(folder: Path, *rows: object) -> Sequence[Trajectory]:
     return list(trajectories(TrajectoryFile("a.jsonl", InputFile(put(folder / "a.jsonl", data)).opened)))
 
 
-def step(folder: Path, value: object) -> tuple[tuple[View, ...], tuple[str, ...]]:
+def step(folder: Path, value: object) -> tuple[tuple[FileSpan, ...], tuple[str, ...]]:
     (one,) = read(folder, {"instance_id": "x", "traj_data": {"pred_steps": [value]}})
     return one.steps[0], one.notes
 
@@ -33,13 +33,13 @@ def test_files_come_first_then_spans_then_symbols(tmp_path: Path) -> None:
     }
     assert step(tmp_path, value) == (
         (
-            View("c.py"),
-            View("a.py"),
-            View("b.py", 3, 4),
-            View("a.py", 1, 2),
-            View("b.py", symbol="f"),
-            View("a.py", symbol="g"),
-            View("a.py", symbol="A.g"),
+            FileSpan("c.py"),
+            FileSpan("a.py"),
+            FileSpan("b.py", 3, 4),
+            FileSpan("a.py", 1, 2),
+            FileSpan("b.py", symbol="f"),
+            FileSpan("a.py", symbol="g"),
+            FileSpan("a.py", symbol="A.g"),
         ),
         (),
     )
@@ -52,12 +52,12 @@ def test_a_step_may_have_seen_nothing(tmp_path: Path, value: object) -> None:
 
 @pytest.mark.parametrize(("start", "end"), [(5, 3), (0, 0), (-3, -1), (10, 10**9)])
 def test_lines_stay_as_they_were_given(tmp_path: Path, start: int, end: int) -> None:
-    assert step(tmp_path, {"spans": {"a.py": [{"start": start, "end": end}]}})[0] == (View("a.py", start, end),)
+    assert step(tmp_path, {"spans": {"a.py": [{"start": start, "end": end}]}})[0] == (FileSpan("a.py", start, end),)
 
 
 @pytest.mark.parametrize("span", [{"start": "3", "end": 4.0}, {"type": "line", "start": 3, "end": "4"}])
 def test_whole_numbers_count_however_they_are_written(tmp_path: Path, span: object) -> None:
-    assert step(tmp_path, {"spans": {"a.py": [span]}}) == ((View("a.py", 3, 4),), ())
+    assert step(tmp_path, {"spans": {"a.py": [span]}}) == ((FileSpan("a.py", 3, 4),), ())
 
 
 @pytest.mark.parametrize(
@@ -94,13 +94,13 @@ def test_the_final_context_is_told_apart_from_none(tmp_path: Path) -> None:
         {"traj_data": {"pred_steps": []}},
     ]
     assert [one.final for one in read(tmp_path, *rows)] == [
-        (View("a.py"),), (View("a.py", 1, 2),), (View("a.py", symbol="f"),), None, None,
+        (FileSpan("a.py"),), (FileSpan("a.py", 1, 2),), (FileSpan("a.py", symbol="f"),), None, None,
     ]  # fmt: skip
 
 
 def test_keys_may_stand_without_traj_data(tmp_path: Path) -> None:
     (one,) = read(tmp_path, {"original_inst_id": "x", "pred_steps": [{"files": ["a.py"]}], "pred_files": ["b.py"]})
-    assert (one.item, one.steps, one.final) == ("x", ((View("a.py"),),), (View("b.py"),))
+    assert (one.item, one.steps, one.final) == ("x", ((FileSpan("a.py"),),), (FileSpan("b.py"),))
 
 
 @pytest.mark.parametrize(("patch", "kept", "n"), [("x", "x", 0), ("", "", 0), (None, None, 0), (["x"], None, 1)])

@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from ingest.runs.trajectories.bash_lines import UNKNOWN
 from ingest.runs.trajectories.shell_views import reading_of_command
-from ingest.runs.trajectories.trajectory import View
+from ingest.runs.trajectories.trajectory import FileSpan
 
-WHOLE = View("a.py", 1, None)
+WHOLE = FileSpan("a.py", 1, None)
 
 
 def views_of(
     command: str | list[str], output: str | None = None, *, failed: bool = False, folder: str = ""
-) -> list[View]:
+) -> list[FileSpan]:
     return list(reading_of_command(command, output, failed=failed, folder=folder).views)
 
 
@@ -23,52 +23,52 @@ def views_of(
     ("command", "views"),
     [
         ("cat a.py", [WHOLE]),
-        ("cat -n a.py b.py", [WHOLE, View("b.py", 1, None)]),
+        ("cat -n a.py b.py", [WHOLE, FileSpan("b.py", 1, None)]),
         ("echo $(cat a.py)", [WHOLE]),
         ('printf "%s" "$(cat a.py)"', [WHOLE]),
         ("/usr/bin/env cat a.py", [WHOLE]),
-        ("cat 'my file.py'", [View("my file.py", 1, None)]),
-        ("cat my\\ file.py", [View("my file.py", 1, None)]),
-        ("sed -n 3,9p a.py", [View("a.py", 3, 9)]),
-        ("sed -n '3,9p;20,$p' a.py", [View("a.py", 3, 9), View("a.py", 20, None)]),
-        ("sed -n -e 3p -e '5,+2p' a.py", [View("a.py", 3, 3), View("a.py", 5, 7)]),
-        ("sed -ne '3,9p' < a.py", [View("a.py", 3, 9)]),
-        ("sed 9q a.py", [View("a.py", 1, 9)]),
-        ("sed -n '/def burn/,/return/p' a.py", [View("a.py")]),
+        ("cat 'my file.py'", [FileSpan("my file.py", 1, None)]),
+        ("cat my\\ file.py", [FileSpan("my file.py", 1, None)]),
+        ("sed -n 3,9p a.py", [FileSpan("a.py", 3, 9)]),
+        ("sed -n '3,9p;20,$p' a.py", [FileSpan("a.py", 3, 9), FileSpan("a.py", 20, None)]),
+        ("sed -n -e 3p -e '5,+2p' a.py", [FileSpan("a.py", 3, 3), FileSpan("a.py", 5, 7)]),
+        ("sed -ne '3,9p' < a.py", [FileSpan("a.py", 3, 9)]),
+        ("sed 9q a.py", [FileSpan("a.py", 1, 9)]),
+        ("sed -n '/def burn/,/return/p' a.py", [FileSpan("a.py")]),
         ("sed -i 's/a/b/' a.py", []),
-        ("nl -ba a.py | sed -n '3,9p'", [View("a.py", 3, 9)]),
-        ("head a.py", [View("a.py", 1, 10)]),
-        ("head -n 7 a.py", [View("a.py", 1, 7)]),
-        ("head -7 a.py", [View("a.py", 1, 7)]),
-        ("head --lines=7 a.py", [View("a.py", 1, 7)]),
-        ("head -n -7 a.py", [View("a.py")]),
-        ("head -c 7 a.py", [View("a.py")]),
-        ("tail -n +7 a.py", [View("a.py", 7, None)]),
-        ("tail -n 7 a.py", [View("a.py")]),
-        ("head -n 30 a.py | tail -n 7", [View("a.py", 24, 30)]),
-        ("cat a.py | head -20 | tail -n +5", [View("a.py", 5, 20)]),
-        ("tail -n +100 a.py | head -n 20", [View("a.py", 100, 119)]),
-        ("awk 'NR>=3 && NR<=9' a.py", [View("a.py", 3, 9)]),
-        ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [View("a.py", 3, 9)]),
-        ("cat a.py b.py | head -3", [View("a.py"), View("b.py")]),
-        ("cat a.py | grep burn", [View("a.py")]),
+        ("nl -ba a.py | sed -n '3,9p'", [FileSpan("a.py", 3, 9)]),
+        ("head a.py", [FileSpan("a.py", 1, 10)]),
+        ("head -n 7 a.py", [FileSpan("a.py", 1, 7)]),
+        ("head -7 a.py", [FileSpan("a.py", 1, 7)]),
+        ("head --lines=7 a.py", [FileSpan("a.py", 1, 7)]),
+        ("head -n -7 a.py", [FileSpan("a.py")]),
+        ("head -c 7 a.py", [FileSpan("a.py")]),
+        ("tail -n +7 a.py", [FileSpan("a.py", 7, None)]),
+        ("tail -n 7 a.py", [FileSpan("a.py")]),
+        ("head -n 30 a.py | tail -n 7", [FileSpan("a.py", 24, 30)]),
+        ("cat a.py | head -20 | tail -n +5", [FileSpan("a.py", 5, 20)]),
+        ("tail -n +100 a.py | head -n 20", [FileSpan("a.py", 100, 119)]),
+        ("awk 'NR>=3 && NR<=9' a.py", [FileSpan("a.py", 3, 9)]),
+        ("awk 'NR==3,NR==9{print NR\": \"$0}' a.py", [FileSpan("a.py", 3, 9)]),
+        ("cat a.py b.py | head -3", [FileSpan("a.py"), FileSpan("b.py")]),
+        ("cat a.py | grep burn", [FileSpan("a.py")]),
         ("head -n 5 a.py | tail -n +9", []),
-        ("sed -n '9,3p' a.py", [View("a.py", 9, 9)]),
-        ("awk 'NR==7' a.py", [View("a.py", 7, 7)]),
-        ("awk 'NR>=7' a.py", [View("a.py", 7, None)]),
-        ("awk 'NR<7 {print NR\": \"$0}' a.py", [View("a.py", 1, 6)]),
-        ("head -3 a.py | jq .", [View("a.py", 1, 3)]),
-        ('F=a.py; sed -n 3,9p "$F"', [View("a.py", 3, 9)]),
-        ("git show HEAD~1:a.py | head -n 5", [View("a.py", 1, 5)]),
-        ("git -C lib --no-pager show HEAD:a.py", [View("lib/a.py", 1, None)]),
-        ("{ cat a.py; head -3 b.py; } | less", [WHOLE, View("b.py", 1, 3)]),
-        ("sed -n '3,9 p' a.py", [View("a.py", 3, 9)]),
-        ("sed -n 's/a/b/p' a.py", [View("a.py")]),
-        ('sed -n "$range" a.py', [View("a.py")]),
-        ("nl -b a a.py | sed -n 3,9p", [View("a.py", 3, 9)]),
+        ("sed -n '9,3p' a.py", [FileSpan("a.py", 9, 9)]),
+        ("awk 'NR==7' a.py", [FileSpan("a.py", 7, 7)]),
+        ("awk 'NR>=7' a.py", [FileSpan("a.py", 7, None)]),
+        ("awk 'NR<7 {print NR\": \"$0}' a.py", [FileSpan("a.py", 1, 6)]),
+        ("head -3 a.py | jq .", [FileSpan("a.py", 1, 3)]),
+        ('F=a.py; sed -n 3,9p "$F"', [FileSpan("a.py", 3, 9)]),
+        ("git show HEAD~1:a.py | head -n 5", [FileSpan("a.py", 1, 5)]),
+        ("git -C lib --no-pager show HEAD:a.py", [FileSpan("lib/a.py", 1, None)]),
+        ("{ cat a.py; head -3 b.py; } | less", [WHOLE, FileSpan("b.py", 1, 3)]),
+        ("sed -n '3,9 p' a.py", [FileSpan("a.py", 3, 9)]),
+        ("sed -n 's/a/b/p' a.py", [FileSpan("a.py")]),
+        ('sed -n "$range" a.py', [FileSpan("a.py")]),
+        ("nl -b a a.py | sed -n 3,9p", [FileSpan("a.py", 3, 9)]),
     ],
 )
-def test_what_is_printed_is_seen(command: str, views: list[View]) -> None:
+def test_what_is_printed_is_seen(command: str, views: list[FileSpan]) -> None:
     assert views_of(command) == views
 
 
@@ -152,11 +152,11 @@ def test_a_command_is_found_in_its_line(command: str | list[str]) -> None:
 
 def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
     assert views_of("cd src && cat a.py ../b.py /c.py") == [
-        View("src/a.py", 1, None),
-        View("b.py", 1, None),
-        View("/c.py", 1, None),
+        FileSpan("src/a.py", 1, None),
+        FileSpan("b.py", 1, None),
+        FileSpan("/c.py", 1, None),
     ]
-    assert views_of("cd src; cd x; cat a.py", folder="/testbed") == [View("/testbed/src/x/a.py", 1, None)]
+    assert views_of("cd src; cd x; cat a.py", folder="/testbed") == [FileSpan("/testbed/src/x/a.py", 1, None)]
 
 
 @pytest.mark.parametrize(
@@ -165,42 +165,46 @@ def test_paths_start_from_the_folder_that_a_line_goes_to() -> None:
         (
             "grep -rn burn src",
             "src/a.py:3:x\nsrc/a.py:4:y\nsrc/b.py:9:z",
-            [View("src/a.py", 3, 4), View("src/b.py", 9, 9)],
+            [FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)],
         ),
-        ("rg -n -C1 burn", "a-1.py-2-x\na-1.py:3:y\na-1.py-4-z", [View("a-1.py", 2, 4)]),
-        ("grep -n burn a.py", "3:x\n4-y\n--\n9:z", [View("a.py", 3, 4), View("a.py", 9, 9)]),
-        ("grep burn a.py", "self.x: int", [View("a.py")]),
+        ("rg -n -C1 burn", "a-1.py-2-x\na-1.py:3:y\na-1.py-4-z", [FileSpan("a-1.py", 2, 4)]),
+        ("grep -n burn a.py", "3:x\n4-y\n--\n9:z", [FileSpan("a.py", 3, 4), FileSpan("a.py", 9, 9)]),
+        ("grep burn a.py", "self.x: int", [FileSpan("a.py")]),
         ("grep -n burn a.py", "", []),
-        ("rg burn", "src/a.py:x.y = 1\nMakefile: no", [View("src/a.py")]),
+        ("rg burn", "src/a.py:x.y = 1\nMakefile: no", [FileSpan("src/a.py")]),
         ("rg -l burn", "src/a.py\nsrc/b.py", []),
         ("rg -c burn", "src/a.py:3", []),
-        ("grep -n burn Makefile", "3:x\n9:12:y", [View("Makefile", 3, 3), View("Makefile", 9, 9)]),
-        ("grep -n burn a.py; grep -n fly a.py", "3:x\n9:y", [View("a.py", 3, 3), View("a.py", 9, 9)]),
-        ("grep burn a.py", "3: the text itself", [View("a.py")]),
-        ("grep -n burn src/*.py", "src/a.py:3:x", [View("src/a.py", 3, 3)]),
-        ("rg burn src", "src/a.py\n3:x\n4:y\n\nsrc/b.py\n9:z", [View("src/a.py", 3, 4), View("src/b.py", 9, 9)]),
-        ("grep -r burn /testbed", "/testbed/src/a.py:x", [View("/testbed/src/a.py")]),
+        ("grep -n burn Makefile", "3:x\n9:12:y", [FileSpan("Makefile", 3, 3), FileSpan("Makefile", 9, 9)]),
+        ("grep -n burn a.py; grep -n fly a.py", "3:x\n9:y", [FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9)]),
+        ("grep burn a.py", "3: the text itself", [FileSpan("a.py")]),
+        ("grep -n burn src/*.py", "src/a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
+        (
+            "rg burn src",
+            "src/a.py\n3:x\n4:y\n\nsrc/b.py\n9:z",
+            [FileSpan("src/a.py", 3, 4), FileSpan("src/b.py", 9, 9)],
+        ),
+        ("grep -r burn /testbed", "/testbed/src/a.py:x", [FileSpan("/testbed/src/a.py")]),
         ("rg -n burn a.py", "[cut by someone]", []),
-        ("rg -n burn src", "src/a.py:3:x\nother text:7:\nlib/b.py:9:z", [View("src/a.py", 3, 3)]),
-        ("find . -name '*.py' | xargs grep -n burn", "./a.py:3:x", [View("a.py", 3, 3)]),
-        ("find . -name '*.py' -exec grep -Hn burn {} +", "./a.py:3:x", [View("a.py", 3, 3)]),
+        ("rg -n burn src", "src/a.py:3:x\nother text:7:\nlib/b.py:9:z", [FileSpan("src/a.py", 3, 3)]),
+        ("find . -name '*.py' | xargs grep -n burn", "./a.py:3:x", [FileSpan("a.py", 3, 3)]),
+        ("find . -name '*.py' -exec grep -Hn burn {} +", "./a.py:3:x", [FileSpan("a.py", 3, 3)]),
         ("grep -n burn a.py | wc -l", "3", []),
-        ("rg -n burn", "\x1b[35msrc/a.py\x1b[0m:\x1b[32m3\x1b[0m:x", [View("src/a.py", 3, 3)]),
-        ("cat a.py | grep -n burn", "3:x", [View("a.py", 3, 3)]),
-        ("cat a.py | grep -n burn | head -3", "3:x\n9:y", [View("a.py", 3, 3), View("a.py", 9, 9)]),
-        ("sed -n '11,20p' a.py | grep -n burn", "3:x", [View("a.py", 13, 13)]),
-        ("git grep -n burn", "src/a.py:3:x", [View("src/a.py", 3, 3)]),
-        ("grep -n '|' a.py | head -2", "3:x|y", [View("a.py", 3, 3)]),
-        ("grep -n a a.py; grep -n b b.py", "3:a\n4:b", [View("a.py"), View("b.py")]),
-        ("cd src && grep -rn burn .", "./a.py:3:x", [View("src/a.py", 3, 3)]),
+        ("rg -n burn", "\x1b[35msrc/a.py\x1b[0m:\x1b[32m3\x1b[0m:x", [FileSpan("src/a.py", 3, 3)]),
+        ("cat a.py | grep -n burn", "3:x", [FileSpan("a.py", 3, 3)]),
+        ("cat a.py | grep -n burn | head -3", "3:x\n9:y", [FileSpan("a.py", 3, 3), FileSpan("a.py", 9, 9)]),
+        ("sed -n '11,20p' a.py | grep -n burn", "3:x", [FileSpan("a.py", 13, 13)]),
+        ("git grep -n burn", "src/a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
+        ("grep -n '|' a.py | head -2", "3:x|y", [FileSpan("a.py", 3, 3)]),
+        ("grep -n a a.py; grep -n b b.py", "3:a\n4:b", [FileSpan("a.py"), FileSpan("b.py")]),
+        ("cd src && grep -rn burn .", "./a.py:3:x", [FileSpan("src/a.py", 3, 3)]),
     ],
 )
-def test_a_search_is_what_its_output_lists(command: str, output: str, views: list[View]) -> None:
+def test_a_search_is_what_its_output_lists(command: str, output: str, views: list[FileSpan]) -> None:
     assert views_of(command, output) == views
 
 
 def test_a_search_whose_output_is_not_known_names_its_only_file() -> None:
-    assert views_of("grep -n burn a.py") == [View("a.py")]
+    assert views_of("grep -n burn a.py") == [FileSpan("a.py")]
     assert views_of("grep -rn burn src") == []
 
 
@@ -211,7 +215,7 @@ def test_a_command_that_failed_shows_nothing_and_of_several_those_that_could_be_
     assert views_of("cat a.py b.py", refused) == [WHOLE]
     assert views_of("cat a.py b.py", refused, failed=True) == [WHOLE]
     assert views_of("head -n 3 a.py lib", "x\nhead: error reading 'lib': Is a directory", failed=True) == [
-        View("a.py", 1, 3)
+        FileSpan("a.py", 1, 3)
     ]
     assert views_of("cat b.py c.py", f"{refused}\ncat: c.py: No such file or directory", failed=True) == []
     assert views_of("cat a.py b.py", "Killed", failed=True) == []
@@ -223,14 +227,14 @@ def test_a_command_that_failed_shows_nothing_and_of_several_those_that_could_be_
 @pytest.mark.parametrize(
     ("command", "output", "views"),
     [
-        ("nl -ba a.py | sed -n '1,9p'", "     1\tx\n     2\t\n     3\ty\n", [View("a.py", 1, 3)]),
-        ("cat -n a.py | grep burn", "     4\tx\n    31\ty\n", [View("a.py", 4, 4), View("a.py", 31, 31)]),
+        ("nl -ba a.py | sed -n '1,9p'", "     1\tx\n     2\t\n     3\ty\n", [FileSpan("a.py", 1, 3)]),
+        ("cat -n a.py | grep burn", "     4\tx\n    31\ty\n", [FileSpan("a.py", 4, 4), FileSpan("a.py", 31, 31)]),
         ("cat -n a.py", "[cut by someone]", [WHOLE]),
-        ("nl a.py | sed -n '3,9p'", "     2\tx\n     3\ty\n", [View("a.py", 3, 9)]),
+        ("nl a.py | sed -n '3,9p'", "     2\tx\n     3\ty\n", [FileSpan("a.py", 3, 9)]),
         ("cat a.py", "     7\ta column of numbers\n", [WHOLE]),
     ],
 )
-def test_lines_that_are_printed_with_their_numbers_are_those(command: str, output: str, views: list[View]) -> None:
+def test_lines_that_are_printed_with_their_numbers_are_those(command: str, output: str, views: list[FileSpan]) -> None:
     assert views_of(command, output) == views
 
 
@@ -240,7 +244,7 @@ def test_a_diff_shows_the_lines_of_its_hunks_as_they_are_afterwards() -> None:
         "@@ -3,3 +3,4 @@ def f():\n x\n-y\n+z\n+--- w\n v\n@@ -20 +21 @@\n-q\n+r\n"
         "diff --git a/old.py b/old.py\n--- a/old.py\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-x\n-y\n"
     )
-    expected = [View("src/a.py", 3, 6), View("src/a.py", 21, 21)]
+    expected = [FileSpan("src/a.py", 3, 6), FileSpan("src/a.py", 21, 21)]
     assert views_of("git diff", diff, folder="/testbed/src") == expected
     assert views_of("git show HEAD | head -40", f"commit 12\n\n    Text\n\n{diff}") == expected
     assert views_of("git diff > x", diff) == []
@@ -259,7 +263,7 @@ def test_a_terminal_goes_where_cd_says_but_for_subshells_and_folders_that_are_no
     assert folder("cd src; cd /lib; cd -") == "/testbed/src"
     assert folder("cd src; (cd /lib; ls); cd -") == "/testbed"
     assert views_of("cd nowhere && cat a.py", "sh: cd: nowhere: No such file", failed=True) == []
-    assert views_of("(cd src && cat a.py); cat b.py") == [View("src/a.py", 1, None), View("b.py", 1, None)]
+    assert views_of("(cd src && cat a.py); cat b.py") == [FileSpan("src/a.py", 1, None), FileSpan("b.py", 1, None)]
 
 
 @pytest.mark.parametrize(
@@ -282,22 +286,22 @@ def test_in_a_folder_that_only_the_shell_knew_relative_paths_are_of_no_file(move
     line = f"{move} && cat a.py /b.py; grep -n burn src; echo x > c.py; tee /d.py; git diff; git -C /e show HEAD:f.py"
     output = "x\nsrc/a.py:3:y\n+++ b/a.py\n@@ -1 +1 @@\n+z"
     found = reading_of_command(line, output, folder="/testbed")
-    assert found.views == (View("/b.py", 1, None), View("/e/f.py", 1, None))
+    assert found.views == (FileSpan("/b.py", 1, None), FileSpan("/e/f.py", 1, None))
     assert found.edited == ("/d.py",)
     assert "command cat in a folder that only the shell knew" in reading_of_command(f"{move}; cat a.py", "x").unread
     after = reading_of_command("cd lib && cat a.py; cd /testbed && cat b.py", "x", folder=found.folder)
-    assert (after.views, after.folder) == ((View("/testbed/b.py", 1, None),), "/testbed")
+    assert (after.views, after.folder) == ((FileSpan("/testbed/b.py", 1, None),), "/testbed")
 
 
 def test_the_way_into_an_unknown_folder_ends_with_its_subshell_or_leads_back() -> None:
-    whole = [View("/testbed/a.py", 1, None)]
+    whole = [FileSpan("/testbed/a.py", 1, None)]
     for line in ('(cd "$d" && cat b.py); cat a.py', 'bash -c "cd $d; cat b.py"; cat a.py', 'cd "$d"; cd -; cat a.py'):
         assert views_of(line, folder="/testbed") == whole, line
-    assert views_of("d=src; cd $d; cat a.py", folder="/testbed") == [View("/testbed/src/a.py", 1, None)]
+    assert views_of("d=src; cd $d; cat a.py", folder="/testbed") == [FileSpan("/testbed/src/a.py", 1, None)]
 
 
 def test_what_the_shell_puts_into_a_script_is_not_known_in_it() -> None:
-    assert views_of('bash -c "cat $d/a.py; cat b.py"') == [View("b.py", 1, None)]
+    assert views_of('bash -c "cat $d/a.py; cat b.py"') == [FileSpan("b.py", 1, None)]
 
 
 def test_a_patch_is_applied_in_the_folder_that_its_line_went_to() -> None:
@@ -329,8 +333,8 @@ def test_after_a_failed_command_of_a_chain_nothing_more_ran() -> None:
 def test_the_other_side_of_an_or_ran_only_where_the_first_showed_nothing() -> None:
     refused = "cat: a.py: No such file or directory\nx"
     assert views_of("cat a.py || cat b.py", "x") == [WHOLE]
-    assert views_of("cat a.py || cat b.py", refused) == [View("b.py", 1, None)]
-    assert views_of("cat a.py 2>/dev/null || cat b.py", "x") == [WHOLE, View("b.py", 1, None)]
+    assert views_of("cat a.py || cat b.py", refused) == [FileSpan("b.py", 1, None)]
+    assert views_of("cat a.py 2>/dev/null || cat b.py", "x") == [WHOLE, FileSpan("b.py", 1, None)]
     assert views_of("if test -f a.py; then cat a.py; else cat b.py; fi", "x") == [WHOLE]
 
 
@@ -369,7 +373,9 @@ def test_powershell_is_told_as_not_read_where_it_showed_something() -> None:
     assert reading_of_command("Set-Content a.py x", "").unread == ()
     assert reading_of_command("cat > a.ps1 <<'E'\nGet-Content b.py\nE", "").edited == ("a.ps1",)
     assert UNKNOWN in reading_of_command("Set-Location src", "", folder="C:\\w").folder
-    assert reading_of_command("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (View("C:/w/src/a.py", 3, 3),)
+    assert reading_of_command("rg -n x .\\src", "src\\a.py:3:x", folder="C:\\w").views == (
+        FileSpan("C:/w/src/a.py", 3, 3),
+    )
 
 
 def test_a_script_that_opens_files_is_told_as_not_read() -> None:
@@ -433,4 +439,4 @@ def test_any_line_is_read(command: str | list[str], output: str | None, failed: 
 
 
 def test_a_file_may_begin_with_a_plus() -> None:
-    assert reading_of_command("cat src/a.ts +7.svelte").views == (View("src/a.ts", 1), View("+7.svelte", 1))
+    assert reading_of_command("cat src/a.ts +7.svelte").views == (FileSpan("src/a.ts", 1), FileSpan("+7.svelte", 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ingest.runs.trajectories.tool_calls import paired
-from ingest.runs.trajectories.trajectory import Unread, View, with_files
+from ingest.runs.trajectories.trajectory import FileSpan, Unread, with_files
 
 
 def result(name: str, of: str = "") -> dict[str, object]:
@@ -39,8 +39,8 @@ def test_what_is_unread_is_told_the_most_frequent_first() -> None:
 
 
 def test_the_files_of_lines_are_named_once_and_before_them() -> None:
-    lines, whole, symbol = View("a.py", 1, 2), View("b.py", 1), View("c.py", symbol="f")
-    assert with_files([lines, View("a.py", 5, 6), whole, symbol]) == (
-        View("a.py"), View("b.py"), lines, View("a.py", 5, 6), whole, symbol,
+    lines, whole, symbol = FileSpan("a.py", 1, 2), FileSpan("b.py", 1), FileSpan("c.py", symbol="f")
+    assert with_files([lines, FileSpan("a.py", 5, 6), whole, symbol]) == (
+        FileSpan("a.py"), FileSpan("b.py"), lines, FileSpan("a.py", 5, 6), whole, symbol,
     )  # fmt: skip
-    assert with_files([View("a.py"), lines]) == (View("a.py"), lines)
+    assert with_files([FileSpan("a.py"), lines]) == (FileSpan("a.py"), lines)
