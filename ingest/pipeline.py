@@ -9,7 +9,7 @@ from functools import partial
 import polars as pl
 
 from ingest.benchmarks.contextbench.pools import absent_notes, may_now_be_had, wants_repository
-from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, Reading, part_of
+from ingest.benchmarks.declaration import Benchmark, PoolGroup, RawFiles, SubsetRows, part_of
 from ingest.benchmarks.own import under_its_name
 from ingest.benchmarks.repoeval.needs import RULE as NEEDS
 from ingest.contents.blobs import Contents, pool_rows
@@ -195,7 +195,7 @@ def _write(
     product: Product,
     benchmark: Benchmark,
     part: str,
-    reading: Reading,
+    reading: SubsetRows,
     rejects: Rejects,
     contents: Contents,
     result: Outcome,

@@ -10,17 +10,17 @@ import polars as pl
 
 from ingest.benchmarks.declaration import (
     Benchmark,
-    Place,
+    DataLocation,
+    DataSchema,
     PoolGroup,
     RawFiles,
-    Reading,
-    Shape,
+    SubsetRows,
     in_one_part,
     query_rows,
     reject_refused,
     table_rows,
 )
-from ingest.benchmarks.fields import Fields, Paths, check, found, read_rows, text_at
+from ingest.benchmarks.fields import Fields, Paths, check, get_path, read_rows, text_at
 from ingest.contents.blobs import pool_frames
 from ingest.sources.dataset_rows import ENDINGS
 from ingest.sources.jsonl import JsonObject
@@ -46,9 +46,9 @@ FIELDS: Fields = {
 MAX_GRADE = 2**31
 
 PLACES = {
-    "corpus": Place("corpus.jsonl"),
-    "queries": Place("queries.jsonl"),
-    "qrels": Place("qrels/test.tsv"),
+    "corpus": DataLocation("corpus.jsonl"),
+    "queries": DataLocation("queries.jsonl"),
+    "qrels": DataLocation("qrels/test.tsv"),
 }
 """What a declaration names, in the order in which it is read."""
 
@@ -72,7 +72,7 @@ def find(source: Source, subset: str, rejects: Rejects) -> RawFiles:
     return RawFiles(files, [])
 
 
-def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
+def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
     """The judged queries as items, the documents judged relevant as their gold, all documents as the one pool."""
     pool_id = f"{collection.name}/corpus"
     files, blobs = pool_frames((pool_id, *document) for document in _documents(raw, fields, rejects))
@@ -104,7 +104,7 @@ def read(collection: Collection, raw: RawFiles, subset: str, rejects: Rejects, f
         )
     )
     n_none = judged.filter(~is_relevant).height
-    return Reading(
+    return SubsetRows(
         table_rows("items", items),
         query_rows(collection.name, ((query, "query", queries[query]) for query in items["item_id"])),
         table_rows("gold_spans", gold),
@@ -174,14 +174,14 @@ def _judgements(
 
 
 def _id(row: Mapping[str, object], paths: Paths) -> str:
-    path, value = found(row, paths)
+    path, value = get_path(row, paths)
     name = str(value) if isinstance(value, int) and not isinstance(value, bool) else text_at(row, paths)
     check(name.strip() != "" and "\0" not in name, f"`{path}` is to be a name")
     return name
 
 
 def _grade(row: Mapping[str, object], paths: Paths) -> int:
-    path, value = found(row, paths)
+    path, value = get_path(row, paths)
     try:
         grade = float(value) if isinstance(value, (int, float, str)) else math.nan
     except (ValueError, OverflowError):
@@ -208,7 +208,7 @@ def benchmark_of(collection: Collection) -> Benchmark:
         gold_rules={"judged": "The documents whose grade is above 0, whole."},
         find=find,
         parts=partial(in_one_part, partial(read, collection)),
-        shape=Shape(PLACES, FIELDS),
+        shape=DataSchema(PLACES, FIELDS),
         is_one_subset=True,
         is_collection=True,
         place=collection.place,

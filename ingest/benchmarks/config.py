@@ -12,7 +12,7 @@ from typing import Annotated, Literal, NamedTuple, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, create_model
 
 from ingest.benchmarks.config_faults import Fault, faults_of_keys, refused, shown
-from ingest.benchmarks.declaration import Benchmark, Place, Shape, find_places
+from ingest.benchmarks.declaration import Benchmark, DataLocation, DataSchema, find_places
 from ingest.benchmarks.fields import check
 from ingest.benchmarks.own import OWN, own_benchmark
 from ingest.sources.datasets import ConfiguredSource, HubRows, hub_rows, is_saved
@@ -171,7 +171,7 @@ def read_config(file: Path, known: Mapping[str, Benchmark], reads: Path | None =
 
 
 def _keys(
-    content: dict[str, object], benchmark: Benchmark, shape: Shape, known: Collection[str]
+    content: dict[str, object], benchmark: Benchmark, shape: DataSchema, known: Collection[str]
 ) -> tuple[Keys | None, list[Fault]]:
     """What a declaration says, or what is wrong with it."""
     printed, is_own = described(benchmark), "like" in content
@@ -220,7 +220,7 @@ def _is_in(folder: Path, place: Path) -> bool:
     return Path(realpath(place)).is_relative_to(realpath(folder))
 
 
-def _located(root: Path, data: object, declared: Place, reads: Path) -> Path | HubRows:
+def _located(root: Path, data: object, declared: DataLocation, reads: Path) -> Path | HubRows:
     """What is declared, which is there and in the folder that may be read."""
     if isinstance(data, HubRows):
         return data

@@ -53,7 +53,7 @@ class PoolGroup:
 
 
 @dataclass
-class Reading:
+class SubsetRows:
     """What a benchmark's reader answers for one subset.
 
     Attributes:
@@ -70,7 +70,7 @@ class Reading:
     more: Mapping[str, pl.DataFrame] = field(default_factory=dict)
 
 
-def limited(reading: Reading, limit: int | None) -> Reading:
+def limited(reading: SubsetRows, limit: int | None) -> SubsetRows:
     """A seeded sample of a reading's items, with their gold; their pools stay whole."""
     if limit is None:
         return reading
@@ -111,11 +111,11 @@ class PartToRead:
     """Some of a subset's items, read when asked; its name is or begins with `part_of(subset)`."""
 
     name: str
-    read: Callable[[Rejects], Reading]
+    read: Callable[[Rejects], SubsetRows]
 
 
 def in_one_part(
-    read: Callable[..., Reading], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **fields: Fields
+    read: Callable[..., SubsetRows], raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, **fields: Fields
 ) -> Iterator[PartToRead]:
     """The parts of a benchmark whose subsets are one part each, which `read(raw, subset, rejects)` reads."""
     del rejects  # whatever is wrong is wrong with a row
@@ -123,7 +123,7 @@ def in_one_part(
 
 
 @dataclass(frozen=True)
-class Place:
+class DataLocation:
     """Where some of one's own data is: a folder or zip of files (`is_tree`), or a data set, which is rows."""
 
     usual: str
@@ -131,7 +131,7 @@ class Place:
     is_optional: bool = False
 
 
-def find_places(places: Mapping[str, Place], source: Source, subset: str, rejects: Rejects) -> RawFiles:
+def find_places(places: Mapping[str, DataLocation], source: Source, subset: str, rejects: Rejects) -> RawFiles:
     """What lies in the places of a declaration, which has one subset: its data sets, and the trees to search in."""
     del subset
     trees = {name: source.tree(name) or Tree(name, []) for name in places}
@@ -142,7 +142,7 @@ def find_places(places: Mapping[str, Place], source: Source, subset: str, reject
 
 
 @dataclass(frozen=True)
-class Shape:
+class DataSchema:
     """What a declaration (`--config`) says of data in a benchmark's manner.
 
     Attributes:
@@ -151,7 +151,7 @@ class Shape:
         find: As the benchmark's own, of a source whose trees are called as `places` are; without one, all of them.
     """
 
-    places: Mapping[str, Place]
+    places: Mapping[str, DataLocation]
     fields: Fields
     find: Callable[[Source, str, Rejects], RawFiles] | None = None
     subsets: tuple[str, ...] = ()
@@ -190,7 +190,7 @@ class Benchmark:
     gold_rules: Mapping[str, str]
     find: Callable[[Source, str, Rejects], RawFiles]
     parts: Callable[..., Iterator[PartToRead]]
-    shape: Shape | None = None
+    shape: DataSchema | None = None
     at_hand: Callable[[Source], Sequence[str]] | None = None
     is_one_subset: bool = False
     more: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ Paths = tuple[str, ...]
 Fields = Mapping[str, Paths]
 """What is read of a row → where it is."""
 
-NOWHERE = object()
+MISSING = object()
 
 _SWE_BENCH = ("instance_id", "base_commit", "patch", "problem_statement")
 
@@ -33,22 +33,22 @@ def check(holds: bool, reason: str) -> None:  # what is checked
         raise FieldError(reason)
 
 
-def found(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
-    """The first of some paths that leads somewhere and what is there; else the last, and `NOWHERE`."""
-    path, value = "", NOWHERE
+def get_path(row: Mapping[str, object], paths: Paths) -> tuple[str, object]:
+    """The first of some paths that leads somewhere and what is there; else the last, and `MISSING`."""
+    path, value = "", MISSING
     for path in paths:
         value = row
         for key in path.split("."):
-            value = value.get(key, NOWHERE) if isinstance(value, dict) else NOWHERE
-        if value is not NOWHERE:
+            value = value.get(key, MISSING) if isinstance(value, dict) else MISSING
+        if value is not MISSING:
             break
     return path, value
 
 
-def wrong(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
+def field_error(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
     """The fault of a field that is not there, or not what is wanted."""
-    path, value = found(row, paths)
-    if value is not NOWHERE:
+    path, value = get_path(row, paths)
+    if value is not MISSING:
         return FieldError(f"`{path}` {wanted}")
     tried = " or ".join(f"`{tried}`" for tried in paths)
     return FieldError(f"{tried} {wanted}, and leads nowhere")
@@ -56,11 +56,11 @@ def wrong(row: Mapping[str, object], paths: Paths, wanted: str) -> FieldError:
 
 def text_at(row: Mapping[str, object], paths: Paths, instead: str | None = None) -> str:
     """The text at a path; `instead`, where one is given, of a row that has none."""
-    path, value = found(row, paths)
-    if instead is not None and (value is NOWHERE or value is None):
+    path, value = get_path(row, paths)
+    if instead is not None and (value is MISSING or value is None):
         return instead
     if not isinstance(value, str):
-        raise wrong(row, paths, "is to be a text")
+        raise field_error(row, paths, "is to be a text")
     return encodable(value, path)
 
 
@@ -118,7 +118,7 @@ def _as_upstream(row: JsonObject, fields: Fields, usual: Fields) -> JsonObject:
         if paths == usual[field]:
             under |= {key: row[key] for key in paths if key in row}
             continue
-        path, value = found(row, paths)
-        check(value is not NOWHERE, f"`{path}` leads nowhere, where its {field} is to be")
+        path, value = get_path(row, paths)
+        check(value is not MISSING, f"`{path}` leads nowhere, where its {field} is to be")
         under[usual[field][0]] = value
     return under

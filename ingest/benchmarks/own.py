@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import polars as pl
 
-from ingest.benchmarks.declaration import Benchmark, PoolGroup, Reading
+from ingest.benchmarks.declaration import Benchmark, PoolGroup, SubsetRows
 
 OWN = "own"
 """The label of own data that has a name of its own and no other label."""
@@ -32,7 +32,7 @@ def own_benchmark(benchmark: Benchmark, name: str) -> Benchmark:
     )
 
 
-def under_its_name(reading: Reading, benchmark: Benchmark) -> Reading:
+def under_its_name(reading: SubsetRows, benchmark: Benchmark) -> SubsetRows:
     """What the reader of own data's kind read, under the data's own name: its rows, and the pools that it searches."""
     name = pl.lit(benchmark.name).alias("benchmark")
     path = pl.col("pool_id").str.strip_prefix(f"{benchmark.like}/")

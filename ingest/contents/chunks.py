@@ -37,7 +37,7 @@ def cut_by_each(document: Document, chunkers: Sequence[str]) -> list[Cut]:
     return [cut_document(chunker, document) for chunker in resolve_chunkers(chunkers)]
 
 
-class CutsAhead:
+class PrecomputedCuts:
     """Cuts that were made before their chunker's turn came, until it takes them."""
 
     def __init__(self, done: Mapping[str, Collection[str]]) -> None:
@@ -89,10 +89,10 @@ def remove_undeclared(lake: Lake) -> list[str]:
     return gone
 
 
-def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> CutsAhead:
+def cuts_ahead(lake: Lake, chunkers: Sequence[Resolved[Chunker]]) -> PrecomputedCuts:
     """Nothing cut ahead yet, by those of some chunkers that read the trees of :mod:`ingest.contents.syntax_trees`."""
     reading = [chunker for chunker in chunkers if chunker.declaration.grammars == GRAMMARS]
-    return CutsAhead(
+    return PrecomputedCuts(
         {chunker.name: set(done_before(_chunks(lake, chunker), "chunk_status")["sha256"]) for chunker in reading}
     )
 
@@ -101,7 +101,7 @@ def cut_pools(
     lake: Lake,
     benchmark: str,
     chunker: Resolved[Chunker],
-    ahead: CutsAhead,
+    ahead: PrecomputedCuts,
     say: Callable[[str], None],
     result: Outcome,
 ) -> None:

@@ -13,7 +13,7 @@ import polars as pl
 
 from ingest.contents.blobs import pool_frames
 from ingest.contents.chunkers import Cut, Document
-from ingest.contents.chunks import CRASHED, CutsAhead, cut_by_each
+from ingest.contents.chunks import CRASHED, PrecomputedCuts, cut_by_each
 from ingest.contents.definitions import RULES, Found, definitions_of, ending_of, symbol_rows
 from ingest.contents.new_contents import NewContents, n_refused, searched_files
 from ingest.contents.processes import Workers
@@ -53,7 +53,7 @@ def cut_symbols(
     benchmark: str,
     say: Callable[[str], None],
     result: Outcome,
-    ahead: CutsAhead | None = None,
+    ahead: PrecomputedCuts | None = None,
     engine: Engine = BY_JOBS,
 ) -> None:
     """Find the definitions of every content of the benchmark's searched pools that was not looked through yet.
@@ -61,7 +61,7 @@ def cut_symbols(
     The ending of its smallest path decides a content's language. What kills its parser is in rejects and is counted.
     """
     wanted, n_several = _wanted(lake, benchmark)
-    symbols, ahead = _symbols(lake), ahead or CutsAhead({})
+    symbols, ahead = _symbols(lake), ahead or PrecomputedCuts({})
     new = NewContents(lake, wanted.lazy(), symbols, "symbol_status")
     for rules, meaning in RULES.items() if wanted.height else ():
         stamp, title = symbols.fingerprint, f"Definitions, {rules}"
@@ -90,7 +90,7 @@ def _symbols(lake: Lake) -> Product:
     )
 
 
-def _found(contents: pl.DataFrame, pool: Workers, ahead: CutsAhead) -> list[pl.DataFrame]:
+def _found(contents: pl.DataFrame, pool: Workers, ahead: PrecomputedCuts) -> list[pl.DataFrame]:
     hashes = contents["sha256"].to_list()
     texts = contents.select("sha256", "text", "ending", "language").iter_rows()
     jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]

@@ -17,11 +17,11 @@ from ingest.benchmarks.contextbench.rows import FIELDS, Instance, read_instances
 from ingest.benchmarks.declaration import (
     Benchmark,
     Cloning,
+    DataLocation,
+    DataSchema,
     PartToRead,
-    Place,
     RawFiles,
-    Reading,
-    Shape,
+    SubsetRows,
     query_rows,
     reject_refused,
     table_rows,
@@ -84,7 +84,7 @@ def parts(
     yield PartToRead(subset, lambda found: read(raw, subset, limit, found, fields))
 
 
-def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
+def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
     """The items, their gold held against the files it names, the gold patches, and the repositories one at a time."""
     notes: list[str] = []
     entries = [entry for entry in raw.tasks if not entry.path.endswith(".csv")]
@@ -122,7 +122,7 @@ def read(raw: RawFiles, subset: str, limit: int | None, rejects: Rejects, fields
     repositories = {
         item.instance.pool_id: item.repository for item in checked if item.repository and item.why_not is None
     }
-    return Reading(
+    return SubsetRows(
         table_rows("items", [_item(item, subset) for item in checked]),
         query_rows("contextbench", queries),
         table_rows("gold_spans", gold),
@@ -262,8 +262,11 @@ CONTEXTBENCH = Benchmark(
     },
     find=find,
     parts=parts,
-    shape=Shape(
-        places={"rows": Place("data/full.parquet"), "repo_files": Place("repo_files", is_tree=True, is_optional=True)},
+    shape=DataSchema(
+        places={
+            "rows": DataLocation("data/full.parquet"),
+            "repo_files": DataLocation("repo_files", is_tree=True, is_optional=True),
+        },
         fields=FIELDS,
         subsets=(FULL, VERIFIED),
     ),

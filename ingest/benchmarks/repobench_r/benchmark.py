@@ -11,12 +11,12 @@ import polars as pl
 
 from ingest.benchmarks.declaration import (
     Benchmark,
+    DataLocation,
+    DataSchema,
     PartToRead,
-    Place,
     PoolGroup,
     RawFiles,
-    Reading,
-    Shape,
+    SubsetRows,
     find_places,
     query_rows,
     reject_refused,
@@ -42,7 +42,7 @@ from lake.text import is_blank, split_lines
 
 NAMES = ("python_cff", "python_cfr", "java_cff", "java_cfr")
 SUBSETS = tuple(f"{name}/{split}" for name in NAMES for split in SPLITS)
-PLACES = {"rows": Place("data/python_cff.gz")}
+PLACES = {"rows": DataLocation("data/python_cff.gz")}
 ROWS_AT_ONCE = 4_000
 """Rows of one part: what a kill can cost."""
 CHARACTERS_AT_ONCE = 80 * MIB
@@ -134,7 +134,9 @@ def _item_id(row: Row, name: str, split: str) -> str:
     return f"{name}/{split}/{row.level}/{row.n}"
 
 
-def _reading(part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[Row]], rejects: Rejects) -> Reading:
+def _reading(
+    part: str, name: str, split: str, rows: Callable[[Rejects], Iterable[Row]], rejects: Rejects
+) -> SubsetRows:
     """Rows as frames: a row's candidates are its pool."""
     language = name.partition("_")[0]
     items, queries, gold, files = [], [], [], []
@@ -172,7 +174,7 @@ def _reading(part: str, name: str, split: str, rows: Callable[[Rejects], Iterabl
     # A candidate's path has no ending to tell its language by.
     blobs = blobs.with_columns(language=pl.lit(language))
     group = PoolGroup(part, stored, blobs, "candidates")
-    return Reading(
+    return SubsetRows(
         table_rows("items", items),
         query_rows("repobench-r", queries),
         table_rows("gold_spans", gold),
@@ -199,7 +201,7 @@ REPOBENCH_R = Benchmark(
     },
     find=find,
     parts=parts,
-    shape=Shape(PLACES, FIELDS, find_own),
+    shape=DataSchema(PLACES, FIELDS, find_own),
     at_hand=at_hand,
     place=2,
 )

@@ -11,11 +11,11 @@ import polars as pl
 
 from ingest.benchmarks.declaration import (
     Benchmark,
-    Place,
+    DataLocation,
+    DataSchema,
     PoolGroup,
     RawFiles,
-    Reading,
-    Shape,
+    SubsetRows,
     find_places,
     in_one_part,
     query_rows,
@@ -84,8 +84,8 @@ _NEEDS = (
 )
 
 PLACES = {
-    "tasks": Place("datasets/function_level_completion_2k_context_codex.test.jsonl"),
-    "repositories": Place("repositories/function_level", is_tree=True),
+    "tasks": DataLocation("datasets/function_level_completion_2k_context_codex.test.jsonl"),
+    "repositories": DataLocation("repositories/function_level", is_tree=True),
 }
 """What a declaration names."""
 
@@ -135,7 +135,7 @@ def _searched(pools: Tree, rejects: Rejects) -> Tree:
     return Tree(pools.location, python)
 
 
-def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> Reading:
+def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) -> SubsetRows:
     """The items, gold spans and repositories of a subset."""
     notes: list[str] = []
     tasks = read_tasks(raw.tasks, fields, rejects, notes)
@@ -170,7 +170,7 @@ def read(raw: RawFiles, subset: str, rejects: Rejects, fields: Fields = FIELDS) 
             pools.append(need_pools)
     prompts = ((item_id, "prompt", prompt) for item_id, prompt in items.select("item_id", "prompt").iter_rows())
     queries = query_rows("repoeval", prompts)
-    return Reading(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
+    return SubsetRows(table_rows("items", items), queries, table_rows("gold_spans", gold), pools, notes)
 
 
 def _searchable(path: str) -> bool:
@@ -262,7 +262,7 @@ REPOEVAL = Benchmark(
     gold_rules={**{name: rule.meaning for name, rule in GOLD_RULES.items()}, RULE: _NEEDS},
     find=find,
     parts=partial(in_one_part, read),
-    shape=Shape(
+    shape=DataSchema(
         places=PLACES,
         fields=FIELDS,
         find=find_own,

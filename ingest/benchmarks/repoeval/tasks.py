@@ -9,15 +9,15 @@ from functools import partial
 from typing import NamedTuple
 
 from ingest.benchmarks.fields import (
-    NOWHERE,
+    MISSING,
     Fields,
     Paths,
     check,
-    found,
+    field_error,
+    get_path,
     is_encodable,
     read_rows,
     text_at,
-    wrong,
 )
 from ingest.sources.jsonl import JsonObject
 from ingest.sources.tree import Entry
@@ -94,34 +94,34 @@ def read_tasks(entries: Sequence[Entry], fields: Fields, rejects: Rejects, notes
 
 def _task(where: str, fields: Fields, position: str, row: JsonObject) -> Task:
     prompt, ground_truth = text_at(row, fields["prompt"]), text_at(row, fields["ground_truth"])
-    check(ground_truth != "", f"`{found(row, fields['ground_truth'])[0]}` is empty")
+    check(ground_truth != "", f"`{get_path(row, fields['ground_truth'])[0]}` is empty")
     repo, *path = _fpath(row, fields["path"])
     line, start = (_line_number(row, fields[field]) for field in ("line", "context_start"))
     check(start <= line, f"the context starts at line {start}, after the completion at {line}")
-    _, name = found(row, _FUNCTION_NAME)
+    _, name = get_path(row, _FUNCTION_NAME)
     function_name = name if isinstance(name, str) and is_encodable(name) else None
     known = (where, position, 0, _id(row, fields), function_name)
     return Task(*known, repo, "/".join(path), line, start, prompt, ground_truth)
 
 
 def _id(row: JsonObject, fields: Fields) -> str:
-    _, value = found(row, fields["id"])
-    if value is NOWHERE and fields["id"] != FIELDS["id"]:
-        raise wrong(row, fields["id"], "is to be there")
-    return "" if value is NOWHERE else str(value).encode(errors="backslashreplace").decode()
+    _, value = get_path(row, fields["id"])
+    if value is MISSING and fields["id"] != FIELDS["id"]:
+        raise field_error(row, fields["id"], "is to be there")
+    return "" if value is MISSING else str(value).encode(errors="backslashreplace").decode()
 
 
 def _line_number(row: JsonObject, paths: Paths) -> int:
-    path, value = found(row, paths)
+    path, value = get_path(row, paths)
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise wrong(row, paths, "is to be a whole number from 0")
+        raise field_error(row, paths, "is to be a whole number from 0")
     check(value <= MAX_LINE, f"`{path}` is a line that no file has")
     return value
 
 
 def _fpath(row: JsonObject, paths: Paths) -> list[str]:
     """A repository and the parts of a path in it, given as a list or as its Python repr."""
-    _, value = found(row, paths)
+    _, value = get_path(row, paths)
     if isinstance(value, str):
         try:
             value = ast.literal_eval(value)
@@ -129,7 +129,7 @@ def _fpath(row: JsonObject, paths: Paths) -> list[str]:
             value = None
     parts = [part for part in value if isinstance(part, str)] if isinstance(value, (list, tuple)) else []
     if not isinstance(value, (list, tuple)) or len(parts) < len(value) or len(parts) < 2:
-        raise wrong(row, paths, "is to be a repository and the parts of a path in it")
+        raise field_error(row, paths, "is to be a repository and the parts of a path in it")
     stays = all(part not in {"", ".", ".."} and not set("/\\\0").intersection(part) for part in parts)
     check(stays and all(map(is_encodable, parts)), f"the path {'/'.join(parts)!a} leaves its repository")
     return parts

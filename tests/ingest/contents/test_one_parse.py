@@ -11,7 +11,7 @@ from tree_sitter import Parser
 from ingest.contents import syntax_trees
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunkers_by_name import resolve_chunkers
-from ingest.contents.chunks import CRASHED, CutsAhead, cut_pools, cuts_ahead
+from ingest.contents.chunks import CRASHED, PrecomputedCuts, cut_pools, cuts_ahead
 from ingest.contents.processes import Workers
 from ingest.contents.symbols import Content, cut_symbols, look_through
 from lake.declarations import Resolved
@@ -56,7 +56,7 @@ def lake_of(root: Path) -> tuple[Lake, list[Resolved[Chunker]]]:
     return lake, resolve_chunkers(NAMES)
 
 
-def cut(lake: Lake, chunkers: list[Resolved[Chunker]], ahead: CutsAhead) -> Outcome:
+def cut(lake: Lake, chunkers: list[Resolved[Chunker]], ahead: PrecomputedCuts) -> Outcome:
     result = Outcome()
     for chunker in chunkers:
         cut_pools(lake, "pets", chunker, ahead, lambda _: None, result)
@@ -81,7 +81,7 @@ def test_chunkers_share_it_where_no_definitions_are_looked_for(tmp_path: Path, p
 def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
-        cut(alone, [chunker], CutsAhead({}))
+        cut(alone, [chunker], PrecomputedCuts({}))
     cut_symbols(alone, "pets", lambda _: None, Outcome(), engine=Engine())
     ahead = cuts_ahead(together, chunkers)
     cut_symbols(together, "pets", lambda _: None, Outcome(), ahead, Engine())

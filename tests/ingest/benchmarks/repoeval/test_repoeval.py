@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from ingest.benchmarks.declaration import Reading
+from ingest.benchmarks.declaration import SubsetRows
 from lake.rejects import Rejects
 from lake.tables import table
 from tests.tiny import CATS, ENGINE, REPOSITORIES, TASKS, Row, build, jsonl, opened, put, repoeval, task, task_file
@@ -18,7 +18,7 @@ from tests.tiny import CATS, ENGINE, REPOSITORIES, TASKS, Row, build, jsonl, ope
 Gold = dict[str, tuple[int, int]]
 
 
-def _read(source: Path, subset: str = "function-2k") -> tuple[Reading, Rejects]:
+def _read(source: Path, subset: str = "function-2k") -> tuple[SubsetRows, Rejects]:
     rejects = Rejects()
     benchmark = repoeval()
     (part,) = benchmark.parts(benchmark.find(opened(source), subset, rejects), subset, None, rejects)
@@ -31,18 +31,18 @@ def _read(source: Path, subset: str = "function-2k") -> tuple[Reading, Rejects]:
     return reading, rejects
 
 
-def _clean(source: Path, subset: str = "function-2k") -> Reading:
+def _clean(source: Path, subset: str = "function-2k") -> SubsetRows:
     reading, rejects = _read(source, subset)
     assert [*rejects] == []
     return reading
 
 
-def _gold(reading: Reading, item_id: str) -> Gold:
+def _gold(reading: SubsetRows, item_id: str) -> Gold:
     rows = reading.gold.filter(pl.col("item_id") == item_id).select("gold", "line_start", "line_end").rows()
     return {rule: (start, end) for rule, start, end in rows}
 
 
-def _paths(reading: Reading) -> list[str]:
+def _paths(reading: SubsetRows) -> list[str]:
     pool = pl.col("pool_id").str.split("/").list.last()
     return next(iter(reading.pools)).files.select(pl.concat_str(pool, "path", separator="/")).to_series().to_list()
 
