@@ -17,12 +17,10 @@ def contents_of(lake: Lake, sha256: pl.Series, columns: Sequence[str] = ("text",
     names = ("sha256", *columns)
     parts = lake.parts("blobs")
     known = _part_of_each(lake.root, tuple(part.fingerprint for part in parts)).lazy()
-    known = known.join(sha256.to_frame("sha256").lazy(), on="sha256", how="semi").sort("part", "sha256")
+    known = known.join(sha256.to_frame("sha256").lazy(), on="sha256", how="semi")
     rows = [
-        lake.scan_parts([parts[of["part"][0]]], "blobs")
-        .filter(pl.col("sha256").is_in(pl.Series([of["sha256"]])))
-        .select(names)
-        for of in known.collect().partition_by("part", maintain_order=True)
+        lake.scan_parts([parts[part]], "blobs").filter(pl.col("sha256").is_in(pl.Series([of_part]))).select(names)
+        for part, of_part in known.group_by("part").agg("sha256").collect().iter_rows()
     ]
     empty = pl.LazyFrame(schema={name: table("blobs").columns[name] for name in names})
     return pl.concat(rows or [empty]).sort("sha256").collect()

@@ -43,7 +43,7 @@ class ChunkTexts(Texts):
         if tokens not in LINE_TOKENIZERS:
             return super()._count(tokens)
         counted, spans = list[_Counts](), self._spans.with_row_index("chunk")
-        whole, cut = spans.filter(self._are_whole_lines), spans.filter(~self._are_whole_lines)
+        cut, whole = (spans[np.flatnonzero(self._are_whole_lines == is_whole)] for is_whole in (False, True))
         for contents, of_lines in tokens_of(self._lake, whole["sha256"], tokens):
             here = whole.join(contents, on="sha256", maintain_order="left")
             start, end = ((here["first_line"] + here[side]).to_numpy() for side in ("line_start", "line_end"))

@@ -195,8 +195,8 @@ class ScoreMatrix:
         # Which items each slice holds.
         self._items = defaultdict[tuple[object, ...], Integers](lambda: np.zeros(0, np.int64))
         for name in sorted({*wanted["slice"]}):
-            of_items = in_slice_of(numbered.lazy(), name).collect().select("slice_value")
-            for value, of_slice in of_items.with_row_index("item").group_by("slice_value").agg("item").iter_rows():
+            of_items = in_slice_of(numbered.lazy(), name).with_row_index("item").group_by("slice_value").agg("item")
+            for value, of_slice in of_items.collect().iter_rows():
                 self._items[name, value] = np.array(of_slice, np.int64)
         measures = wanted.group_by(MEASURE, maintain_order=True).agg(SLICE).with_columns(measure=pl.int_range(pl.len()))
         # Of each measure the column of every item that any of its slices holds, and matrices of runs by such columns.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, compress, count
 from typing import overload
@@ -36,6 +36,7 @@ class Counted:
     vocabulary: dict[str, int]
     counts: csr_array
     n_pools: int = 1
+    _queries: dict[tuple[Tokenizer, tuple[str, ...]], Counted] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def n_tokens(self) -> Floats:
@@ -65,14 +66,19 @@ class Counted:
         return Counted(self.vocabulary, _shifted(self.counts, pool, n_pools, len(self.vocabulary)), n_pools)
 
     def count_queries(self, queries: Sequence[str], tokens: Tokenizer) -> Counted:
-        """Queries counted over the same columns, one for each of several pools.
+        """Queries counted over the same columns, one for each of several pools; shared, so not to be changed.
 
         Tokens that no text has take columns behind them.
         """
-        counts, _ = _columns([_bag(tokens, text) for text in queries], self.vocabulary)
-        if self.n_pools > 1:
-            counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, len(self.vocabulary))
-        return Counted(self.vocabulary, counts, self.n_pools)
+        key = (tokens, tuple(queries))
+        if key not in self._queries:
+            counts, _ = _columns([_bag(tokens, text) for text in queries], self.vocabulary)
+            if self.n_pools > 1:
+                counts = _shifted(counts, np.arange(self.n_pools), self.n_pools, len(self.vocabulary))
+            # Retrievers come one after another with the same queries: the last are enough.
+            self._queries.clear()
+            self._queries[key] = Counted(self.vocabulary, counts, self.n_pools)
+        return self._queries[key]
 
 
 @dataclass(frozen=True)

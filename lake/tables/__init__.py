@@ -67,8 +67,8 @@ class Table:
         if wrong:
             raise GoldspanError(f"{self.name}: wrong types", examples=wrong, code=Exit.INVALID)
         ordered = frame if frame.columns == list(self.columns) else frame.select(list(self.columns))
-        _, failure = self.schema.filter(ordered)
-        if len(failure):
+        valid, failure = self.schema.filter(ordered)
+        if valid.height < ordered.height:
             rows = failure.invalid().select(self.key).head(3).rows(named=True)
             broken = ", ".join(f"{rule} ({count:,} rows)" for rule, count in sorted(failure.counts().items()))
             message = f"{self.name}: rows break {broken}"
