@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -128,7 +128,17 @@ class Line(NamedTuple):
     is_whole: bool
 
 
-def verdict_on(lines: Sequence[Line], reference: str, comparisons: pl.DataFrame | pl.LazyFrame) -> Verdict:
+Pairs = Mapping[tuple[str, str], Mapping[str, Any]]
+"""Two runs, the second compared with the first → their row of `comparisons`."""
+
+
+def by_pair(comparisons: pl.LazyFrame) -> Pairs:
+    """Rows of table `comparisons`, of one measure and slice, by their runs in either order."""
+    rows = pl.concat([comparisons, mirrored(comparisons)]).collect().iter_rows(named=True)
+    return {(row["run_a"], row["run_b"]): row for row in rows}
+
+
+def verdict_on(lines: Sequence[Line], reference: str, pairs: Pairs) -> Verdict:
     """The verdict on the first of some runs that is no baseline and searches otherwise than the reference does.
 
     The reference's own retriever over other chunks is passed over, unless there is nothing else.
@@ -136,7 +146,7 @@ def verdict_on(lines: Sequence[Line], reference: str, comparisons: pl.DataFrame 
     Args:
         lines: The runs, best first.
         reference: The system that it is held against; empty where there is none.
-        comparisons: Rows of that table, of one measure and slice.
+        pairs: What they were compared with one another, by one measure in one slice.
     """
     systems = [line for line in lines if line.is_whole and not line.is_baseline]
     if not systems:
@@ -148,16 +158,10 @@ def verdict_on(lines: Sequence[Line], reference: str, comparisons: pl.DataFrame 
     if not others:
         return Verdict(NO_SYSTEM)
     first = next((line for line in others if line.retriever != other.retriever), others[0])
-    run_a, run_b = pl.col("run_a"), pl.col("run_b")
-    is_pair = (run_a == other.run_id) & (run_b == first.run_id)
-    is_mirrored = (run_a == first.run_id) & (run_b == other.run_id)
-    pair = comparisons.lazy().filter(is_pair | is_mirrored).collect()
-    if pair.height and pair["run_a"][0] == first.run_id:
-        pair = mirrored(pair.lazy()).collect()
+    row = pairs.get((other.run_id, first.run_id))
     between = Verdict(run_id=first.run_id, reference=other.run_id)
-    if pair.is_empty() or pair["verdict"][0] is None:
+    if row is None or row["verdict"] is None:
         return replace(between, kind=TOO_FEW, delta=(first.number or 0.0) - (other.number or 0.0))
-    row = pair.row(0, named=True)
     return replace(
         between,
         kind=row["verdict"],

@@ -112,20 +112,24 @@ def _coded(board: Board, values: pl.DataFrame) -> dict[str, object]:
         coded |= {name: numbers(sums[name]) for name in sums.columns}
     if values["returned"].count():
         coded |= {name: numbers(values[name]) for name in ("found", "returned")}
-    return {**coded, "why": _bytes(values["why"], 1)} if values["why"].max() else coded
+    return {**coded, "why": _bytes(values["why"].to_numpy(), 1)} if values["why"].max() else coded
 
 
 def numbers(values: pl.Series) -> dict[str, object]:
     """Numbers, each exactly: the different ones ascending, and the place of each item's own, from 1; 0 for none."""
-    different = values.drop_nulls().unique().sort()
-    codes = values.rank("dense").fill_null(0)
-    return {"values": packed(different.to_numpy().astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
+    # Of nulls numpy makes NaN; no number here is one.
+    array = values.to_numpy().astype(np.float64)
+    is_known = ~np.isnan(array)
+    different, places = np.unique(array[is_known], return_inverse=True)
+    codes = np.zeros(len(array), np.int64)
+    codes[is_known] = places + 1
+    return {"values": packed(different.astype("<f8").tobytes()), "codes": _bytes(codes, len(different))}
 
 
-def _bytes(codes: pl.Series, largest: int) -> str:
+def _bytes(codes: np.ndarray[tuple[int, ...], np.dtype[np.generic]], largest: int) -> str:
     """Whole numbers, in as many bytes each as the largest needs: 1, 2 or 4."""
     width = 1 if largest < 1 << 8 else 2 if largest < 1 << 16 else 4
-    return packed(codes.to_numpy().astype(f"<u{width}").tobytes())
+    return packed(codes.astype(f"<u{width}").tobytes())
 
 
 def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.float64]]) -> dict[str, object]:
@@ -134,13 +138,13 @@ def _described(items: pl.DataFrame, mean: np.ndarray[tuple[int], np.dtype[np.flo
     described: dict[str, object] = {
         "n": items.height,
         "ids": packed(json.dumps(_ranges(items), separators=(",", ":")).encode()),
-        "stratum": _bytes(items["stratum"], int(items["stratum"].n_unique())),
-        "ease": _bytes(pl.Series(np.rint(np.maximum(mean, 0) / most * _STEPS_OF_DIFFICULTY)), 1),
+        "stratum": _bytes(items["stratum"].to_numpy(), int(items["stratum"].n_unique())),
+        "ease": _bytes(np.rint(np.maximum(mean, 0) / most * _STEPS_OF_DIFFICULTY), 1),
     }
     for name in ("repo", "language"):
         values = items[name].unique().sort()
         described[f"{name}s"] = values.to_list()
-        described[name] = _bytes(items[name].rank("dense") - 1, len(values))
+        described[name] = _bytes((items[name].rank("dense") - 1).to_numpy(), len(values))
     return described
 
 

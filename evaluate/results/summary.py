@@ -27,7 +27,7 @@ from lake.catalog.unit import ITEM_INTERVALS
 from lake.hints import typed
 from lake.store import Lake
 from lake.text import group_name
-from lake.verdict import Line, verdict_on
+from lake.verdict import Line, by_pair, verdict_on
 
 N_SHOWN = 3
 """How many systems are shown."""
@@ -74,7 +74,7 @@ def _lines(lake: Lake, task: Task, protocol: Protocol, rows: pl.DataFrame, wante
         metric=primary.metric, k=primary.k, slice=slice_, slice_value=value
     )
     lines = [Line(*row) for row in rows.select(Line._fields).iter_rows()]
-    verdict = verdict_on(lines, reference_of(task.kind, rows["system"]), comparisons)
+    verdict = verdict_on(lines, reference_of(task.kind, rows["system"]), by_pair(comparisons))
     yield f"  {verdict.sentence(dict(rows.select('run_id', 'system').iter_rows()).__getitem__)}"
     systems = rows.filter(~pl.col("is_baseline"))
     whole = systems.filter("is_whole")

@@ -5,13 +5,26 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import polars as pl
 
 from lake.catalog.references import reference_of
 from lake.catalog.unit import ITEM
-from lake.verdict import BETTER, EQUIVALENT, INSEPARABLE, TOO_FEW, WORSE, Line, Verdict, verdict_on
+from lake.verdict import (
+    BETTER,
+    EQUIVALENT,
+    INSEPARABLE,
+    TOO_FEW,
+    WORSE,
+    Line,
+    Pairs,
+    Verdict,
+    by_pair,
+    mirrored,
+    verdict_on,
+)
 from report.addresses import compare_address
 from report.format import fixed, visible
 from report.leaderboard.board import Board
@@ -43,7 +56,7 @@ def names_of(board: Board) -> Mapping[str, Name]:
 @cache
 def board_verdict(board: Board) -> Verdict:
     """The verdict on a board's first system against the reference that its benchmark declares beforehand."""
-    compared = board.facts.comparisons.filter(**board.where)
+    compared = by_pair(board.facts.comparisons.lazy().filter(**board.where))
     lines = [(row.run.run_id, row.number, row.comparable) for row in board.every]
     return _verdict(board, lines, compared)
 
@@ -56,18 +69,24 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     reference, where = board_verdict(board).reference, ("slice", "slice_value")
     of_board = pl.col("protocol") == board.protocol.name
     with_reference = of_board & ((pl.col("run_a") == reference) | (pl.col("run_b") == reference))
-    compared = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference).collect()
+    stored = board.facts.lake.scan("comparisons", benchmark=board.benchmark.name).filter(with_reference)
+    compared = pl.concat([stored, mirrored(stored)]).collect()
     measure = ("granularity", "metric", "k")
+    view_of = itemgetter(*measure, *where)
     columns = {column.measure: column for column in board.columns if column.rule.direction != "neither"}
-    of_views = board.numbers.join(compared, on=[*measure, *where], how="semi")
-    by_view = of_views.partition_by(*measure, *where, as_dict=True)
+    pairs_by_view: dict[tuple[Any, ...], dict[tuple[str, str], dict[str, Any]]] = {}
+    for row in compared.iter_rows(named=True):
+        pairs_by_view.setdefault(view_of(row), {})[row["run_a"], row["run_b"]] = row
+    numbers_by_view: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    for row in board.numbers.join(compared, on=[*measure, *where], how="semi").iter_rows(named=True):
+        numbers_by_view.setdefault(view_of(row), []).append(row)
     concluded: dict[str, dict[str, str]] = {}
-    for key, pairs in compared.partition_by(*measure, *where, as_dict=True).items():
+    for key, pairs in pairs_by_view.items():
         if (column := columns.get(key[:3])) is None:
             continue
-        rows, average = by_view[key], column.average
-        whole = (rows["n_items"] - rows["n_not_applicable"]).max()
-        lines = [(run_id, number, n == whole) for run_id, number, n in rows.select("run_id", average, "n").iter_rows()]
+        rows = numbers_by_view[key]
+        whole = max(row["n_items"] - row["n_not_applicable"] for row in rows)
+        lines = [(row["run_id"], row[column.average], row["n"] == whole) for row in rows]
         sign = 1 if column.lower_is_better else -1
         lines.sort(key=lambda line: (line[1] is None, sign * (line[1] or 0.0), line[0]))
         first = "ranked first" if column == board.primary else f"first by {column.title}"
@@ -77,14 +96,14 @@ def sentences(board: Board) -> dict[str, dict[str, str]]:
     return {column.name: concluded[column.name] for column in columns.values() if column.name in concluded}
 
 
-def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], compared: pl.DataFrame) -> Verdict:
+def _verdict(board: Board, numbers: Iterable[tuple[str, float | None, bool]], pairs: Pairs) -> Verdict:
     """The verdict on the first of some runs, each with its number and whether that is over all items, best first."""
     lines = [
         Line(run_id, run.system, run.retriever, number, run.baseline, run.comparable and is_whole)
         for run_id, number, is_whole in numbers
         for run in [board.runs[run_id]]
     ]
-    return verdict_on(lines, reference_of(board.benchmark.kind, {line.system for line in lines}), compared)
+    return verdict_on(lines, reference_of(board.benchmark.kind, {line.system for line in lines}), pairs)
 
 
 def sentence(board: Board, verdict: Verdict, first: str = "ranked first") -> str:
