@@ -15,7 +15,8 @@ from ingest.benchmarks.repoeval.needs import RULE as NEEDS
 from ingest.contents.blobs import Contents, pool_rows
 from ingest.contents.chunkers import Chunker
 from ingest.contents.chunks import cut_pools, cuts_ahead
-from ingest.contents.symbols import cut_symbols
+from ingest.contents.processes import Workers
+from ingest.contents.symbols import cut_symbols, look_through
 from ingest.sources.git import Repositories
 from ingest.sources.tree import Source, UnreadableEntryError
 from ingest.stored_parts import (
@@ -33,7 +34,6 @@ from ingest.stored_parts import (
 )
 from lake.catalog.collection import Collection
 from lake.declarations import Resolved
-from lake.engine import BY_JOBS, Engine
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint, sha256_of_stream
 from lake.make import Product, made_from, product_of, put
@@ -52,11 +52,11 @@ def ingest(
     *,
     subsets: Sequence[str],
     chunkers: Sequence[Resolved[Chunker]],
+    workers: Workers,
     limit: int | None = None,
     repositories: Repositories | None = None,
     needs: bool = False,
     say: Callable[[str], None] = lambda _: None,
-    engine: Engine = BY_JOBS,
 ) -> Outcome:
     """Bring a benchmark's subsets and their chunks into the lake; the caller holds its lock."""
     if benchmark.is_one_subset and len(subsets) > 1:
@@ -68,10 +68,10 @@ def ingest(
         needs or lake.part("files", NEEDS, benchmark=benchmark.name, kind="searched") is not None
     )
     for subset, share in zip(subsets, _shares(limit, len(subsets)), strict=True):
-        _ingest_subset(lake, benchmark, source, subset, share, repositories, needs, contents, result, say)
+        _ingest_subset(lake, benchmark, source, subset, share, repositories, needs, contents, workers, result, say)
     ahead = cuts_ahead(lake, chunkers)
     if benchmark.needs_symbols:
-        cut_symbols(lake, benchmark.name, say, result, ahead, engine)
+        cut_symbols(lake, benchmark.name, say, result, workers, ahead)
     for chunker in chunkers:
         cut_pools(lake, benchmark.name, chunker, ahead, say, result)
     _declare(lake, benchmark, source, limit)
@@ -114,6 +114,7 @@ def _ingest_subset(
     repositories: Repositories | None,
     needs: bool,
     contents: Contents,
+    workers: Workers,
     result: Outcome,
     say: Callable[[str], None],
 ) -> None:
@@ -137,6 +138,8 @@ def _ingest_subset(
     if benchmark.is_one_subset:
         remove_other_subsets(lake, benchmark, subset, result)
     say(f"{benchmark.display_name} {subset}: reading {counted(len(raw.entries), 'file')}")
+    if benchmark.needs_symbols:
+        workers.start(look_through)
     names = []
     is_searchable = have_pools(lake, benchmark, parts_of(lake, benchmark, subset)) and not is_other
     for part in benchmark.parts(raw, subset, limit, rejects):

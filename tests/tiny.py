@@ -16,10 +16,12 @@ from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.commands.open_source import open_source
 from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.tree import Source
 from lake.console import run
 from lake.declarations import discover
+from lake.engine import IN_PROCESS
 from lake.outcome import Outcome
 from lake.store import Lake
 
@@ -170,13 +172,14 @@ def ingested(
 ) -> Outcome:
     """Ingest a source folder into a lake, as the command does."""
     store = Lake(lake)
-    with store.locked():
+    with store.locked(), Workers(IN_PROCESS) as workers:
         return ingest(
             store,
             repoeval(),
             opened(source),
             subsets=subsets,
             chunkers=resolve_chunkers(chunkers),
+            workers=workers,
             limit=limit,
         )
 

@@ -18,6 +18,7 @@ from ingest.commands.tasks import commands as tasks_commands
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
 from ingest.contents.chunkers_by_name import chunkers as known_chunkers
 from ingest.contents.chunks import remove_undeclared
+from ingest.contents.processes import Workers
 from ingest.json_command import PATIENCE
 from ingest.pipeline import ingest as ingest_benchmark
 from ingest.runs.bundled_runs import import_recorded
@@ -110,9 +111,10 @@ def read(
     wanted = split_names(subsets)
     for subset in wanted:
         lookup(subset, "subset", known)
-    store, workers = Lake(lake), parse_engine(engine, lake)
+    store = Lake(lake)
+    processes = Workers(parse_engine(engine, lake))
     base = checked("address", GITHUB if repositories == "github" else repositories) if repositories else ""
-    with console.holding(store, {"ingest", "runs"}), console.downloads() as progress:
+    with console.holding(store, {"ingest", "runs"}), processes, console.downloads() as progress:
         # Under the lock: what is damaged of the lake is set aside by now.
         resolved = wanted_chunkers(split_names(chunkers), chunker or [], store, trusted=trust_lake, seconds=timeout)
         for cutter in resolved:
@@ -134,11 +136,11 @@ def read(
                 opened,
                 subsets=declared[name].wanted(opened, wanted),
                 chunkers=resolved,
+                workers=processes,
                 limit=limit,
                 repositories=cloned_repositories(declared[name], opened, base, store, console),
                 needs=needs,
                 say=console.say,
-                engine=workers,
             )
             import_recorded(store, name, opened, outcome, console.say)
             done.append(outcome)

@@ -10,6 +10,7 @@ from ingest.benchmarks import benchmarks as known_benchmarks
 from ingest.clean import CACHE
 from ingest.commands.runs import outcome_of
 from ingest.contents.chunkers_by_name import wanted_chunkers
+from ingest.contents.processes import Workers
 from ingest.json_command import PATIENCE
 from ingest.mining.mined import TASKS, Wanted, mined, open_repository
 from ingest.pipeline import ingest as ingest_benchmark
@@ -61,7 +62,7 @@ def mine(
     kinds = split_names(tasks)
     for kind in kinds:
         lookup(kind, "kind of task", TASKS)
-    with console.holding(store, {"ingest", "runs"}):
+    with console.holding(store, {"ingest", "runs"}), Workers(parse_engine(engine, lake)) as workers:
         history = open_repository(wanted, store.root / CACHE)
         resolved = wanted_chunkers(split_names(chunkers), [], store, trusted=False, seconds=PATIENCE)
         benchmarks = mined(wanted, history, kinds or list(TASKS), known_benchmarks())
@@ -76,9 +77,9 @@ def mine(
                 source,
                 subsets=subsets,
                 chunkers=resolved,
+                workers=workers,
                 needs=needs,
                 say=console.say,
-                engine=parse_engine(engine, lake),
             )
             outcome.notes.insert(0, f"{benchmark.name}: {summary()}")
             done.append(outcome)

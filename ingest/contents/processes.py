@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import Executor
 from concurrent.futures.process import BrokenProcessPool
@@ -32,15 +33,22 @@ class Workers(AbstractContextManager["Workers"]):
             answers += some or [answer[0] if (answer := self._do(work, [[job]])[0]) else None for job in batch]
         return answers
 
-    def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:
-        """What the work makes of some batches; None for those that a process died with, which may be any of them."""
+    def start(self, work: Callable[[Sequence[J]], list[R]]) -> Executor:
+        """Start the processes, which load what the work needs while this one does something else."""
         if self._executor is None:
             self._executor = self._stack.enter_context(self.engine.executor())
+            for _ in range(self.engine.n_processes or os.cpu_count() or 1):
+                self._executor.submit(work, ())
+        return self._executor
+
+    def _do(self, work: Callable[[Sequence[J]], list[R]], batches: Sequence[Sequence[J]]) -> list[list[R] | None]:
+        """What the work makes of some batches; None for those that a process died with, which may be any of them."""
+        executor = self.start(work)
         answers: list[list[R] | None] = []
         futures = []
         for batch in batches:
             try:
-                futures.append(self._executor.submit(work, batch))
+                futures.append(executor.submit(work, batch))
             except BrokenProcessPool:
                 # One has died already: the others are in nobody's hands.
                 break

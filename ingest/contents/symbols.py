@@ -18,7 +18,6 @@ from ingest.contents.definitions import RULES, Found, definitions_of, ending_of,
 from ingest.contents.new_contents import NewContents, n_refused, searched_files
 from ingest.contents.processes import Workers
 from ingest.contents.syntax_trees import GRAMMARS
-from lake.engine import BY_JOBS, Engine
 from lake.make import Product, Slot, made_from, put
 from lake.outcome import Outcome
 from lake.store import Lake
@@ -53,8 +52,8 @@ def cut_symbols(
     benchmark: str,
     say: Callable[[str], None],
     result: Outcome,
+    workers: Workers,
     ahead: PrecomputedCuts | None = None,
-    engine: Engine = BY_JOBS,
 ) -> None:
     """Find the definitions of every content of the benchmark's searched pools that was not looked through yet.
 
@@ -69,11 +68,10 @@ def cut_symbols(
         put(lake, "symbol_rules", rules, row)
     if len(new):
         say(f"symbols: parsing {counted(len(new), 'file')}")
-    with Workers(engine) as pool:
-        for n_done, contents, made in new.batches(CONTENTS_AT_ONCE):
-            made.write(*_found(contents, pool, ahead))
-            if n_done < len(new):
-                say(f"symbols: {n_done:,} of {len(new):,} files are parsed")
+    for n_done, contents, made in new.batches(CONTENTS_AT_ONCE):
+        made.write(*_found(contents, workers, ahead))
+        if n_done < len(new):
+            say(f"symbols: {n_done:,} of {len(new):,} files are parsed")
     if n_several:
         result.notes.append(f"files of several languages, read as the smallest path's: {counted(n_several, 'content')}")
     if n_failed := n_refused(symbols):
@@ -90,11 +88,11 @@ def _symbols(lake: Lake) -> Product:
     )
 
 
-def _found(contents: pl.DataFrame, pool: Workers, ahead: PrecomputedCuts) -> list[pl.DataFrame]:
+def _found(contents: pl.DataFrame, workers: Workers, ahead: PrecomputedCuts) -> list[pl.DataFrame]:
     hashes = contents["sha256"].to_list()
     texts = contents.select("sha256", "text", "ending", "language").iter_rows()
     jobs = [Content(text, ending, language, ahead.wanted(sha256)) for sha256, text, ending, language in texts]
-    answers = pool.map(look_through, jobs, _HANDED_OUT)
+    answers = workers.map(look_through, jobs, _HANDED_OUT)
     definitions = []
     for sha256, job, answer in zip(hashes, jobs, answers, strict=True):
         failed = Seen({"docs": Found(why_not=CRASHED)}, [Cut([], failed=CRASHED) for _ in job.chunkers])

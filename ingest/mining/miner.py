@@ -10,7 +10,7 @@ ContextBench's instances want issues and their fixes, which files at one commit 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeVar
 
@@ -95,15 +95,16 @@ def choose(tasks: Iterable[T], recipe: Recipe) -> list[T]:
 def mine_completions(files: Mapping[str, bytes], recipe: Recipe) -> dict[Level, list[Completion]]:
     """The completions that a recipe asks of a repository's files, in the order of the files."""
     repo = recipe.repository
-    sources = {path: lines_of(data) or [] for path, data in files.items() if path.endswith(".py") and is_own_code(path)}
-
-    def completions(level: Level) -> Iterator[Completion]:
-        for path, lines in sources.items():
-            for target in _TARGETS[level](lines):
+    mined: dict[Level, list[Completion]] = {level: [] for level in recipe.completions}
+    for path, data in files.items():
+        lines = lines_of(data) or [] if path.endswith(".py") and is_own_code(path) else []
+        if not lines or (root := parsed(lines, "python")) is None:
+            continue
+        for level, completions in mined.items():
+            for target in _TARGETS[level](lines, root):
                 answer, identity = "".join(lines[target.start : target.end]), (level, repo, path, target.identity)
-                yield Completion(identity, (path, target.start), answer, repo, lines, target)
-
-    return {level: choose(completions(level), recipe) for level in recipe.completions}
+                completions.append(Completion(identity, (path, target.start), answer, repo, lines, target))
+    return {level: choose(completions, recipe) for level, completions in mined.items()}
 
 
 def mine_next_lines(files: Mapping[str, bytes], recipe: Recipe) -> dict[Setting, dict[Difficulty, list[Row]]]:
@@ -141,15 +142,14 @@ def prompt_before(lines: Sequence[str], hole: int, limit: int) -> tuple[str, int
     return "".join(lines[:hole]).rstrip(), 0
 
 
-def function_targets(lines: list[str]) -> list[Target]:
+def function_targets(lines: list[str], root: Node) -> list[Target]:
     """The bodies of a file's documented functions and methods, from the first statement after the docstring.
 
-    Functions inside functions and overloads are left out, and so is a file that does not parse without an error.
+    Functions inside functions and overloads are left out.
     """
-    root = parsed(lines, "python")
     targets: list[Target] = []
     times: dict[str, int] = {}
-    for function in captured("python", "(function_definition) @it", root) if root is not None else ():
+    for function in captured("python", "(function_definition) @it", root):
         name = _qualified_name(function)
         body = _documented_body(function) if name is not None else None
         if name is None or body is None:
@@ -162,11 +162,8 @@ def function_targets(lines: list[str]) -> list[Target]:
     return targets
 
 
-def line_targets(lines: list[str]) -> list[Target]:
+def line_targets(lines: list[str], root: Node) -> list[Target]:
     """The lines of code inside functions that are worth asking for, as in RepoCoder's `random_benchmark.py`."""
-    root = parsed(lines, "python")
-    if root is None:
-        return []
     inside: set[int] = set()
     for body in captured("python", "(function_definition body: (block) @it)", root):
         inside.update(range(body.start_point.row, body.end_point.row + 1))
@@ -209,7 +206,10 @@ def _documented_body(function: Node) -> list[Node] | None:
     return statements[1:] or None
 
 
-_TARGETS: Mapping[Level, Callable[[list[str]], list[Target]]] = {"function": function_targets, "line": line_targets}
+_TARGETS: Mapping[Level, Callable[[list[str], Node], list[Target]]] = {
+    "function": function_targets,
+    "line": line_targets,
+}
 _USAGES: Mapping[Language, Callable[[str, Mapping[str, bytes]], list[Usage]]] = {
     "java": java_usages,
     "python": python_usages,

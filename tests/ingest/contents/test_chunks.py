@@ -6,8 +6,10 @@ import ingest.benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.commands.open_source import open_source
 from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.processes import Workers
 from ingest.pipeline import ingest as ingest_benchmark
 from lake.declarations import Resolved, discover
+from lake.engine import IN_PROCESS
 from lake.outcome import Outcome
 from lake.store import Lake
 
@@ -19,14 +21,15 @@ def afraid_of_cats(document: Document) -> Cut:
     return Cut([(0, len(document.lines))])
 
 
-MEOW = "tests/ingest/contents/test_chunks.py:18: RuntimeError: meow"
+MEOW = "tests/ingest/contents/test_chunks.py:20: RuntimeError: meow"
 AFRAID = Resolved("afraid", Chunker("afraid", "Afraid", "Cuts no cats.", afraid_of_cats), {})
 
 
 def ingested(lake: Lake, source: Path) -> Outcome:
     benchmark = discover(ingest.benchmarks, Benchmark)["repoeval"]
     opened = open_source(str(source), "repoeval", markers=benchmark.markers, cache=lake.root / "cache")
-    return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID])
+    with Workers(IN_PROCESS) as workers:
+        return ingest_benchmark(lake, benchmark, opened, subsets=["function-2k"], chunkers=[AFRAID], workers=workers)
 
 
 def test_a_file_that_a_chunker_cannot_cut_is_a_reject_and_the_rest_goes_on(source: Path, tmp_path: Path) -> None:

@@ -82,9 +82,10 @@ def test_rows_are_the_same_as_of_a_chunker_on_its_own(tmp_path: Path) -> None:
     (alone, chunkers), (together, _) = lake_of(tmp_path / "alone"), lake_of(tmp_path / "together")
     for chunker in chunkers:
         cut(alone, [chunker], PrecomputedCuts({}))
-    cut_symbols(alone, "pets", lambda _: None, Outcome(), engine=Engine())
     ahead = cuts_ahead(together, chunkers)
-    cut_symbols(together, "pets", lambda _: None, Outcome(), ahead, Engine())
+    with Workers(Engine()) as workers:
+        cut_symbols(alone, "pets", lambda _: None, Outcome(), workers)
+        cut_symbols(together, "pets", lambda _: None, Outcome(), workers, ahead)
     cut(together, chunkers, ahead)
     assert stored(alone) == stored(together)
     assert set(together.read("chunks")["chunker"]) == set(NAMES)
@@ -99,7 +100,8 @@ def test_a_content_that_kills_its_parser_costs_nobody_theirs(tmp_path: Path, mon
     ahead = cuts_ahead(lake, chunkers)
     done = Workers.map
     monkeypatch.setattr(Workers, "map", lambda *given: [None, *done(*given)[1:]])
-    cut_symbols(lake, "pets", lambda _: None, Outcome(), ahead, Engine())
+    with Workers(Engine()) as workers:
+        cut_symbols(lake, "pets", lambda _: None, Outcome(), workers, ahead)
     result = cut(lake, chunkers, ahead)
     # Three chunkers read trees, and one content killed the parser of all.
     assert result.rejected == 3

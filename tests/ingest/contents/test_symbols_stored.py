@@ -47,7 +47,8 @@ def put(lake: Lake, part: str, files: dict[str, str]) -> None:
 
 def cut(lake: Lake, n_processes: int = 1, benchmark: Benchmark = BENCHMARK) -> tuple[Outcome, list[str]]:
     result, said = Outcome(), list[str]()
-    cut_symbols(lake, benchmark.name, said.append, result, engine=Engine(n_processes))
+    with Workers(Engine(n_processes)) as workers:
+        cut_symbols(lake, benchmark.name, said.append, result, workers)
     return result, said
 
 

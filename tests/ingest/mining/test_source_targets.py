@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tree_sitter import Node
 
-from ingest.mining.miner import Recipe, function_targets, line_targets, mine_completions, prompt_before
-from ingest.mining.syntax import is_own_code, lines_of
+from ingest.mining.miner import Recipe, Target, function_targets, line_targets, mine_completions, prompt_before
+from ingest.mining.syntax import is_own_code, lines_of, parsed
 from lake.text import regex_tokens, split_lines
 
 SOURCE = '''\
@@ -78,33 +81,39 @@ def formatted():
 '''
 
 
+def targets(of: Callable[[list[str], Node], list[Target]], lines: list[str]) -> list[Target]:
+    root = parsed(lines, "python")
+    assert root is not None
+    return of(lines, root)
+
+
 def test_targets_are_the_bodies_of_documented_functions() -> None:
     lines = split_lines(SOURCE)
-    found = {target.identity: "".join(lines[target.start : target.end]) for target in function_targets(lines)}
+    found = {target.identity: "".join(lines[target.start : target.end]) for target in targets(function_targets, lines)}
     assert list(found) == ["Box.documented#1", "Box.decorated#1", "outer#1"]
     assert found["Box.documented#1"] == "        b = a\n        c = b\n\n        return c  # the end\n"
     assert found["Box.decorated#1"] == '        a = 1\n        b = """x\n        y"""\n'
     assert found["outer#1"].startswith("    def inner():\n")
     assert found["outer#1"].endswith("    return inner\n")
-    assert [target.name for target in function_targets(lines)] == ["documented", "decorated", "outer"]
+    assert [target.name for target in targets(function_targets, lines)] == ["documented", "decorated", "outer"]
 
 
 def test_a_body_of_more_than_28_lines_is_no_target() -> None:
     def lines(n: int) -> list[str]:
         return split_lines('def f():\n    """D."""\n' + "    a = 1\n" * n)
 
-    assert [len(function_targets(lines(n))) for n in (2, 3, 28, 29)] == [0, 1, 1, 0]
+    assert [len(targets(function_targets, lines(n))) for n in (2, 3, 28, 29)] == [0, 1, 1, 0]
 
 
 def test_two_functions_of_one_name_are_told_apart() -> None:
     lines = split_lines(('def f():\n    """D."""\n' + "    a = 1\n" * 3) * 2)
-    assert [target.identity for target in function_targets(lines)] == ["f#1", "f#2"]
+    assert [target.identity for target in targets(function_targets, lines)] == ["f#1", "f#2"]
 
 
 def test_a_file_that_does_not_parse_has_no_targets() -> None:
     lines = split_lines(SOURCE + "\ndef (:\n")
-    assert function_targets(lines) == []
-    assert line_targets(lines) == []
+    recipe = Recipe("acme/pets")
+    assert mine_completions({"a.py": "".join(lines).encode()}, recipe) == {"function": [], "line": []}
 
 
 def test_lines_worth_asking_for_are_code_inside_functions() -> None:
@@ -122,7 +131,7 @@ def test_lines_worth_asking_for_are_code_inside_functions() -> None:
         "    last = call(x, 3)\n"
     )
     lines = split_lines(text)
-    assert [lines[target.start].strip() for target in line_targets(lines)] == [
+    assert [lines[target.start].strip() for target in targets(line_targets, lines)] == [
         "first = call(x, 1)",
         "last = call(x, 3)",
     ]

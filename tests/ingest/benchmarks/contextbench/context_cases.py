@@ -15,9 +15,11 @@ from ingest import benchmarks
 from ingest.benchmarks.declaration import Benchmark
 from ingest.commands.open_source import open_source
 from ingest.contents.chunkers_by_name import resolve_chunkers
+from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.tree import Entry, Source
 from lake.declarations import discover
+from lake.engine import IN_PROCESS
 from lake.outcome import Outcome
 from lake.store import Lake
 from tests.tiny import put
@@ -121,8 +123,10 @@ def ingested(
     store = Lake(lake)
     resolved = resolve_chunkers(["whole-file"]) if chunkers else []
     benchmark = replace(contextbench(), needs_symbols=False)
-    with store.locked():
-        return ingest(store, benchmark, opened(source), subsets=subsets, chunkers=resolved, limit=limit)
+    with store.locked(), Workers(IN_PROCESS) as workers:
+        return ingest(
+            store, benchmark, opened(source), subsets=subsets, chunkers=resolved, workers=workers, limit=limit
+        )
 
 
 def items(lake: Path) -> dict[str, Row]:

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
+from ingest.contents.processes import Workers
 from ingest.pipeline import ingest
 from ingest.sources.download import HuggingFace, UnreachableError
 from ingest.sources.hub import DATASETS, DatasetSource
 from ingest.sources.tree import Progress
+from lake.engine import IN_PROCESS
 from lake.errors import Exit, GoldspanError
 from lake.outcome import Outcome
 from lake.store import Lake
@@ -54,8 +56,10 @@ def source(tmp_path: Path, files: Mapping[str, bytes], *, is_there: bool = True)
 def read(tmp_path: Path, opened: DatasetSource, subset: str = "full") -> Outcome:
     store = Lake(tmp_path / "lake")
     cloned = repositories(tmp_path / "cache", tmp_path / "remotes")
-    with store.locked():
-        return ingest(store, contextbench(), opened, subsets=[subset], chunkers=[], repositories=cloned)
+    with store.locked(), Workers(IN_PROCESS) as workers:
+        return ingest(
+            store, contextbench(), opened, subsets=[subset], chunkers=[], workers=workers, repositories=cloned
+        )
 
 
 def test_every_parquet_file_is_read_and_repositories_are_fetched(tmp_path: Path) -> None:
