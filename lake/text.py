@@ -24,7 +24,10 @@ LANGUAGES: dict[str, str] = {
 MAX_LISTED = 10
 """How many names a message lists."""
 
-_REGEX_TOKEN = re.compile(r"[A-Za-z_]\w*|\d+|[^\w\s]")
+REGEX_TOKEN = r"[A-Za-z_]\w*|\d+|[^\w\s]"
+"""A token of the kind ``regex``: an identifier, a number or a single mark."""
+
+_REGEX_TOKEN = re.compile(REGEX_TOKEN)
 _WORD = re.compile(r"\w+")
 
 

@@ -13,6 +13,7 @@ from lake.costs import run_costs
 from lake.fingerprint import sha256_of_file
 from lake.store import Lake
 from lake.tables import table
+from lake.text import REGEX_TOKEN
 
 FOLDER = "data"
 MAX_BYTES = 25_000_000
@@ -113,12 +114,12 @@ class Stored:
 
 def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Stored]:
     """Write every table, merged from its parts in their order; `said` goes into each file's metadata."""
-    systems = dict(lake.scan("runs").select("run_id", "system").collect().sort("run_id").iter_rows())
+    runs = run_kinds(lake).select("run_id", "system", "kind").collect()
     (site / FOLDER).mkdir(parents=True)
     stored = []
     for download in DOWNLOADS:
         if not download.if_any or lake.parts(download.table):
-            frame, note = _published(lake, download, _frame(lake, download, systems))
+            frame, note = _published(lake, download, _frame(lake, download, runs))
             shown = replace(download, note=f"{download.note} {note}".strip())
             columns = {
                 f"goldspan.column.{name}": table(shown.table).column_meaning(name) for name in frame.collect_schema()
@@ -127,6 +128,26 @@ def write_downloads(lake: Lake, site: Path, said: Mapping[str, str]) -> list[Sto
             paths = _write(frame, site / FOLDER / f"{download.name}.parquet", metadata)
             stored += [Stored(shown, path, site) for path in paths]
     return stored
+
+
+def run_kinds(lake: Lake) -> pl.LazyFrame:
+    """The table `runs` with each run's kind: `agent`, `baseline`, `oracle`, and `retriever` for all others."""
+    agents = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique()
+    baselines = lake.scan("retrievers").filter(pl.col("tags").list.contains("baseline"))
+    is_agent, is_baseline = (
+        pl.col(name).is_in(known.collect().to_series().implode())
+        for name, known in (("run_id", agents), ("retriever", baselines.select("name")))
+    )
+    kind = (
+        pl.when(pl.col("retriever") == "oracle")
+        .then(pl.lit("oracle"))
+        .when(is_baseline)
+        .then(pl.lit("baseline"))
+        .when(is_agent)
+        .then(pl.lit("agent"))
+        .otherwise(pl.lit("retriever"))
+    )
+    return lake.scan("runs").with_columns(kind=kind)
 
 
 def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.LazyFrame, str]:
@@ -149,19 +170,45 @@ def _published(lake: Lake, download: Download, frame: pl.LazyFrame) -> tuple[pl.
     return frame, ""
 
 
-def _frame(lake: Lake, download: Download, systems: Mapping[str, str]) -> pl.LazyFrame:
-    frame = run_costs(lake) if download.table == "costs" else lake.scan(download.table).drop(download.without)
+def _frame(lake: Lake, download: Download, runs: pl.DataFrame) -> pl.LazyFrame:
+    frame = run_costs(lake) if download.table == "costs" else lake.scan(download.table)
+    if download.table == "runs":
+        frame = run_kinds(lake)
+    elif download.table == "queries":
+        text = pl.col("text")
+        frame = frame.with_columns(n_chars=text.str.len_chars(), n_tokens=text.str.count_matches(REGEX_TOKEN))
+    elif download.table == "aggregates":
+        frame = frame.with_columns(is_headline=_is_headline(lake))
+    frame = frame.drop(download.without)
     if not download.of_runs:
         return frame
     named = [
-        pl.col(run).replace_strict(systems, default=None, return_dtype=pl.String).alias(system)
-        for run, system in _SYSTEMS.items()
+        pl.col(run).replace_strict(runs["run_id"], runs[column], default=None, return_dtype=pl.String).alias(name)
+        for run, column, name in _OF_RUN
         if run in frame.collect_schema()
     ]
     return frame.select("benchmark", *named, pl.all().exclude("benchmark"))
 
 
-_SYSTEMS = {"run_id": "system", "run_a": "system_a", "run_b": "system_b"}
+_OF_RUN = (
+    ("run_id", "system", "system"),
+    ("run_id", "kind", "kind"),
+    ("run_a", "system", "system_a"),
+    ("run_b", "system", "system_b"),
+)
+
+
+def _is_headline(lake: Lake) -> pl.Expr:
+    """Whether a row of `aggregates` is the number that its protocol's board opens on."""
+    measure, opened = pl.col("primary").struct, pl.col("headline").struct
+    rows = lake.scan("protocols").select(
+        "name",
+        *(measure.field(name) for name in ("granularity", "metric", "k")),
+        *(opened.field(name) for name in ("slice", "slice_value")),
+    )
+    columns = ("protocol", "granularity", "metric", "k", "slice", "slice_value")
+    key = pl.concat_str([pl.col(name).cast(pl.String) for name in columns], separator="\0")
+    return key.is_in(["\0".join(map(str, row)) for row in rows.sort("name").collect().iter_rows()])
 
 
 def _write(frame: pl.LazyFrame, path: Path, metadata: dict[str, str]) -> list[Path]:

@@ -12,10 +12,11 @@ import polars as pl
 import pytest
 
 from lake.store import Lake
+from lake.text import regex_tokens
 from report import downloads
 from report.downloads import DOWNLOADS, write_downloads
 from tests.report.html import Element
-from tests.report.small_lake import LIMITED, NDCG, SYSTEMS
+from tests.report.small_lake import BASELINES, FAILED, LIMITED, NDCG, SYSTEMS
 
 
 def test_the_manifest_has_every_file_with_its_hash(built: Path) -> None:
@@ -51,8 +52,32 @@ def test_long_texts_are_left_out(built: Path) -> None:
         "item_id",
         "query",
         "sha256",
+        "n_chars",
+        "n_tokens",
     ]
     assert "completion" not in pl.read_parquet_schema(built / "data" / "run_items.parquet")
+
+
+def test_runs_scores_and_aggregates_say_what_kind_of_system_it_is(built: Path) -> None:
+    tables = [pl.read_parquet(built / "data" / f"{name}.parquet") for name in ("runs", "scores", "aggregates")]
+    kinds = [dict(table.select("system", "kind").rows()) for table in tables]
+    assert kinds[1] == kinds[2]
+    assert kinds[0] == {**kinds[1], FAILED: "retriever"}
+    assert kinds[1] == {name: "baseline" if name in BASELINES else "retriever" for name in (*SYSTEMS, LIMITED)}
+
+
+def test_each_system_has_one_aggregate_that_its_board_opens_on(built: Path) -> None:
+    opened = pl.read_parquet(built / "data" / "aggregates.parquet").filter("is_headline")
+    assert set(opened.group_by("protocol", "system").len()["len"]) == {1}
+    assert set(opened["system"]) == {*SYSTEMS, LIMITED}
+    assert opened.select("metric", "k").unique().rows() == [NDCG]
+
+
+def test_queries_without_text_still_say_how_long_they_are(small: Lake, built: Path) -> None:
+    queries = pl.read_parquet(built / "data" / "queries.parquet").sort("item_id", "query")
+    texts = small.read("queries").sort("item_id", "query")["text"].to_list()
+    assert queries["n_chars"].to_list() == [len(text) for text in texts]
+    assert queries["n_tokens"].to_list() == [len(regex_tokens(text)) for text in texts]
 
 
 def test_the_schema_and_first_rows_are_on_the_page(built: Path, pages: dict[str, Element]) -> None:
