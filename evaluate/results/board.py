@@ -12,6 +12,8 @@ from evaluate.results.exploring import Requested, aggregated, explored, why_not
 from evaluate.runs.comparing import systems_of
 from evaluate.selection import edition
 from evaluate.statistics.headline import average_of, interval_of, slice_of
+from evaluate.statistics.means import aggregate
+from evaluate.statistics.slices import WHOLE, in_slice
 from lake.benchmarks import tasks_of
 from lake.catalog.protocol import Protocol
 from lake.catalog.protocols import protocols_of
@@ -20,8 +22,10 @@ from lake.catalog.task import Task
 from lake.catalog.unit import ITEM, ITEM_INTERVALS
 from lake.errors import Exit, GoldspanError
 from lake.printed_table import PrintedTable
+from lake.selection import Where, of_where
 from lake.store import Lake
-from lake.text import group_name, listed
+from lake.tables import table as declared_table
+from lake.text import counted, group_name, listed
 
 MISSING = "–"
 
@@ -62,12 +66,14 @@ def slice_rows(
     slice_name: str = "",
     beside: Requested = (),
     systems: Sequence[str] = (),
+    where: Where = (),
 ) -> pl.DataFrame | None:
     """What the boards of a task read: its runs' rows of table `aggregates` over one slice; None without any.
 
     Beside the table's own columns there are system, retriever, status, is_baseline, is_whole (it was asked all items)
     and of_items, how many items the run has that was asked the most. The slice is `level=function`, without it the one
-    that the protocol shows first; metrics `beside` those that it declares are worked out; systems may be globs.
+    that the protocol shows first; metrics `beside` those that it declares are worked out; systems may be globs. Where
+    items are selected (`where`) the numbers are worked out over these of the slice.
     """
     flags = systems_of(lake, task).select("run_id", "retriever", "is_baseline", is_whole="is_complete").lazy()
     statuses = lake.scan("runs", benchmark=task.benchmark).select("run_id", "system", "status")
@@ -76,9 +82,17 @@ def slice_rows(
     aggregates = aggregates.join(runs.select("run_id"), on="run_id", how="semi")
     if aggregates.head(1).collect().is_empty():
         return None
-    slice_, value = slice_of(protocol, aggregates, slice_name)
-    if beside:
-        exploratory = aggregated(lake, task, protocol, explored(lake, task, protocol, beside))
+    items = of_where(lake.scan("items", benchmark=task.benchmark), where)
+    slice_, value = slice_of(protocol, aggregates, slice_name, items if where else None)
+    scores = explored(lake, task, protocol, beside) if beside else pl.DataFrame(schema=declared_table("scores").columns)
+    if where:
+        stored = lake.scan("scores", benchmark=task.benchmark, protocol=protocol.name).select(scores.columns)
+        run_items = lake.scan("run_items", benchmark=task.benchmark)
+        scored = pl.concat([stored, scores.lazy()]).join(runs.select("run_id"), on="run_id", how="semi")
+        of_items = aggregate(protocol, scored, in_slice(items, slice_, value), run_items, slices=WHOLE)
+        aggregates = of_items.with_columns(slice=pl.lit(slice_), slice_value=pl.lit(value))
+    elif beside:
+        exploratory = aggregated(lake, task, protocol, scores)
         aggregates = pl.concat([aggregates, exploratory.lazy()], how="diagonal")
     rows = aggregates.filter(slice=slice_, slice_value=value).join(runs, on="run_id").collect()
     rows = rows.with_columns(of_items=pl.col("n_items").max())
@@ -132,17 +146,19 @@ def board(
     slice_name: str = "",
     systems: Sequence[str] = (),
     top: int | None = None,
+    where: Where = (),
 ) -> PrintedTable | None:
     """A task's runs under a protocol, best first, those over fewer items than others last; None where there is none.
 
-    Without requested metrics they are the primary, recall and reciprocal rank. `top` does not count baselines.
+    Without requested metrics they are the primary, recall and reciprocal rank. `top` does not count baselines. Over
+    selected items (`where`) nothing is ranked: places and verdicts are of all items.
     """
     declared = metrics_of(protocol)
     usual = [primary_of(protocol), *(column for column in _USUAL if column in declared)]
     columns = list(dict.fromkeys(requested or usual))
     reasons = {column: why_not(task, protocol, *column) for column in columns}
     beside = [column for column in columns if not reasons[column] and column not in declared]
-    rows = slice_rows(lake, task, protocol, slice_name, beside, systems)
+    rows = slice_rows(lake, task, protocol, slice_name, beside, systems, where)
     if rows is None:
         return None
     table = best_first(lake, protocol, rows, columns)
@@ -158,7 +174,10 @@ def board(
     names = [called(*column) for column in columns]
     shown = ["number", "low", "high", *map(str, range(1, len(columns)))]
     # Ranks are by the primary metric: beside another they would rank an order that is not there.
-    is_ranked = columns[0] == primary_of(protocol)
+    is_ranked = columns[0] == primary_of(protocol) and not where
+    if where:
+        over = "" if slice_ == value else f" of {slice_} {value}"
+        notes.append(f"over {counted(table['of_items'][0], 'selected item')}{over}: systems are ranked over all items")
     return PrintedTable(
         f"{protocol.name}{of}, {slice_} {value}, {protocol.primary.aggregate}{f', {label}' if label else ''}",
         ["system", *(["rank"] if is_ranked else []), names[0], "low", "high", *names[1:], "items"],

@@ -34,6 +34,7 @@ from lake.console import (
 )
 from lake.errors import Exit, GoldspanError, unknown_name
 from lake.printed_table import print_tables
+from lake.selection import parse_items, with_items
 from lake.store import Lake
 from lake.text import escaped
 
@@ -41,6 +42,7 @@ commands = typer.Typer()
 
 BenchmarksArgument = Annotated[list[str] | None, typer.Argument(help="All in the lake without any.")]
 ProtocolOption = Annotated[str, setting("PROTOCOL", "Comma list (default: all).")]
+ItemsOption = Annotated[str, setting("ITEMS", "Only these items: ids, a file of ids, repo=…, language=….")]
 SliceOption = Annotated[str, setting("SLICE", "Slice of the items, such as level=line.", "--slice")]
 
 
@@ -51,6 +53,7 @@ def table_of_systems(
     slice_: SliceOption = "",
     metrics: Annotated[str, setting("METRICS", "Comma list of metrics to show.")] = "",
     systems: Annotated[str, setting("SYSTEMS", "Comma list of names, globs allowed.")] = "",
+    items: ItemsOption = "",
     top: Annotated[int | None, typer.Option(min=1, help="Show at most N systems; baselines always.")] = None,
     costs: Annotated[bool, typer.Option("--costs", help="Show costs too, and the Pareto front.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
@@ -59,15 +62,20 @@ def table_of_systems(
     store, requested = Lake(lake), [parse_metric(name) for name in split_names(metrics)]
     chosen, which = _boards(store, benchmarks, protocol)
     with store.naming_damage(), store.locked(makes=()) if requested else nullcontext():
+        where = parse_items(items)
+        chosen = with_items(store, chosen, where) if where else chosen
+        which = [pair for pair in which if pair[0].benchmark in chosen]
         check_metrics(store, chosen, requested)
         names = split_names(systems)
         known = store.scan("runs").select("system").unique().collect()["system"].to_list()
         for name in names if known else ():
             if not fnmatch.filter(known, name):
                 raise unknown_name(name, "system", known)
-        boards = [board(store, *pair, requested, slice_name=slice_, systems=names, top=top) for pair in which]
+        boards = [
+            board(store, *pair, requested, slice_name=slice_, systems=names, top=top, where=where) for pair in which
+        ]
     if not any(boards):
-        message = "no run in the lake is on such a board"
+        message = f"no run in the lake is on such a board{' with a selected item' if where else ''}"
         raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
     beside = [cost_table(store, *pair, names) for pair in which] if costs else []
     print_tables(filter(None, [*boards, *beside]))
@@ -109,6 +117,7 @@ def compare_systems(
     metric: Annotated[str, setting("METRIC", "Comma list (default: each protocol's primary metric).")] = "",
     slice_: SliceOption = "",
     protocol: ProtocolOption = "",
+    items: ItemsOption = "",
     fail_if: Annotated[str, setting("FAIL_IF", 'A gate: "ndcg@10 drops > 0.01" or "ndcg@10 is worse".')] = "",
     flips: Annotated[bool, typer.Option("--flips", help="List the items on which the two differ.")] = False,
     lake: LakeOption = DEFAULT_LAKE,
@@ -129,9 +138,19 @@ def compare_systems(
         raise GoldspanError(message, hint="`python -m evaluate list systems` shows them.", code=Exit.USAGE)
     store, other, notes = Lake(lake), Published(against) if against else None, list[str]()
     with store.naming_damage(), store.locked(makes=()) if requested and other is None else nullcontext():
-        names = split_names(protocol)
+        where = parse_items(items)
+        if where:
+            with_items(store, [part.name for part in store.parts("benchmarks")], where)
         rows = compare(
-            store, a, b or a, requested, against=other, protocol_names=names, slice_name=slice_, say=notes.append
+            store,
+            a,
+            b or a,
+            requested,
+            against=other,
+            protocol_names=split_names(protocol),
+            slice_name=slice_,
+            where=where,
+            say=notes.append,
         )
     broken = [row for row in rows if gate is not None and gate.is_broken_by(row)]
     if json:

@@ -24,6 +24,7 @@ from lake.catalog.references import REFERENCE, reference_of
 from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, ITEM, ITEM_NOTE
 from lake.errors import Exit, GoldspanError, unknown_name
+from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.tables import table
 from lake.text import counted
@@ -39,14 +40,15 @@ def compare(
     against: Published | None = None,
     protocol_names: Sequence[str] = (),
     slice_name: str = "",
+    where: Where = (),
     say: Callable[[str], None] = lambda _: None,
 ) -> list[Comparison]:
     """Compare two systems under every protocol that scored both.
 
     Each is a run's id, a system's name, or `reference` for the one that the task's benchmark declares; published scores
     (`against`) hold the first, and then only stored metrics are compared. Nothing asked for is each protocol's primary
-    metric. The caller holds the lake's lock where something exploratory is asked for; `say` is called with what is
-    published and could not be compared.
+    metric. Where items are selected (`where`) the two are compared on these alone. The caller holds the lake's lock
+    where something exploratory is asked for; `say` is called with what is published and could not be compared.
     """
     sources = (lake if against is None else against, lake)
     runs = [_scored(source) for source in sources]
@@ -73,12 +75,13 @@ def compare(
         notes = (check_same_data(pair.task, pair.protocol, (against, lake), pair.scores) for pair in pairs)
         for note in dict.fromkeys(chain.from_iterable(notes)):
             say(note)
-    rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, runs[1])]
+    rows = [row for pair in pairs for row in _under(lake, pair, requested, slice_name, where, runs[1])]
     missing = {called(*column) for column in requested} - {_metric_of(row) for row in rows}
     if missing or not rows:
         both = f"{a} there and {b} here" if against else f"{a} and {b}"
         message = f"no item has a value from both {both}"
         hint = "With --against only stored metrics are compared: those that a protocol declares." if against else ""
+        hint = "The slice that is shown holds none of the selected items; name theirs with --slice." if where else hint
         raise GoldspanError(message, examples=sorted(missing), hint=hint, code=Exit.MISSING)
     return rows
 
@@ -112,7 +115,9 @@ def _meant(protocol: Protocol, task: Task, scored: pl.DataFrame, name: str) -> I
     yield from chosen.select("run_id", "system").iter_rows()
 
 
-def _under(lake: Lake, pair: Pair, requested: Requested, slice_name: str, runs: pl.DataFrame) -> Iterator[Comparison]:
+def _under(
+    lake: Lake, pair: Pair, requested: Requested, slice_name: str, where: Where, runs: pl.DataFrame
+) -> Iterator[Comparison]:
     """Every metric that is asked for and can be had of two runs under one protocol."""
     task, protocol, is_across = pair.task, pair.protocol, pair.sources[0] is not lake
     declared, folders = metrics_of(protocol), {"benchmark": task.benchmark, "protocol": protocol.name}
@@ -127,7 +132,8 @@ def _under(lake: Lake, pair: Pair, requested: Requested, slice_name: str, runs: 
     )
     aggregates = aggregates.filter(protocol=protocol.name)
     is_shared = pl.col("run_id").n_unique().over("slice", "slice_value") == len(here)
-    slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name)
+    items = of_where(lake.scan("items", benchmark=task.benchmark), where)
+    slice_, value = slice_of(protocol, aggregates.filter(is_shared), slice_name, items if where else None)
     scores = [side.select(*table("scores").columns) for side in pair.scores]
     if beside:
         exploratory = explored(lake, task, protocol, beside, here).lazy()
@@ -135,11 +141,12 @@ def _under(lake: Lake, pair: Pair, requested: Requested, slice_name: str, runs: 
             pl.concat([side, exploratory.filter(run_id=run_id)])
             for side, (run_id, _) in zip(scores, pair.runs, strict=True)
         ]
-    items = lake.scan("items", benchmark=task.benchmark)
     # An expectation is known by its system: published scores do not say what a run is.
     by_chance = systems_of(lake, task).filter("is_expected")
     expected = set(runs.join(by_chance, on="run_id", how="semi")["system"])
-    stored = lake.scan("comparisons", **folders).filter(pl.lit(not is_across), slice=slice_, slice_value=value)
+    stored = lake.scan("comparisons", **folders).filter(
+        pl.lit(not is_across and not where), slice=slice_, slice_value=value
+    )
     of_pair = {"run_a": pair.runs[0][0], "run_b": pair.runs[1][0]}
     known = pl.concat([stored, mirrored(stored)]).filter(**of_pair).collect()
     for metric, k in wanted:

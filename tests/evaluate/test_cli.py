@@ -78,6 +78,35 @@ def test_a_table_can_be_of_a_protocol_a_slice_some_systems_and_the_first_of_them
     assert "repo=zoo_animals" in unknown.err
 
 
+def test_a_table_over_selected_items_has_the_numbers_of_these_and_ranks_nobody(lake_folder: Path) -> None:
+    options = ("--protocol", "repoeval@target-v1", "--lake", lake_folder)
+    by_repo, selected = (
+        command("evaluate", "table", *options, *chosen).out.splitlines()
+        for chosen in (("--slice", "repo=zoo_animals"), ("--items", "repo=zoo_animals"))
+    )
+    head, *rows = [line.split("\t") for line in selected if not line.startswith("#")]
+    assert head == ["system", "line_f1@8000", "low", "high", "recall@10", "mrr@10", "items"]
+    columns = [place for place, name in enumerate(by_repo[1].split("\t")) if name != "rank"]
+    sliced = [line.split("\t") for line in by_repo[2:] if not line.startswith("#")]
+    assert rows == [[row[place] for place in columns] for row in sliced]
+    assert any("selected items of subset function-2k" in line for line in selected)
+    none = command("evaluate", "table", "--items", "repo=zoo", "--lake", lake_folder)
+    assert (none.code, none.out) == (Exit.MISSING, "")
+    assert "There repo is " in none.err
+    assert "zoo_animals" in none.err
+
+
+def test_two_systems_are_compared_over_selected_items_alone(lake_folder: Path) -> None:
+    systems = ("whole-file+bm25-okapi", "whole-file+own-file", "--json", "--lake", lake_folder)
+    selected = json.loads(command("evaluate", "compare", *systems, "--items", "repo=zoo_animals").out)
+    sliced = json.loads(command("evaluate", "compare", *systems, "--slice", "repo=zoo_animals").out)
+    own = ("slice", "slice_value", "smallest_detectable", "verdict")
+    assert len(selected) == len(sliced) > 0
+    for row, other in zip(selected, sliced, strict=True):
+        assert {k: v for k, v in row.items() if k not in own} == {k: v for k, v in other.items() if k not in own}
+        assert [name for name, *_ in row["repositories"]] == ["zoo_animals"]
+
+
 def test_costs_stand_below_the_boards_by_choice(lake_folder: Path) -> None:
     options = ("--protocol", "repoeval@chunking-v1", "--lake", lake_folder)
     boards = command("evaluate", "table", *options).out
