@@ -137,6 +137,21 @@ def _overlapping_chunks(evidence: Evidence) -> pl.LazyFrame:
     return _all_relevant(line_overlap(_reachable(evidence), evidence.gold, CHUNK))
 
 
+def _alike_hits(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
+    judged = _alike(_overlapping_hits(hits, evidence, key), evidence)
+    return judged.with_columns(rank=pl.when(pl.col("iou").is_not_null()).then("rank"))
+
+
+def _alike_chunks(evidence: Evidence) -> pl.LazyFrame:
+    return _alike(_overlapping_chunks(evidence), evidence)
+
+
+def _alike(judged: pl.LazyFrame, evidence: Evidence) -> pl.LazyFrame:
+    """Relevant = sharing at least the protocol's threshold of the lines in either."""
+    is_relevant = pl.col("similarity") >= evidence.threshold
+    return judged.with_columns(pl.when(is_relevant).then(name).alias(name) for name in ("iou", "share"))
+
+
 def _hits_of_the_candidate(hits: pl.LazyFrame, evidence: Evidence, key: Sequence[str]) -> pl.LazyFrame:
     found = hits.select(*key, "path", "rank").join(evidence.gold, on=["item_id", "path"], how="semi")
     return _all_relevant(found.with_columns(iou=pl.lit(1.0)), place="rank")
@@ -187,6 +202,7 @@ def _similar(column: str) -> Rule:
 
 RELEVANCE: Mapping[str, Rule] = {
     "line-overlap": Rule(_overlapping_hits, _overlapping_chunks, by_lines=True),
+    "line-iou": Rule(_alike_hits, _alike_chunks, by_lines=True),
     "same-candidate": Rule(_hits_of_the_candidate, _chunks_of_the_candidate),
     "graded": Rule(_judged_hits, _judged_documents, is_graded=True),
     "jaccard": _similar("jaccard"),

@@ -178,7 +178,8 @@ def test_tasks_of_ones_own_in_repoevals_manner_stand_beside_the_sources(source: 
     assert mine.join(theirs, on=key, how="anti", nulls_equal=True).is_empty()
     # A task that reproduces published numbers is none of own data's, and its protocol scores nothing of it.
     tasks = Lake(tmp_path / "lake").read("tasks").filter(benchmark="my-code")["name"]
-    assert sorted(tasks) == ["my-code/completion", "my-code/need", "my-code/prompt", "my-code/prompt-hard"]
+    named = ("completion", "need", "prompt", "prompt-hard", "prompt-iou")
+    assert sorted(tasks) == [f"my-code/{name}" for name in named]
     done("evaluate", "my-code", "--tasks", "my-code/prompt-hard", "--systems", "*+bm25-okapi", *lake[2:])
     assert Lake(tmp_path / "lake").parts("scores", protocol="my-code@hard-negatives-v1")
 

@@ -40,6 +40,9 @@ def test_repoevals_protocols_and_their_gold() -> None:
         "repoeval@code-chunk-v1": "context-to-hole",
         "repoeval@completion-v1": "target",
         "repoeval@hard-negatives-v1": "context-and-completion",
+        "repoeval@iou-30-v1": "context-and-completion",
+        "repoeval@iou-50-v1": "context-and-completion",
+        "repoeval@iou-70-v1": "context-and-completion",
         "repoeval@needs-v1": "needs",
         "repoeval@target-v1": "target",
     }
@@ -60,7 +63,8 @@ def test_the_rules_of_a_protocol_fit_one_another(protocol: Protocol) -> None:
     measured = [(metric.granularity, metric.name, k) for metric, k in metrics_of(protocol)]
     assert (protocol.primary.granularity, protocol.primary.metric, protocol.primary.k) in measured
     assert {one[:2] for one in protocol.applies} <= {(name, k) for _, name, k in measured}
-    assert bool(RELEVANCE[protocol.relevance].similarity) == (protocol.threshold is not None)
+    has_threshold = bool(RELEVANCE[protocol.relevance].similarity) or protocol.relevance == "line-iou"
+    assert has_threshold == (protocol.threshold is not None)
 
 
 def test_every_rule_is_under_the_seal() -> None:

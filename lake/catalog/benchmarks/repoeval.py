@@ -46,6 +46,15 @@ REPOEVAL_HARD = replace(
     runs="named",
 )
 
+REPOEVAL_IOU = replace(
+    REPOEVAL_PROMPT,
+    name="repoeval/prompt-iou",
+    title="The prompt against its repository, by intersection over union",
+    meaning="The code before the hole is the query; every Python file of the repository is searched, its own too. A "
+    "chunk that shares a line with the gold is not enough: it has to be much the same lines.",
+    runs="named",
+)
+
 REPOEVAL_NEED = replace(
     REPOEVAL_PROMPT,
     name="repoeval/need",
@@ -122,6 +131,44 @@ HARD = replace(
     tasks=("repoeval/prompt-hard",),
     source="Ours: BM25 (k1 1.5, b 0.75, words in lower case) over the files of the other repositories.",
     place=3,
+)
+
+IOU_30 = replace(
+    CHUNKING,
+    name="repoeval@iou-30-v1",
+    title="RepoEval, chunks that are 30 % the gold's lines",
+    meaning="Does a chunker cut, and retrieval bring back, a chunk of much the same lines as the gold? A chunk is "
+    "relevant where the lines that both share are at least 30 % of the lines in either: neither a small piece of the "
+    "gold nor a large file around it will do.",
+    tasks=("repoeval/prompt-iou",),
+    relevance="line-iou",
+    threshold=0.3,
+    metrics=(
+        ("precision", (5, 10)),
+        ("recall", (5, 10)),
+        ("ndcg", (5, 10)),
+        ("mrr", (10,)),
+        ("hit", (5, 10)),
+    ),
+    primary=Primary("ndcg", 10, "chunk", "macro"),
+    source="Ours: the lines and metrics of repoeval@chunking-v1, with a threshold on intersection over union.",
+    place=4,
+)
+
+IOU_50 = replace(
+    IOU_30,
+    name="repoeval@iou-50-v1",
+    title="RepoEval, chunks that are half the gold's lines",
+    meaning="As repoeval@iou-30-v1, where the shared lines are at least half of the lines in either.",
+    threshold=0.5,
+)
+
+IOU_70 = replace(
+    IOU_30,
+    name="repoeval@iou-70-v1",
+    title="RepoEval, chunks that are 70 % the gold's lines",
+    meaning="As repoeval@iou-30-v1, where the shared lines are at least 70 % of the lines in either.",
+    threshold=0.7,
 )
 
 NEEDS = replace(
