@@ -39,7 +39,7 @@ def clean(lake: Lake) -> Iterator[str]:
 def _is_of(part: Part, *, run_id: set[str], benchmark: set[str]) -> bool:
     """Whether a part is of some imported runs, or the row of one of some benchmarks."""
     match part.table:
-        case "runs" | "run_items" | "hits" | "edits" | "costs":
+        case "runs" | "run_items" | "hits" | "edits" | "usage" | "costs":
             return part.folders["run_id"] in run_id
         case "rejects":
             return part.name.removeprefix("import-") in run_id

@@ -80,6 +80,7 @@ DOWNLOADS: Sequence[Download] = (
     Download("step_scores", "step_scores", of_runs=True, if_any=True),
     Download("rankings", "hits", of_runs=True, note=_LINES),
     Download("edits", "edits", note="Lines are counted from 0.", if_any=True),
+    Download("usage", "usage", if_any=True),
     Download("run_items", "run_items", of_runs=True, without=("completion",)),
     Download("runs", "runs"),
     Download("submissions", "submissions", if_any=True),

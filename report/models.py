@@ -180,6 +180,37 @@ class Cost(NamedTuple):
     hardware: str
 
 
+class Usage(NamedTuple):
+    """What an agent used per item: means over the `<name>_known` of its `n_items` items whose files say it."""
+
+    models: str
+    n_items: int
+    n_tokens: float | None
+    n_tokens_known: int
+    usd: float | None
+    usd_known: int
+    seconds: float | None
+    seconds_known: int
+    n_turns: float | None
+    n_turns_known: int
+    n_calls: float | None
+    n_calls_known: int
+    n_resolved: int
+    n_outcomes: int
+    prices: str
+
+    @property
+    def numbers(self) -> list[tuple[str, float | None, int]]:
+        """What is shown of it: the head of a column, the mean in its unit, and over how many items."""
+        return [
+            ("Tokens", self.n_tokens, self.n_tokens_known),
+            ("US dollars", self.usd, self.usd_known),
+            ("Seconds", self.seconds, self.seconds_known),
+            ("Turns", self.n_turns, self.n_turns_known),
+            ("Tool calls", self.n_calls, self.n_calls_known),
+        ]
+
+
 class Submission:
     """A row of `submissions`: the run that it became, where it was scored, and the numbers that its authors report."""
 
@@ -216,6 +247,7 @@ class Run:
     baseline: bool
     has_steps: bool
     cost: Cost | None
+    usage: Usage | None = None
     submission: Submission | None = None
 
     @property

@@ -26,7 +26,7 @@ DEPTH, CHARACTERS = 10, 8_000
 """So many results of each list are published, or as many as have so many characters; the numbers are of all."""
 
 _OF_BENCHMARK = (
-    "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "hits",
+    "benchmarks", "tasks", "protocols", "items", "gold_spans", "pools", "runs", "costs", "run_items", "usage", "hits",
     "scores", "step_scores", "aggregates", "ledger", "ledger_means", "characters", "effects", "comparisons", "ranks",
 )  # fmt: skip
 _NAMES = ("benchmark", "task", "protocol", "run_id", "run_a", "run_b", "name")

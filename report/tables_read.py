@@ -16,8 +16,9 @@ from lake.exact import from_steps
 from lake.exact import steps as in_steps
 from lake.fingerprint import sha256_of
 from lake.store import Lake
+from lake.usage import run_usage
 from report.format import slug
-from report.models import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task
+from report.models import WHOLE, Benchmark, Cost, Declaration, Format, Metric, Protocol, Run, Submission, Task, Usage
 from report.pools import ChunkCount, chunk_counts, fallbacks, left_out, pool_orders
 from report.slices import of_the_largest
 
@@ -102,6 +103,9 @@ class TablesRead:
         lake = self.lake
         by_run = {submission.run_id: submission for submission in self.submissions}
         costs = {row.pop("run_id"): row for row in run_costs(lake).select("run_id", *Cost._fields).collect().to_dicts()}
+        usage = {
+            row.pop("run_id"): row for row in run_usage(lake).select("run_id", *Usage._fields).collect().to_dicts()
+        }
         steps = lake.scan("run_items").filter(pl.col("n_steps").is_not_null()).select("run_id").unique().collect()
         agents = set(steps["run_id"])
         texts = pl.col("format", "file", "parameters", "versions").fill_null("")
@@ -115,6 +119,7 @@ class TablesRead:
                 "baseline": retriever is not None and "baseline" in retriever.tags,
                 "has_steps": row["run_id"] in agents,
                 "cost": Cost(**costs[row["run_id"]]) if row["run_id"] in costs else None,
+                "usage": Usage(**usage[row["run_id"]]) if row["run_id"] in usage else None,
                 "submission": by_run.get(row["run_id"]),
             }
             runs.append(Run(**{name: row[name] for name in Run.__dataclass_fields__ if name in row} | added))

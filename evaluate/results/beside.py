@@ -17,7 +17,35 @@ from lake.costs import pareto_front, run_costs
 from lake.printed_table import PrintedTable
 from lake.store import Lake
 from lake.text import counted, listed
+from lake.usage import USED, run_usage
 from lake.verdict import which_matters_more
+
+
+def usage_table(lake: Lake, task: Task, systems: Sequence[str] = ()) -> PrintedTable | None:
+    """What the agents of a task used per item, where their files say it; None where none does."""
+    of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
+    rows = run_usage(lake).join(of_task, on="run_id").sort("system", "run_id").collect()
+    rows = rows.filter([is_any(name, systems) for name in rows["system"]]) if systems else rows
+    if rows.is_empty():
+        return None
+    cells = [
+        [
+            row["system"], row["models"] or MISSING, *(_used(row, name) for name in USED),
+            f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else MISSING,
+        ]
+        for row in rows.iter_rows(named=True)
+    ]  # fmt: skip
+    prices = [f"US dollars by {name}" for name in rows["prices"].unique().sort() if name]
+    heads = ["system", "model", "tokens", "usd", "seconds", "turns", "calls", "resolved"]
+    return PrintedTable(f"{task.name}: what the agents used per item, as their files say it", heads, cells, prices)
+
+
+def _used(row: Mapping[str, float | None], name: str) -> str:
+    mean, known, n_items = row[name], row[f"{name}_known"], row["n_items"]
+    if mean is None:
+        return MISSING
+    return f"{mean:,.0f}" if known == n_items and mean >= 10 else f"{mean:,.4g}" + f" ({known})" * (known != n_items)
+
 
 RULE = (
     "frontier: no other system has at least its {metric} for no more of the cost and is better in one of the two; "

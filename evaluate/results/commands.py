@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from evaluate.metrics import parse_metric
-from evaluate.results.beside import cost_table, effects_table, why_no_grid
+from evaluate.results.beside import cost_table, effects_table, usage_table, why_no_grid
 from evaluate.results.board import board, check_metrics, shown
 from evaluate.results.compare import compare, comparison, undecided
 from evaluate.results.compared import parse_gate
@@ -78,6 +78,7 @@ def table_of_systems(
         message = f"no run in the lake is on such a board{' with a selected item' if where else ''}"
         raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
     beside = [cost_table(store, *pair, names) for pair in which] if costs else []
+    beside += [usage_table(store, task, names) for task in dict.fromkeys(task for task, _ in which)] if costs else []
     print_tables(filter(None, [*boards, *beside]))
 
 

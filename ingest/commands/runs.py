@@ -20,6 +20,7 @@ from ingest.runs.registry import AUTO
 from ingest.runs.searches.import_search import RIPGREP, Search, import_search, is_ripgrep
 from ingest.runs.submissions.declaration import FILE, FOLDER, is_submission
 from ingest.runs.submissions.importing import check_submission, import_submissions
+from ingest.runs.usage_rows import Given
 from lake.console import (
     DEFAULT_LAKE,
     Console,
@@ -64,6 +65,12 @@ def _importing(*, write: bool) -> Callable[..., None]:
             bool, setting("ASKED_ALL", "Count items that FILE does not answer as failures.", "--asked-all")
         ] = False,
         chunker: Annotated[str, setting("CHUNKER", "Chunker that made the chunks, if known.")] = "",
+        prices: Annotated[
+            Path | None, setting("PRICES", "List of prices (YAML) for agents whose files name none.")
+        ] = None,
+        resolved: Annotated[
+            Path | None, setting("RESOLVED", "Items that the agent resolved: ids, or SWE-bench's report.")
+        ] = None,
         items: Annotated[str, setting("ITEMS", "Items to ask --search: repo=…, ids, or a file of ids.")] = "",
         limit: LimitOption = None,
         timeout: TimeoutOption = PATIENCE,
@@ -86,6 +93,7 @@ def _importing(*, write: bool) -> Callable[..., None]:
         asking = _asking(search, file, timeout, items, limit, again=again)
         called = system or (RIPGREP if is_ripgrep(search) else "" if write else CHECKED)
         wanted = Wanted(file or Path(), benchmark, called, task, format, skip_unknown, chunker, asked_all)
+        wanted = replace(wanted, given=Given(prices, resolved))
         with console.holding(store, {"runs"}) if write else store.naming_damage():
             done = _imported(store, wanted, asking, console, write=write)
         done.notes += store.damage

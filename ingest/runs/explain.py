@@ -69,6 +69,8 @@ def _end(one: Trajectory) -> Iterator[str]:
         none = "" if one.published.final else " none"
         yield f"  ContextBench's published converter reads {n}; its final context:{none}"
         yield from _views(one.published.final or ())
+    used = [f"{name} {value}" for name, value in vars(one.usage).items() if value is not None]
+    yield from [f"  usage: {', '.join(used)}"] * bool(used)
     yield from (f"  noted: {note}" for note in one.notes)
     if one.unread:
         yield f"  not read: {Unread(one.unread).summary()}"

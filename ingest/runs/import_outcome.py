@@ -10,6 +10,7 @@ import polars as pl
 
 from ingest.runs.registry import AUTO
 from ingest.runs.trajectories.trajectory import Unread
+from ingest.runs.usage_rows import Given
 from lake.catalog.task import AnswerKind
 from lake.outcome import Outcome
 from lake.parts import PartCounts
@@ -30,6 +31,7 @@ class Wanted:
         skip_unknown: Whether answers to items that are not there are counted and left out, in place of an error.
         chunker: What cut the documents, where that is known.
         asked_all: Whether the system was asked every item, so that an item without an answer is a failure.
+        given: What is given beside agents' files.
     """
 
     file: Path
@@ -40,6 +42,7 @@ class Wanted:
     skip_unknown: bool = False
     chunker: str = ""
     asked_all: bool = False
+    given: Given = field(default_factory=Given)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,7 @@ def counts_in(row: pl.DataFrame, column: str) -> dict[str, int]:
 STORED: Mapping[AnswerKind, tuple[str, ...]] = {
     "ranking": ("hits", "run_items"),
     "completion": ("run_items",),
-    "trajectory": ("hits", "edits", "run_items"),
+    "trajectory": ("hits", "edits", "usage", "run_items"),
 }
 """The tables of which a run has a part for every part of the items that it answers."""
 
@@ -103,7 +103,7 @@ class ImportedRun:
 
     def conclude(self, row: pl.DataFrame, parts: Collection[str], rejects: Rejects) -> None:
         """Store what was refused and the run's own row, and take away parts that it no longer has."""
-        for name in ("hits", "run_items", "edits"):
+        for name in ("hits", "run_items", "edits", "usage"):
             for part in self.lake.parts(name, **self._folders):
                 if part.name not in parts:
                     self.lake.remove(part)

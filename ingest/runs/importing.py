@@ -24,6 +24,7 @@ from ingest.runs.registry import AUTO
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
+from ingest.runs.usage_rows import UsageRows
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
@@ -55,6 +56,9 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
     if wanted.chunker and importer.kind == "trajectory":
         message = f"--chunker {wanted.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
+    if (wanted.given.prices or wanted.given.resolved) and importer.kind != "trajectory":
+        message = "--prices and --resolved are of agents; the file holds a " + importer.kind
+        raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
     chunker = known_chunker(lake, wanted.chunker)
     task = task_named(lake, wanted.benchmark, wanted.task, importer.kind)
     asked = item_parts(lake, wanted.benchmark, task)
@@ -111,7 +115,7 @@ class Import:
         # Items that came later may be answered too, and other rules may read the file or find its names otherwise.
         made = made_from(
             inputs=[*self.asked, chunks, self.lake.part("symbol_rules", DEFINITIONS)],
-            parameters=[self.stamp, self.found.sha256, [one.part for one in self.asked]],
+            parameters=[self.stamp, self.found.sha256, [one.part for one in self.asked], self.wanted.given.parameters],
             code=[Import, self.importer.read, self.importer.trajectories],
         )
         return ImportedRun(self.lake, self.wanted.benchmark, self.run_id, made)
@@ -228,11 +232,13 @@ class Import:
         unknown = read.answers.filter(pl.col("item_id").is_null()).select(item_id="named", position="position")
         self._refuse_unknown(unknown, read.answers.height, rejects, result)
         read = chosen(self.input_file, read, rejects)
-        placed = Trajectories(self.lake, self.wanted.benchmark, self.input_file.name, self.run_id)
+        usage = UsageRows(self.run_id, self.wanted.given)
+        placed = Trajectories(self.lake, self.wanted.benchmark, self.input_file.name, self.run_id, usage)
         for asked in self.asked:
             answers = read.answers.join(asked.items, on="item_id", how="semi", maintain_order="left")
             if answers.height:
                 yield asked, placed.part(asked, Read(read.views, answers), tally, rejects)
+        result.notes += usage.said()
 
     def _refuse_unknown(self, unknown: pl.DataFrame, n_rows: int, rejects: Rejects, result: Imported) -> None:
         """Answers to items that are not there (item_id, position, in order): an error, or rows of `rejects`."""

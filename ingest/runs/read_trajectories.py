@@ -14,6 +14,7 @@ from ingest.runs.items import ItemPart
 from ingest.runs.trajectories.json_values import MAX_LINE
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.usage_rows import USAGE
 from lake.limits import MAX_NAME_CHARACTERS, MAX_PATCH_CHARACTERS, MAX_VIEWS
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
@@ -42,6 +43,7 @@ ANSWERS: Mapping[str, pl.DataType] = {
     "n_steps_published": pl.Int64(),
     "failed": pl.String(),
     "patch": pl.String(),
+    **USAGE,
 }
 """One row per trajectory; `named` is the item as it was given, `item_id` null where none is known by that name."""
 
@@ -146,7 +148,9 @@ def read(found: Found, ids: Ids, rejects: Rejects, tally: Tally) -> Read:
         n_published = len(one.published.steps) if one.published is not None else None
         beyond = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it" if left < 0 else None
         failed = one.failed or beyond
-        answers.add(number, _text(named), ids.named(named), _text(where), len(one.steps), n_published, failed, patch)
+        used = (_text(value) if isinstance(value, str) else value for value in vars(one.usage).values())
+        of_item = (_text(named), ids.named(named), _text(where), len(one.steps), n_published, failed, patch)
+        answers.add(number, *of_item, *used)
     return Read(views.frame(), answers.frame())
 
 

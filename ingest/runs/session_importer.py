@@ -10,6 +10,7 @@ from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, 
 from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.usage import Usage
 
 
 def session_importer(
@@ -22,6 +23,7 @@ def session_importer(
     holders: Sequence[str],
     is_event: Callable[[JsonObject], bool],
     calls: Callable[[Session, Sequence[JsonObject]], Iterator[tuple[ToolCall, ParsedCall | None]]],
+    usage: Callable[[Sequence[JsonObject]], Usage],
     is_part: Callable[[JsonObject], bool] = lambda row: False,
     aliases: tuple[str, ...] = (),
 ) -> Importer:
@@ -30,7 +32,8 @@ def session_importer(
     A step is a call that showed something; a call without a result showed nothing.
 
     One of the marks stands in every beginning, `is_event` knows an event that only this format has, and `is_part` the
-    first row of a file that is part of another session. `calls` gives None for what a call without a result showed.
+    first row of a file that is part of another session. `calls` gives None for what a call without a result showed,
+    `usage` what a session took.
     """
 
     def recognise(head: bytes, _: str) -> bool:
@@ -41,6 +44,7 @@ def session_importer(
     def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         for session, events in sessions_in(file, holders):
             session.add_all(list(calls(session, events)))
+            session.usage = usage(events)
             yield session.trajectory()
 
     return Importer(

@@ -13,6 +13,7 @@ from ingest.runs.input_rows import NAME
 from ingest.runs.items import ItemPart
 from ingest.runs.read_trajectories import FINAL, Read
 from ingest.runs.resolve_paths import Axis, with_files
+from ingest.runs.usage_rows import UsageRows
 from lake.naming import PUBLISHED_READING
 from lake.rejects import Rejects
 from lake.store import Lake
@@ -30,9 +31,10 @@ class Trajectories:
     benchmark: str
     name: str
     run_id: str
+    usage: UsageRows
 
     def part(self, asked: ItemPart, read: Read, tally: Tally, rejects: Rejects) -> dict[str, pl.DataFrame]:
-        """One part's rows of `hits`, `run_items` and `edits`."""
+        """One part's rows of `hits`, `run_items`, `edits` and `usage`."""
         items = asked.scorable.with_row_index("item").cast({"item": pl.Int64})
         answers = read.answers.join(items.select("item_id", "item", "pool_id"), on="item_id", maintain_order="left")
         tally.n_unscorable += read.answers.height - answers.height
@@ -43,7 +45,8 @@ class Trajectories:
         ended = self._run_items(items, answers, final, added)
         edits = self._edits(answers, tally, rejects)
         self._count(rows, answers, ended, tally)
-        return {"hits": self._hits(rows, added, items), "edits": edits, "run_items": ended}
+        usage = self.usage.part(read.answers.join(asked.items.select("item_id", "upstream_id"), on="item_id"))
+        return {"hits": self._hits(rows, added, items), "edits": edits, "usage": usage, "run_items": ended}
 
     def _placed(self, views: pl.DataFrame) -> pl.DataFrame:
         """The views with line_start, line_end (0-based, half-open) and path, sha256, n_lines of their file."""

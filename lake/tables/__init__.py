@@ -106,6 +106,7 @@ TABLES: Mapping[str, Table] = {
         Table("costs", of_runs.Costs, ("benchmark", "run_id"), "evaluate"),
         Table("run_items", of_runs.RunItems, ("benchmark", "run_id"), "runs"),
         Table("hits", of_runs.Hits, ("benchmark", "run_id"), "runs"),
+        Table("usage", of_runs.Usage, ("benchmark", "run_id")),
         Table("edits", of_runs.Edits, ("benchmark", "run_id")),
         Table("relevance", evaluated.Relevance, ("benchmark", "chunker"), "evaluate"),
         Table("scores", evaluated.Scores, ("benchmark", "protocol", "run_id"), "evaluate"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataframely as dy
 
-from lake.tables.columns import integers, keys, texts
+from lake.tables.columns import integers, keys, numbers, texts
 
 
 class Runs(dy.Schema):
@@ -103,6 +103,20 @@ class Hits(dy.Schema):
     chunk_no = dy.Int64(nullable=True)
     score = dy.Float64(nullable=True)
     n_new_nws = dy.Int64(nullable=True, min=0)
+
+
+class Usage(dy.Schema):
+    """What an agent used for an item, and how it ended; null where its file does not say it, and no row for nothing.
+
+    `n_input` are tokens that came from no cache and went to none. `usd` is the file's own, or that of a dated list of
+    `prices`. `resolved` is given with the run, never worked out.
+    """
+
+    run_id, item_id = keys(2)
+    model, exit_status, prices = texts(3, nullable=True)
+    n_input, n_cached, n_cache_written, n_output, n_turns, n_calls = integers(6, nullable=True)
+    usd, seconds = numbers(2, least=0, nullable=True)
+    resolved = dy.Bool(nullable=True)
 
 
 class Edits(dy.Schema):

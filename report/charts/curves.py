@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
+from zlib import crc32
 
 import altair as alt
 
@@ -31,7 +32,7 @@ _CURVES, _CURVES_HIGH, _LINE_HEIGHT = 480, 320, 16
 _FRONTIER, _FRONTIER_HIGH, _LONG = 330, 260, 28
 _APART = 0.03
 _SHADES = 4
-"""So many shades of a kind's colour there are; curves of one kind take them in turn."""
+"""So many shades of a kind's colour there are; a system has the same one in every picture that has room for that."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +60,7 @@ def size_chart(curves: Sequence[Curve], titles: tuple[str, str], name: str) -> s
 
 def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, has_marks: bool) -> str:
     kinds = [curve.kind for curve in curves]
+    shades = _shades([(curve.kind, curve.label) for curve in curves])
     rows = [
         {"curve": number, "at": place, "value": value, "kind": curve.kind, "dashed": curve.kind in _DASHED}
         for number, curve in enumerate(curves)
@@ -69,7 +71,7 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
         {"curve": place, "value": y * top, "label": f"{cut(curves[place].label)} {score(curves[place].values[-1])}"}
         for place, y in _spread([curve.values[-1] / top for curve in curves], _CURVES_HIGH)
     ]
-    colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=_colours(kinds)), legend=None)
+    colour = alt.Color("curve:N", scale=alt.Scale(domain=list(range(len(curves))), range=shades), legend=None)
     _, shape = by_kind(kinds, has_legend=False)
     y = value_axis(title, top)
     way: Literal["linear", "step-after"] = "linear" if has_marks else "step-after"
@@ -89,26 +91,32 @@ def _curve_chart(curves: Sequence[Curve], x: alt.X, title: str, name: str, *, ha
 _DASHED = ("baseline", "oracle")
 
 
-def _colours(kinds: Sequence[str]) -> list[str]:
-    """A shade of its kind's colour for each curve: those of one kind follow one another through its shades."""
-    shades = []
-    for index, kind in enumerate(kinds):
-        shade = kinds[:index].count(kind) % _SHADES + 1
+def _shades(systems: Sequence[tuple[str, str]]) -> list[str]:
+    """A shade of its kind's colour for each system, given as kind and name: its own by its name, or the next free."""
+    taken: dict[str, list[int]] = {}
+    chosen: dict[tuple[str, str], str] = {}
+    for kind, system in sorted(set(systems)):
+        used, first = taken.setdefault(kind, []), crc32(system.encode())
+        least = min(map(used.count, range(_SHADES)))
+        turns = ((first + turn) % _SHADES for turn in range(_SHADES))
+        shade = next(shade for shade in turns if used.count(shade) == least)
+        used.append(shade)
         own = KINDS[kind].colour
-        shades.append(own if shade == 1 or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade})")
-    return shades
+        chosen[kind, system] = own if not shade or kind not in ("retriever", "agent") else f"{own[:-1]}-{shade + 1})"
+    return [chosen[system] for system in systems]
 
 
 @dataclass(frozen=True)
 class Spot:
     """A system at one cut-off: its cost, above 0, and its value.
 
-    The spots of one system are joined; one without a label is drawn faintly; `number` counts the frontier from 1.
+    The spots of one run are joined; one without a label is drawn faintly; `number` counts the frontier from 1.
     """
 
     cost: float
     value: float
     kind: str
+    run: str = ""
     system: str = ""
     label: str = ""
     number: int | None = None
@@ -126,14 +134,14 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     least = [0.0, *(spot.cost * room for spot in edge)]
     apart = [spot.number for spot, after in zip(edge, least, strict=False) if spot.cost > after]
     top = max(0.1, *(spot.value for spot in spots)) * 1.06
-    last = list({spot.system: spot for spot in spots if spot.label}.values())
-    shades = dict(zip([spot.system for spot in last], _colours([spot.kind for spot in last]), strict=True))
+    last = list({spot.run: spot for spot in spots if spot.label}.values())
+    shades = dict(zip([spot.run for spot in last], _shades([(spot.kind, spot.system) for spot in last]), strict=True))
     rows = [
-        {**asdict(spot), "shade": shades.get(spot.system, KINDS[spot.kind].colour), "is_apart": spot.number in apart}
+        {**asdict(spot), "shade": shades.get(spot.run, KINDS[spot.kind].colour), "is_apart": spot.number in apart}
         for spot in spots
     ]
     ends = [
-        {"value": y * top, "label": cut(last[place].label, _LONG), "shade": shades[last[place].system]}
+        {"value": y * top, "label": cut(last[place].label, _LONG), "shade": shades[last[place].run]}
         for place, y in _spread([spot.value / top for spot in last], _FRONTIER_HIGH)
     ]
     x, y = powers_axis("cost", costs, titles[0], 1.25), value_axis(titles[1], top)
@@ -143,16 +151,16 @@ def frontier_chart(spots: Sequence[Spot], titles: tuple[str, str], name: str) ->
     numbered = base.transform_filter("datum.number !== null")
     labelled, others = (base.transform_filter(f"datum.label {sign} ''") for sign in ("!==", "==="))
     heads = marks_of("ends").encode(x=at_pixel(_FRONTIER + 10), y=y, color=shade)
-    system = alt.Detail("system:N")
+    run = alt.Detail("run:N")
     layers = [
         marks_of("line").encode(x=x, y=y).mark_line(
             color=MUTED, strokeWidth=5, opacity=0.3, interpolate="step-after"
         ),
         # Nothing but the legend: what is seen has shades of these colours.
         base.mark_point(filled=True, size=0).encode(color=colour, shape=shape),
-        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=system),
+        others.mark_line(strokeWidth=1, opacity=0.45).encode(color=shade, detail=run),
         others.mark_point(filled=True, size=30, opacity=0.75).encode(color=shade, shape=shape),
-        labelled.mark_line(strokeWidth=2).encode(color=shade, detail=system),
+        labelled.mark_line(strokeWidth=2).encode(color=shade, detail=run),
         labelled.mark_point(filled=True, size=56, opacity=1).encode(color=shade, shape=shape),
         numbered.mark_point(filled=True, size=80, opacity=1, stroke=INK, strokeWidth=1.25).encode(
             fill=shade, shape=shape

@@ -14,6 +14,7 @@ from report.format import count, measured, score
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
 from report.leaderboard.pictures import MAX_CURVES, figure_of
+from report.models import Usage
 
 
 @dataclass(frozen=True)
@@ -40,13 +41,15 @@ class Frontier:
 
 
 class Costs:
-    """The rows with known costs, the hardware of their times, and frontiers by characters read and by query time."""
+    """The rows with known costs, the hardware of their times, what agents used, and frontiers by each of these."""
 
     def __init__(self, board: Board) -> None:
         known = {run_id for run_id, k in board.characters if k == board.primary.k}
         self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
         self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
         self.curves, self.by_time = by_characters(board), _by_time(board)
+        self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
+        self.by_usage = _by_usage(board, self.used)
 
     def cuts(self, row: Row) -> list[str]:
         """At which cut-offs a system is on the first of the curves."""
@@ -82,6 +85,17 @@ def _by_time(board: Board) -> Frontier | None:
     return _frontier(board, offers, "time", ("Median query, ms", board.primary.title), measured)
 
 
+def _by_usage(board: Board, used: Sequence[tuple[Row, Usage]]) -> list[Frontier]:
+    """The primary metric against the tokens, dollars and seconds of agents, each where two or more tell them."""
+    frontiers = []
+    for place, what in enumerate(("tokens", "dollars", "seconds")):
+        told = [(row, usage.numbers[place]) for row, usage in used if row.number is not None]
+        offers = [Offer(row, board.primary, mean, row.number or 0.0) for row, (_, mean, _) in told if mean is not None]
+        titles = (f"{told[0][1][0]} per item", board.primary.title) if told else ("", "")
+        frontiers.append(_frontier(board, offers, what, titles, measured))
+    return [frontier for frontier in frontiers if frontier]
+
+
 def _frontier(
     board: Board, offers: Iterable[Offer], what: str, titles: tuple[str, str], shown: Callable[[float], str]
 ) -> Frontier | None:
@@ -100,7 +114,8 @@ def _frontier(
     labels = _labels(board, ordered, edge, lower_is_better=lower_is_better)
     spots = [
         Spot(
-            cost=offer.cost, value=offer.value, kind=offer.row.run.drawn, system=offer.row.run.run_id,
+            cost=offer.cost, value=offer.value, kind=offer.row.run.drawn,
+            run=offer.row.run.run_id, system=offer.row.run.system,
             label=labels.get(offer.row.run.run_id, ""), number=edge.index(offer) + 1 if offer in edge else None,
         )
         for offer in ordered

@@ -82,6 +82,7 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
         *(table.chart for _, tables, _ in plains for table in tables),
         *(steps.figure for _, _, steps in plains),
         *(section.costs.by_time.figure for section in sections if section.costs.by_time),
+        *(frontier.figure for section in sections for frontier in section.costs.by_usage),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
     return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, files=files_of(figures))

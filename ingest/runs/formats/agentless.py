@@ -12,10 +12,11 @@ import re
 from collections.abc import Iterator, Sequence
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, objects_in, text_of
+from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, objects_in, objects_of, text_of
 from ingest.runs.trajectories.sessions import item_of, patch_of
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, view_of_lines
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, summed
 from lake.text import counted
 
 _FOUND = ("found_files", "found_related_locs", "found_edit_locs")
@@ -73,7 +74,15 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch = patch or patches.get(item, patch)
         other = None if published == step else Context((published,), published or None)
         steps = (step,) if step else ()
-        yield Trajectory(steps, step or None, item, patch, position, tuple(notes), published=other)
+        usage = Usage().with_tokens(summed(map(Tokens.of, _usages(row))))
+        yield Trajectory(steps, step or None, item, patch, position, tuple(notes), published=other, usage=usage)
+
+
+def _usages(row: JsonObject) -> Iterator[object]:
+    """What the provider said of each request for files, elements and lines."""
+    for key in ("file_traj", "related_loc_traj", "edit_loc_traj"):
+        for one in objects_of(row, key) or [object_of(row, key)]:
+            yield one.get("usage")
 
 
 def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:

@@ -33,17 +33,22 @@ from ingest.runs.trajectories.sessions import (
     patch_beside,
     patch_of,
     patch_path,
+    result_of_trial,
     trial_results,
 )
 from ingest.runs.trajectories.terminal_screens import ScreenOutput, printed_on
 from ingest.runs.trajectories.tool_calls import ToolCall, paired, reading_of_call
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
 
 _VERSION = re.compile(r"ATIF\b", re.IGNORECASE)
 _PART = re.compile(r"(?P<stem>.+)\.(?:cont|summarization)-[0-9]+(?:-[a-z]+)?\.json(?:\.gz|\.zst)?$")
 _MAX_PARTS, _MAX_FILES = 20, 100
 _PARTS = ("cont-{}", "summarization-{}-summary", "summarization-{}-questions", "summarization-{}-answers")
+_WRITTEN_AT_ONCE = 1.0
+"""A whole trajectory that took fewer seconds has the times at which another format was converted."""
+
 _STARTS_ANEW = "mini-swe-agent"
 """The agent whose commands have a shell each: a `cd` holds for its own command."""
 
@@ -82,6 +87,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
             work = _Work(Session(item, patch, position, notes), file, row)
             work.add_steps(row)
             work.session.add_all(work.calls)
+            work.session.usage = _usage(work.rows, file)
             yield work.session.trajectory()
         else:
             yield unscorable(item, f"it has no list of steps: steps is {kind_of(row.get('steps'))}", position, patch)
@@ -93,6 +99,7 @@ class _Work:
     def __init__(self, session: Session, file: TrajectoryFile, row: JsonObject) -> None:
         self.session, self.file = session, file
         session.opened.add(file.path)
+        self.rows: list[JsonObject] = []
         self.calls: list[tuple[ToolCall, ParsedCall | None]] = []
         self.folder = ""
         self.starts_anew = text_of(row, "agent", "name") == _STARTS_ANEW
@@ -101,6 +108,7 @@ class _Work:
 
     def add_steps(self, row: JsonObject) -> None:
         """Add the steps of a trajectory, and those of the file that it is continued in."""
+        self.rows.append(row)
         for step in objects_of(row, "steps"):
             if step.get("source") == "agent" and step.get("is_copied_context") is not True:
                 self._add(step)
@@ -164,6 +172,30 @@ class _Work:
         if told is None and self.has_codes and call.output is not None:
             told = "", True
         return call if told is None else replace(call, output=told[0], failed=told[1])
+
+
+def _usage(rows: Sequence[JsonObject], file: TrajectoryFile) -> Usage:
+    """As the trajectory or its trial's result sums it up, else of its steps and those of what belongs to it."""
+    sums = [object_of(row, "final_metrics") for row in rows]
+    # What continues a trajectory, and a trajectory with its subagents, sums up what came before.
+    trial = result_of_trial(file)
+    of_trial = dollars_at(trial, "agent_result", "cost_usd")
+    dollars = [amount for each in sums if (amount := dollars_at(each, "total_cost_usd")) is not None]
+    totals = [tokens for each in sums if (tokens := Tokens.of(each)) is not None]
+    steps = [step for row in rows for step in objects_of(row, "steps")]
+    own = [step for step in steps if step.get("source") == "agent" and step.get("is_copied_context") is not True]
+    models = [text_of(row, "agent", "model_name") for row in rows]
+    seconds = seconds_between(stamps_of(steps))
+    if seconds is None or seconds < _WRITTEN_AT_ONCE:
+        seconds = seconds_between(object_of(trial, "agent_execution").values()) or seconds
+    return Usage(
+        model=most_frequent(text_of(step, "model_name") for step in own) or most_frequent(models),
+        usd=max(dollars, default=of_trial),
+        seconds=seconds,
+        n_turns=len(own) or None,
+    ).with_tokens(
+        max(totals, key=lambda one: one.n_all) if totals else summed(Tokens.of(step.get("metrics")) for step in own)
+    )
 
 
 def _typed(call: ToolCall) -> str:

@@ -14,11 +14,31 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from ingest.runs.importer import Importer
-from ingest.runs.trajectories.json_values import JsonObject, at, content_of, line_of, objects_of, parsed_object, text_of
+from ingest.runs.trajectories.json_values import (
+    JsonObject,
+    at,
+    content_of,
+    line_of,
+    object_of,
+    objects_of,
+    parsed_object,
+    text_of,
+)
 from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, told_by
 from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.usage import (
+    SYNTHETIC,
+    Tokens,
+    Usage,
+    count_at,
+    dollars_at,
+    most_frequent,
+    seconds_between,
+    stamps_of,
+    summed,
+)
 
 _SHOWN = ("file", "edited_text_file", "selected_lines_in_ide", "nested_memory", "compact_file_reference")
 """Attachments that show something of files without a call of the agent's; they are no steps."""
@@ -58,7 +78,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     below = [file.all[path] for path in sorted(file.all) if path.startswith(f"{folder}subagents/")]
     subagents = {found["id"]: other for other in below if (found := _OF_SUBAGENT.search(other.path))}
     for session, events in sessions_in(file, _HOLDERS):
-        _Reading(session, file, subagents).add(events)
+        reading = _Reading(session, file, subagents)
+        reading.add(events)
+        session.usage = _usage(reading.events)
         for path in sorted({other.path for other in subagents.values()} - session.opened):
             session.unread[f"file {path.rpartition('/')[2]}"] += 1
         yield session.trajectory()
@@ -79,9 +101,11 @@ class _Reading:
     file: TrajectoryFile
     subagents: Mapping[str, TrajectoryFile]
     recorded: set[str] = field(default_factory=set)
+    events: list[JsonObject] = field(default_factory=list)
 
     def add(self, events: Sequence[JsonObject]) -> None:
         """Add the calls of some events in their order."""
+        self.events += events
         answers = {call: answer for event in events for call, answer in _answers(event)}
         self.recorded |= {text_of(event, "agentId") for event in events if event.get("isSidechain") is True}
         folder = ""
@@ -124,6 +148,33 @@ class _Reading:
             return self.subagents.get(name) or self.file.beside(f"agent-{name}.jsonl")
         task = text_of(call.arguments, "prompt")
         return next((file for file in self.subagents.values() if task and _task_of(file) == task), None)
+
+
+def _usage(events: Sequence[JsonObject]) -> Usage:
+    """As a result tells it, else of every answer: an answer has a row for each of its parts, the last with most."""
+    answers: dict[str, JsonObject] = {}
+    for number, event in enumerate(events):
+        message = object_of(event, "message")
+        key = text_of(message, "id") or str(number)
+        written = count_at(message, "usage", "output_tokens")
+        if written is not None and text_of(message, "model") != SYNTHETIC:
+            seen = count_at(answers.get(key), "usage", "output_tokens")
+            answers[key] = message if seen is None or written >= seen else answers[key]
+    ends = [event for event in events if event.get("type") == "result"]
+    end = ends[-1] if ends else {}
+    names = ("inputTokens", "cacheReadInputTokens", "cacheCreationInputTokens", "outputTokens")
+    by_model = [object_of(one) for one in object_of(end, "modelUsage").values()]
+    tokens = summed(Tokens(*(count_at(one, name) or 0 for name in names)) for one in by_model)
+    tokens = tokens or Tokens.of(end.get("usage")) or summed(Tokens.of(one.get("usage")) for one in answers.values())
+    models = [text_of(event, "message", "model") for event in events if event.get("isSidechain") is not True]
+    milliseconds = count_at(end, "duration_ms")
+    return Usage(
+        model=most_frequent(models) or most_frequent(text_of(one, "model") for one in answers.values()),
+        usd=dollars_at(end, "total_cost_usd"),
+        seconds=seconds_between(stamps_of(events)) or (milliseconds / 1000 if milliseconds else None),
+        n_turns=len(answers) or count_at(end, "num_turns"),
+        exit_status=text_of(end, "subtype") or None,
+    ).with_tokens(tokens)
 
 
 def _folder_of(path: str) -> str:

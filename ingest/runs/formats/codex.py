@@ -20,6 +20,7 @@ from ingest.runs.trajectories.codex_outputs import CALLS, OUTPUTS, Given, given_
 from ingest.runs.trajectories.exec_scripts import script_calls
 from ingest.runs.trajectories.json_values import (
     JsonObject,
+    at,
     content_of,
     object_of,
     objects_of,
@@ -30,6 +31,7 @@ from ingest.runs.trajectories.sessions import Session, patch_path, sessions_in, 
 from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import Trajectory
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, most_frequent, seconds_between, stamps_of, summed
 
 _HOLDERS = ("events", "rollout", "session")
 _ROLLOUT = ("session_meta", "response_item", "turn_context", "event_msg", "compacted")
@@ -69,7 +71,9 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     nothing. Calls of a subagent, whose rollout lies beside, count where the call stands that began it.
     """
     for session, events in sessions_in(file, _HOLDERS):
-        _Rollout(session, file).add(events)
+        rollout = _Rollout(session, file)
+        rollout.add(events)
+        session.usage = _usage(rollout.files)
         yield session.trajectory()
 
 
@@ -92,9 +96,11 @@ class _Rollout:
     file: TrajectoryFile
     given: dict[str, Given] = field(default_factory=dict)
     folder: str = ""
+    files: list[Sequence[JsonObject]] = field(default_factory=list)
 
     def add(self, events: Sequence[JsonObject]) -> None:
         """Add some events in their order."""
+        self.files.append(events)
         items = [_item(event) for event in events]
         self.given |= given_by_call(items)
         for event, item in zip(events, items, strict=True):
@@ -158,6 +164,27 @@ class _Rollout:
                 self.folder = folder
                 # What a subagent says is no answer of the session.
                 del self.session.said[n_said:]
+
+
+def _usage(files: Sequence[Sequence[JsonObject]]) -> Usage:
+    """Of a session's rollout and those of its subagents: each tells what was used until then, again and again."""
+    events = [event for rollout in files for event in rollout]
+    told = [[_told(event) for event in rollout] for rollout in files]
+    totals = [[one for one in rollout if one is not None] for rollout in told]
+    usage = Usage(
+        model=most_frequent(text_of(event, "payload", "model") for event in events),
+        seconds=seconds_between(stamps_of(events)),
+        n_turns=sum(len(dict.fromkeys(rollout)) for rollout in totals) or None,
+    )
+    return usage.with_tokens(summed(rollout[-1] for rollout in totals if rollout))
+
+
+def _told(event: JsonObject) -> Tokens | None:
+    """What was used in all until an event that tells it."""
+    told = object_of(event, "payload") or object_of(event, "msg")
+    if event.get("type") == "turn.completed":
+        return Tokens.of(event.get("usage"))
+    return Tokens.of(at(told, "info", "total_token_usage") or told) if told.get("type") == "token_count" else None
 
 
 def _item(event: JsonObject) -> JsonObject:

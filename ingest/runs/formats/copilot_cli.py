@@ -25,6 +25,7 @@ from ingest.runs.trajectories.json_values import (
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
 from ingest.runs.trajectories.trajectory import ParsedCall
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
 _TURN = "assistant.turn_start"
@@ -91,6 +92,23 @@ def _lines(call: ToolCall) -> tuple[int, int | None] | None:
     return shown[0], shown[1] if is_cut else None
 
 
+def _usage(events: Sequence[JsonObject]) -> Usage:
+    """As the session's end tells it, by model; its input includes what was cached, and its output reasoning."""
+    ends = [object_of(event, "data") for event in events if event.get("type") == "session.shutdown"]
+    end = ends[-1] if ends else {}
+    names = ("inputTokens", "cacheReadTokens", "cacheWriteTokens", "outputTokens")
+    by_model = (object_of(one, "usage") for one in object_of(end, "modelMetrics").values())
+    tokens = (Tokens.of_prompt(*(count_at(one, name) or 0 for name in names)) for one in by_model)
+    models = (text_of(event, "data", "newModel") or text_of(event, "data", "model") for event in events)
+    usage = Usage(
+        model=text_of(end, "currentModel") or most_frequent(models),
+        seconds=seconds_between(stamps_of(events)),
+        n_turns=sum(event.get("type") == _TURN for event in events) or None,
+        exit_status=text_of(end, "shutdownType") or None,
+    )
+    return usage.with_tokens(summed(tokens))
+
+
 COPILOT_CLI = session_importer(
     "copilot-cli",
     "Copilot CLI sessions",
@@ -100,5 +118,6 @@ COPILOT_CLI = session_importer(
     holders=("events",),
     is_event=_is_event,
     calls=_calls,
+    usage=_usage,
     aliases=("copilot",),
 )

@@ -28,6 +28,7 @@ from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.shell_paths import joined
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
 from ingest.runs.trajectories.trajectory import FileSpan, ParsedCall, renamed
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
 
 _SEARCHES = ("search_file_content", "grep_search")
 _SHOWN = re.compile(
@@ -75,6 +76,30 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
         for one in objects_of(event, "toolCalls") if kind == "gemini" else ():
             if session.is_new(text_of(one, "id")):
                 yield _read(ToolCall(text_of(one, "name"), object_of(one, "args")), _recorded(one))
+
+
+def _usage(events: Sequence[JsonObject]) -> Usage:
+    """Of every message, or of every turn of a stream; either's input includes what was cached."""
+    events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
+    latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}.values()
+    answers = [event for event in latest if event.get("type") == "gemini" and "tokens" in event]
+    ends = [event for event in latest if event.get("type") == "result"]
+    usage = Usage(
+        model=most_frequent(text_of(event, "model") for event in latest),
+        seconds=seconds_between(stamps_of(latest)),
+        n_turns=len(answers) or None,
+        exit_status=text_of(ends[-1], "status") or None if ends else None,
+    )
+    of_answers = (_tokens(object_of(event, "tokens"), ("input", "output", "total")) for event in answers)
+    named = ("input_tokens", "output_tokens", "total_tokens")
+    of_turns = (_tokens(object_of(event, "stats"), named) for event in ends)
+    return usage.with_tokens(summed([*of_answers, *of_turns]))
+
+
+def _tokens(given: JsonObject, names: tuple[str, str, str]) -> Tokens:
+    prompt, output, total = (count_at(given, name) or 0 for name in names)
+    # Thoughts are in the total alone.
+    return Tokens.of_prompt(prompt, count_at(given, "cached"), None, max(output, total - prompt))
 
 
 def _streamed(result: JsonObject | None) -> tuple[str, bool] | None:
@@ -152,6 +177,7 @@ GEMINI_CLI = session_importer(
     holders=("messages", "events"),
     is_event=_is_event,
     calls=_calls,
+    usage=_usage,
     is_part=lambda row: row.get("kind") == "subagent",
     aliases=("gemini",),
 )

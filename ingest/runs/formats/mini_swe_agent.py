@@ -13,13 +13,14 @@ from functools import partial
 
 from ingest.runs.importer import Importer
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
-from ingest.runs.trajectories.json_values import at, content_of, kind_of, text_of
+from ingest.runs.trajectories.json_values import at, content_of, kind_of, object_of, text_of
 from ingest.runs.trajectories.mini_messages import SUBMITS, calls_of
 from ingest.runs.trajectories.published_converter import views_of_command
 from ingest.runs.trajectories.sessions import Session, item_of_trial, trial_results
 from ingest.runs.trajectories.tool_calls import reading_of_call
 from ingest.runs.trajectories.trajectory import Context, FileSpan, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at, most_frequent, seconds_between, summed
 
 _OBJECT = re.compile(rb"(?:\xef\xbb\xbf)?\s*\{")
 _FORMAT = re.compile(rb'"trajectory_format"\s*:\s*"mini-swe-agent|"mini_version"\s*:')
@@ -69,13 +70,30 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     ends = (at(document, "info"), *(at(message, "extra") for message in messages[-1:]))
     patch = next((patch for one in ends if isinstance(patch := at(one, "submission"), str)), None)
     if any(_ASKS.search(text) for text in said):
-        yield Trajectory(published.steps, final, item, patch).beside(published)
+        yield Trajectory(published.steps, final, item, patch, usage=_usage(document, messages)).beside(published)
         return
     root = text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")
-    session = Session(item, patch, root=root)
+    session = Session(item, patch, root=root, usage=_usage(document, messages))
     session.add_all([(call, reading_of_call(call)) for call in calls_of(messages)])
     found = session.trajectory()
     yield replace(found, final=final or found.final).beside(published)
+
+
+def _usage(document: object, messages: Sequence[object]) -> Usage:
+    """As `info` sums it up, the tokens and the time of its messages."""
+    info, extras = object_of(document, "info"), [object_of(message, "extra") for message in messages]
+    answers = [object_of(extra, "response") for extra in extras]
+    stamps = [
+        at(message, "timestamp") or extra.get("timestamp") for message, extra in zip(messages, extras, strict=True)
+    ]
+    return Usage(
+        model=text_of(info, "config", "model", "model_name") or most_frequent(text_of(one, "model") for one in answers),
+        usd=dollars_at(info, "model_stats", "instance_cost"),
+        seconds=seconds_between(stamps),
+        n_turns=count_at(info, "model_stats", "api_calls"),
+        n_calls=sum(1 for _ in calls_of(messages)),
+        exit_status=text_of(info, "exit_status") or None,
+    ).with_tokens(summed(Tokens.of(one.get("usage")) for one in answers))
 
 
 def _named(block: str, folder: str) -> Views | None:

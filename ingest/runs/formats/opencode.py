@@ -14,10 +14,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from ingest.runs.session_importer import session_importer
-from ingest.runs.trajectories.json_values import JsonObject, first_text, object_of, objects_of, text_of
+from ingest.runs.trajectories.json_values import JsonObject, at, first_text, object_of, objects_of, text_of
 from ingest.runs.trajectories.sessions import Session
 from ingest.runs.trajectories.tool_calls import ToolCall, numbered_from, reading_of_call
 from ingest.runs.trajectories.trajectory import ParsedCall
+from ingest.runs.trajectories.usage import (
+    Tokens,
+    Usage,
+    count_at,
+    dollars_at,
+    most_frequent,
+    seconds_between,
+    stamps_of,
+    summed,
+)
 
 _ENDED = ("completed", "error")
 _NUMBER = re.compile(r"^ *([0-9]+)(?:: |:$|\| |\|$)", re.MULTILINE)
@@ -65,6 +75,27 @@ def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, Pa
     return call, reading_of_call(call)
 
 
+def _usage(events: Sequence[JsonObject]) -> Usage:
+    """Of every message of the assistant, or of every step that `run` printed the end of."""
+    answers = [info for event in events if text_of(info := object_of(event, "info"), "role") == "assistant"]
+    steps = [one for event in events if text_of(one := object_of(event, "part"), "type") == "step-finish"]
+    spent = [dollars for one in answers or steps if (dollars := dollars_at(one, "cost")) is not None]
+    times = [moment for one in answers for moment in object_of(one, "time").values()]
+    asked = [at(event, "info", "time", "created") for event in events]
+    usage = Usage(
+        model=most_frequent(text_of(one, "modelID") for one in answers),
+        usd=sum(spent) if spent else None,
+        seconds=seconds_between([*times, *asked] if answers else stamps_of(events), "milliseconds"),
+        n_turns=len(answers or steps) or None,
+    )
+    return usage.with_tokens(summed(_tokens(object_of(one, "tokens")) for one in answers or steps if "tokens" in one))
+
+
+def _tokens(given: JsonObject) -> Tokens:
+    n_input, output, reasoning = (count_at(given, name) or 0 for name in ("input", "output", "reasoning"))
+    return Tokens(n_input, count_at(given, "cache", "read"), count_at(given, "cache", "write"), output + reasoning)
+
+
 OPENCODE = session_importer(
     "opencode",
     "OpenCode sessions",
@@ -74,4 +105,5 @@ OPENCODE = session_importer(
     holders=("events", "messages"),
     is_event=_is_event,
     calls=_calls,
+    usage=_usage,
 )

@@ -22,6 +22,7 @@ from ingest.runs.trajectories.json_values import (
     content_of,
     kind_of,
     line_of,
+    list_of,
     object_of,
     objects_in,
     parsed_object,
@@ -33,6 +34,7 @@ from ingest.runs.trajectories.sessions import Session, item_of, patch_beside, pa
 from ingest.runs.trajectories.tool_calls import ToolCall
 from ingest.runs.trajectories.trajectory import Trajectory, unscorable
 from ingest.runs.trajectories.trajectory_file import TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, dollars_at, most_frequent, seconds_between, stamps_of, summed
 
 _MARKS = (b'"git_patch"', b'"history"', b'"kind"', b'"args"', b'"cause"')
 """One of them stands in every file of these: most files of other formats are told by it without being parsed."""
@@ -95,6 +97,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         patch, notes = patch_beside(file)
         session = Session(item_of(events[0]), patch, notes=notes)
         _gather(session, events)
+        session.usage = _usage({}, events)
         yield session.trajectory()
 
 
@@ -127,6 +130,7 @@ def _of_row(row: JsonObject, position: str) -> Trajectory:
         events = [object_of(event) for entry in history for event in (entry if isinstance(entry, list) else [entry])]
         session = Session(_item(row), patch, position)
         _gather(session, events)
+        session.usage = _usage(row, events)
         return session.trajectory().beside(published_context(events))
     error = text_of(row, "error")
     reason = f"it has no list of events: history is {kind_of(history)}{f'; {error[:200]}' if error else ''}"
@@ -162,6 +166,22 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
             session.root = told
         reading = session.add(call, reading_of_cell(call) if call.name == "run_ipython" else None)
         folder = told or reading.folder or folder
+
+
+def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:
+    """As the row sums it up, else as its last event does, else of every answer that an event holds once."""
+    sums = [object_of(row, "metrics"), *(object_of(event, "llm_metrics") for event in reversed(events))]
+    dollars = (amount for one in sums if (amount := dollars_at(one, "accumulated_cost")) is not None)
+    totals = (tokens for one in sums if (tokens := Tokens.of(one.get("accumulated_token_usage"))) is not None)
+    held = [object_of(event, "tool_call_metadata", "model_response") for event in events]
+    answers = {text_of(one, "id"): one for one in held if "usage" in one}.values()
+    models = [text_of(one, "model") for one in answers]
+    return Usage(
+        model=most_frequent(models) or text_of(row, "metadata", "llm_config", "model") or None,
+        usd=next(dollars, None),
+        seconds=seconds_between(stamps_of(events)),
+        n_turns=len(list_of(row, "metrics", "token_usages")) or len(answers) or None,
+    ).with_tokens(next(totals, None) or summed(Tokens.of(one.get("usage")) for one in answers))
 
 
 def _key(value: object) -> str:

@@ -12,6 +12,7 @@ from ingest.runs.trajectories.json_values import (
     JsonObject,
     kind_of,
     line_of,
+    list_of,
     object_of,
     objects_of,
     parsed_object,
@@ -23,6 +24,7 @@ from ingest.runs.trajectories.shell_views import reading_of_command
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
 from ingest.runs.trajectories.trajectory import Context, FileSpan, ParsedCall, Trajectory, Views, renamed
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.usage import Tokens, Usage, count_at, dollars_at
 
 _CHECKPOINTS, _TRAJ = ".checkpoints.jsonl", ".traj"
 _TRAJ_STARTS = re.compile(rb'(?:\xef\xbb\xbf)?\s*\{\s*"(?:trajectory|environment)"\s*:')
@@ -91,7 +93,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 
 def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], published: Context) -> Trajectory:
     patch = object_of(traj, "info").get("submission")
-    session = Session(patch=patch if isinstance(patch, str) else None, notes=notes)
+    session = Session(patch=patch if isinstance(patch, str) else None, notes=notes, usage=_usage(rows, traj))
     created: set[str] = set()
     before = ""
     for row in rows:
@@ -109,6 +111,23 @@ def _trajectory(rows: Sequence[JsonObject], traj: JsonObject, notes: list[str], 
     answers = _answers(rows) or _answers([object_of(traj, "info")])
     final = renamed(pairs_of(answers[-1]), in_repository) if answers else steps[-1] if steps else ()
     return replace(found, steps=steps, final=final or None).beside(published)
+
+
+def _usage(rows: Sequence[JsonObject], traj: JsonObject) -> Usage:
+    """As `info` sums it up, which tells of no cache and no time; checkpoints may stand beside another attempt."""
+    if len(list_of(traj, "trajectory")) != len(rows):
+        return Usage()
+    info = object_of(traj, "info")
+    spent = object_of(info, "model_stats")
+    model = text_of(parsed_object(traj.get("replay_config")), "agent", "model", "name")
+    usage = Usage(
+        model=model or None,
+        usd=dollars_at(spent, "instance_cost"),
+        n_turns=count_at(spent, "api_calls"),
+        exit_status=text_of(info, "exit_status") or None,
+    )
+    n_input, n_output = (count_at(spent, f"tokens_{which}") or 0 for which in ("sent", "received"))
+    return usage.with_tokens(Tokens(n_input=n_input, n_output=n_output))
 
 
 def _add(session: Session, action: str, observation: str, folder: str, created: set[str]) -> None:

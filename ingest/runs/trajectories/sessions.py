@@ -8,10 +8,19 @@ from dataclasses import dataclass, field, replace
 from posixpath import dirname, join, normpath
 
 from ingest.runs.trajectories.context_blocks import answer_in, in_repository, pairs_of
-from ingest.runs.trajectories.json_values import JsonObject, first_text, list_of, objects_in, objects_of, text_of
+from ingest.runs.trajectories.json_values import (
+    JsonObject,
+    first_text,
+    list_of,
+    object_of,
+    objects_in,
+    objects_of,
+    text_of,
+)
 from ingest.runs.trajectories.tool_calls import ToolCall, reading_of_call
 from ingest.runs.trajectories.trajectory import ParsedCall, Trajectory, Unread, renamed, union
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
+from ingest.runs.trajectories.usage import Usage
 
 IDS = ("instance_id", "original_inst_id", "item_id")
 _PATCHES = ("model_patch", "git_patch", "patch")
@@ -36,6 +45,8 @@ class Session:
         unread: What was met and not read beside them.
         calls: The ids of the calls that were read: a record may repeat them.
         opened: The paths of the files that belong to it and were read.
+        n_calls: How many tool calls were added.
+        usage: What it took, but for its calls.
     """
 
     item: str = ""
@@ -48,10 +59,13 @@ class Session:
     unread: Unread = field(default_factory=Unread)
     calls: set[str] = field(default_factory=set)
     opened: set[str] = field(default_factory=set)
+    n_calls: int = 0
+    usage: Usage = field(default_factory=Usage)
 
     def add(self, call: ToolCall, reading: ParsedCall | None = None) -> ParsedCall:
         """Add a call with what it showed: what was understood of it, where a format has tools of its own."""
         reading = reading_of_call(call) if reading is None else reading
+        self.n_calls += 1
         views = renamed(reading.views, self._below)
         edited = tuple(dict.fromkeys(filter(None, map(self._below, reading.edited))))
         self.events.append(replace(reading, call=str(call), views=views, edited=edited))
@@ -69,6 +83,7 @@ class Session:
 
     def add_unanswered(self, call: ToolCall) -> None:
         """Add a call that has no result in a record that has those of the others: nothing was shown."""
+        self.n_calls += 1
         self.events.append(ParsedCall(call=str(call), unread=("call without a result",)))
 
     def add_changes(self, call: str, paths: Iterable[str]) -> None:
@@ -107,7 +122,7 @@ class Session:
         unread = self.unread + Unread(name for event in self.events for name in event.unread)
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes),
-            events=tuple(self.events), unread=unread,
+            events=tuple(self.events), unread=unread, usage=replace(self.usage, n_calls=self.n_calls),
         )  # fmt: skip
 
     def _below(self, path: str) -> str:
@@ -187,14 +202,21 @@ def trial_results(path: str) -> list[str]:
     return [normpath(join(dirname(path), name)) for name in _RESULTS]
 
 
-def item_of_trial(file: TrajectoryFile) -> str:
-    """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
+def result_of_trial(file: TrajectoryFile) -> JsonObject:
+    """The result of a trajectory's trial of Harbor's; an empty object where there is none that names a task."""
     for path in trial_results(file.path):
         try:
-            task = text_of(file.all[path].json(), "task_name") if path in file.all else ""
+            result = object_of(file.all[path].json()) if path in file.all else {}
         except DamagedError:
-            task = ""
-        if task:
-            return task
+            result = {}
+        if text_of(result, "task_name"):
+            return result
+    return {}
+
+
+def item_of_trial(file: TrajectoryFile) -> str:
+    """The item of a trial: as its result names the task, else what its folder is called after, which may be cut off."""
+    if task := text_of(result_of_trial(file), "task_name"):
+        return task
     found = (_TRIAL.fullmatch(part) for part in reversed(file.path.split("/")[:-1]))
     return next((one["item"] for one in found if one), "")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from ingest.runs.trajectories.json_values import line_of
+from ingest.runs.trajectories.usage import Usage
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,7 @@ class Trajectory(Context):
             protocol `contextbench@official-v1` scores it. None where both read alike.
         events: The calls that it is made of, also those that showed nothing; empty where a format has none.
         unread: What of it was met and not read, of its events and beside them.
+        usage: What it took.
     """
 
     item: str = ""
@@ -119,6 +121,7 @@ class Trajectory(Context):
     published: Context | None = None
     events: tuple[ParsedCall, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
+    usage: Usage = field(default_factory=Usage)
 
     @property
     def edited(self) -> tuple[str, ...]:

@@ -1,0 +1,173 @@
+"""What an agent's work on an item took, as its file says it: tokens, money, seconds, turns, tool calls.
+
+Providers count differently: to OpenAI and Google the tokens of a prompt include those that were read from a cache, to
+Anthropic they do not. Here `n_input` never includes them, and `n_output` always includes reasoning.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Literal
+
+from ingest.runs.trajectories.json_values import JsonObject, at, object_of
+
+_MOST = 2**53
+SYNTHETIC = "<synthetic>"
+"""What Claude Code calls the model of answers that no model gave."""
+
+_PROMPT = ("prompt_tokens", "total_prompt_tokens")
+_CACHED = (
+    "cache_read_input_tokens",
+    "cached_input_tokens",
+    "cache_read_tokens",
+    "cached_tokens",
+    "total_cached_tokens",
+)
+_WRITTEN = ("cache_creation_input_tokens", "cache_write_tokens")
+_OUTPUT = ("output_tokens", "completion_tokens", "total_completion_tokens")
+
+
+@dataclass(frozen=True)
+class Usage:
+    """What was used for an item, subagents included; None where the file does not say it.
+
+    Attributes:
+        model: The model that answered most often.
+        n_input: Tokens that models were given and that no cache held or was to hold.
+        n_cached: Tokens that models were given out of a cache.
+        n_cache_written: Tokens that models were given and that were written to a cache.
+        n_output: Tokens that models wrote, reasoning included.
+        usd: US dollars.
+        seconds: From the first timestamp to the last.
+        n_turns: Answers of models.
+        n_calls: Tool calls.
+        exit_status: How the work ended, in the agent's own word.
+    """
+
+    model: str | None = None
+    n_input: int | None = None
+    n_cached: int | None = None
+    n_cache_written: int | None = None
+    n_output: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+    n_turns: int | None = None
+    n_calls: int | None = None
+    exit_status: str | None = None
+
+    def with_tokens(self, tokens: Tokens | None) -> Usage:
+        """The usage with these tokens, where any are known."""
+        if tokens is None or not any(vars(tokens).values()):
+            return self
+        return replace(self, **vars(tokens))
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Tokens as :class:`Usage` counts them; None where a format does not tell of a cache."""
+
+    n_input: int = 0
+    n_cached: int | None = None
+    n_cache_written: int | None = None
+    n_output: int = 0
+
+    @property
+    def n_all(self) -> int:
+        """All of them."""
+        return self.n_input + (self.n_cached or 0) + (self.n_cache_written or 0) + self.n_output
+
+    @classmethod
+    def of_prompt(cls, prompt: int, cached: int | None, written: int | None, output: int) -> Tokens:
+        """Of a prompt that includes what a cache held or is to hold, unless that is more than the prompt."""
+        others = (cached or 0) + (written or 0)
+        return cls(prompt - others if others <= prompt else prompt, cached, written, output)
+
+    @classmethod
+    def of(cls, given: object) -> Tokens | None:
+        """Of a model's answer, or of several together, in OpenAI's, litellm's, Codex's or Anthropic's words."""
+        usage = object_of(given)
+        cached, written, output = (max(map(usage.get, names), key=_size) for names in (_CACHED, _WRITTEN, _OUTPUT))
+        details = at(usage, "prompt_tokens_details", "cached_tokens")
+        counts = (_count(max(cached, details, key=_size)), _count(written), _count(output) or 0)
+        if (prompt := _count(max(map(usage.get, _PROMPT), key=_size))) is not None:
+            return cls.of_prompt(prompt, *counts)
+        if (given_tokens := _count(usage.get("input_tokens"))) is None:
+            return None
+        if "cached_input_tokens" in usage:
+            return cls.of_prompt(given_tokens, *counts)
+        return cls(given_tokens, *counts)
+
+    def __add__(self, other: Tokens) -> Tokens:
+        return Tokens(
+            self.n_input + other.n_input,
+            _sum(self.n_cached, other.n_cached),
+            _sum(self.n_cache_written, other.n_cache_written),
+            self.n_output + other.n_output,
+        )
+
+
+def summed(tokens: Iterable[Tokens | None]) -> Tokens | None:
+    """The sum of those that are known; None where none is."""
+    known = [one for one in tokens if one is not None]
+    return sum(known, Tokens()) if known else None
+
+
+def count_at(value: object, *keys: str) -> int | None:
+    """A whole number of 0 or more; None in place of anything else."""
+    number = at(value, *keys)
+    if isinstance(number, bool) or not isinstance(number, int) or not 0 <= number <= _MOST:
+        return None
+    return number
+
+
+def _sum(one: int | None, other: int | None) -> int | None:
+    return other if one is None else one + (other or 0)
+
+
+def _count(number: object) -> int | None:
+    return count_at({"": number}, "")
+
+
+def _size(number: object) -> int:
+    return -1 if (count := _count(number)) is None else count
+
+
+def dollars_at(value: object, *keys: str) -> float | None:
+    """An amount of more than 0: a model without a price is recorded as costing 0."""
+    amount = at(value, *keys)
+    if isinstance(amount, bool) or not isinstance(amount, int | float) or not 0 < amount < _MOST:
+        return None
+    return float(amount)
+
+
+def seconds_between(stamps: Iterable[object], unit: Literal["seconds", "milliseconds"] = "seconds") -> float | None:
+    """From the first of some points in time to the last, given as ISO 8601 or since 1970; None for fewer than two."""
+    times = [time for stamp in stamps if (time := _time(stamp, 1000 if unit == "milliseconds" else 1)) is not None]
+    return round(max(times) - min(times), 3) if len(times) > 1 else None
+
+
+def _time(stamp: object, per_second: int) -> float | None:
+    if isinstance(stamp, int | float) and not isinstance(stamp, bool):
+        return stamp / per_second
+    try:
+        moment = datetime.fromisoformat(stamp) if isinstance(stamp, str) else None
+    except ValueError:
+        return None
+    if moment is None:
+        return None
+    # Without a zone all stamps of a file have the same.
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+
+
+def stamps_of(events: Iterable[JsonObject]) -> list[object]:
+    """The `timestamp` of every event that has one."""
+    return [event["timestamp"] for event in events if "timestamp" in event]
+
+
+def most_frequent(models: Iterable[str]) -> str | None:
+    """The model that is named most often, of several the first; None without any."""
+    counts = Counter(model for model in models if model and model != SYNTHETIC)
+    return counts.most_common(1)[0][0] if counts else None

@@ -1,0 +1,216 @@
+"""What agents used, as rows of the lake: from their files, a price list and a list of outcomes."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Annotated, ClassVar
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from ingest.runs.trajectories.json_values import JsonObject, list_of, object_of, text_of
+from ingest.sources.strict_yaml import read_yaml
+from lake.errors import Exit, GoldspanError
+from lake.fingerprint import sha256_of_file
+from lake.tables import table
+from lake.text import counted, listed
+
+USAGE: Mapping[str, pl.DataType] = {
+    "model": pl.String(),
+    "n_input": pl.Int64(),
+    "n_cached": pl.Int64(),
+    "n_cache_written": pl.Int64(),
+    "n_output": pl.Int64(),
+    "usd": pl.Float64(),
+    "seconds": pl.Float64(),
+    "n_turns": pl.Int64(),
+    "n_calls": pl.Int64(),
+    "exit_status": pl.String(),
+}
+"""The columns of :class:`ingest.runs.trajectories.usage.Usage`, in its order."""
+
+_TOKENS = ("n_input", "n_cached", "n_cache_written", "n_output")
+_PER = 1_000_000
+_LIKE_PRICES = "It is to hold `date: 2026-11-01` and `models: {NAME: {input: 3.00, cached: 0.30, output: 15.00}}`."
+_LIKE_OUTCOMES = "It is to hold ids of resolved items, a line each or as a JSON list, or to be SWE-bench's report."
+_ASKED = (
+    "submitted_ids", "completed_ids", "unresolved_ids", "error_ids", "empty_patch_ids", "generated", "applied",
+    "no_generation",
+)  # fmt: skip
+"""Keys of SWE-bench's report, of today and of 2024, that list instances which an agent was asked."""
+
+Price = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+
+class Prices(BaseModel):
+    """What a model's tokens cost, in US dollars per million; what is read from or written to a cache, as input."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    input: Price
+    output: Price
+    cached: Price | None = None
+    cache_written: Price | None = None
+
+
+class PriceList(BaseModel):
+    """Prices on a day, by model."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    date: date
+    models: Annotated[dict[str, Prices], Field(min_length=1)]
+
+    @classmethod
+    def at(cls, file: Path) -> PriceList:
+        """The price list in a file.
+
+        Raises:
+            GoldspanError: It is not there, no YAML, or says something else.
+        """
+        content, lines = read_yaml(file)
+        try:
+            return cls.model_validate(content)
+        except ValidationError as error:
+            faults = [
+                f"line {lines.get(tuple(one['loc']), 1)}: {'.'.join(map(str, one['loc']))}: {one['msg']}"
+                for one in error.errors()
+            ]
+            what = f"{file.name} is no list of prices"
+            raise GoldspanError(what, where=str(file), examples=faults, hint=_LIKE_PRICES, code=Exit.INVALID) from error
+
+    def of(self, model: str) -> Prices | None:
+        """The prices of a model: those under its name, else those under the longest name that its own contains."""
+        names = [name for name in self.models if name in model]
+        return self.models[max(names, key=len)] if names else None
+
+
+@dataclass(frozen=True)
+class Outcomes:
+    """Which items were resolved, and which were tried and not; `others` where all that are not named were."""
+
+    resolved: frozenset[str] = frozenset()
+    unresolved: frozenset[str] = frozenset()
+    others: bool = False
+
+    @classmethod
+    def at(cls, file: Path) -> Outcomes:
+        """The outcomes in a file: ids that were resolved, or SWE-bench's report, of a run or by instance.
+
+        Raises:
+            GoldspanError: It cannot be read, or says something else.
+        """
+        try:
+            text = file.read_text(encoding="utf-8-sig")
+        except (OSError, UnicodeDecodeError) as error:
+            raise GoldspanError(f"{file} cannot be read: {error}", hint=_LIKE_OUTCOMES, code=Exit.MISSING) from error
+        try:
+            report = json.loads(text)
+        except (ValueError, RecursionError):
+            report = None
+        if isinstance(report, dict):
+            found = cls._of_report(report)
+        else:
+            ids = list_of({"": report}, "") if report is not None else text.split()
+            found = cls(frozenset(filter(None, map(text_of, ids))), others=True)
+            if text.lstrip().startswith("{") or len(found.resolved) != len(set(map(str, ids))):
+                found = cls()
+        if not found.resolved | found.unresolved:
+            what = f"{file.name} names no item as resolved or not"
+            raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
+        return found
+
+    @classmethod
+    def _of_report(cls, report: JsonObject) -> Outcomes:
+        by_instance = {name: object_of(one).get("resolved") for name, one in report.items()}
+        if any(isinstance(one, bool) for one in by_instance.values()):
+            resolved = frozenset(name for name, one in by_instance.items() if one is True)
+            return cls(resolved, frozenset(name for name, one in by_instance.items() if one is False))
+        resolved = _ids(report, ("resolved_ids", "resolved"))
+        return cls(resolved, _ids(report, _ASKED) - resolved)
+
+    def of(self, names: Collection[str | None]) -> bool | None:
+        """The outcome of the item that goes by some names; None where it is not known."""
+        known = {name for name in names if name}
+        if known & self.resolved:
+            return True
+        return False if self.others or known & self.unresolved else None
+
+
+def _ids(report: JsonObject, keys: Collection[str]) -> frozenset[str]:
+    return frozenset(text for key in keys for one in list_of(report, key) if (text := text_of(one)))
+
+
+@dataclass(frozen=True)
+class Given:
+    """What is given beside agents' files: a price list, and outcomes."""
+
+    prices: Path | None = None
+    resolved: Path | None = None
+    parameters: list[str] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        files = [file for file in (self.prices, self.resolved) if file is not None and file.is_file()]
+        self.parameters.extend(sha256_of_file(file) for file in files)
+
+
+class UsageRows:
+    """The rows of table `usage` of a run, part by part."""
+
+    def __init__(self, run_id: str, given: Given) -> None:
+        self.run_id = run_id
+        self.prices = PriceList.at(given.prices) if given.prices is not None else None
+        self.outcomes = Outcomes.at(given.resolved) if given.resolved is not None else None
+        self.names = (
+            f"{given.prices.name}, {self.prices.date}" if given.prices and self.prices else "",
+            given.resolved.name if given.resolved else "",
+        )
+        self.unpriced: set[str] = set()
+        self.n_priced, self.n_told = 0, {True: 0, False: 0}
+
+    def part(self, answers: pl.DataFrame) -> pl.DataFrame:
+        """A row for every answer of which anything is known.
+
+        Args:
+            answers: item_id, upstream_id and the columns of `USAGE`.
+        """
+        rows = []
+        for row in answers.select("item_id", "upstream_id", *USAGE).iter_rows(named=True):
+            upstream = row.pop("upstream_id")
+            priced = self._price(row) if row["usd"] is None else None
+            self.n_priced += priced is not None
+            resolved = self.outcomes.of((row["item_id"], upstream)) if self.outcomes is not None else None
+            if resolved is not None:
+                self.n_told[resolved] += 1
+            row |= {"usd": row["usd"] if priced is None else priced, "resolved": resolved}
+            row["prices"] = self.names[0] if priced is not None else None
+            if any(row[name] is not None for name in (*USAGE, "resolved")):
+                rows.append({"run_id": self.run_id, **row})
+        return pl.DataFrame(rows, schema=table("usage").columns)
+
+    def _price(self, row: Mapping[str, object]) -> float | None:
+        if self.prices is None or row["n_input"] is None:
+            return None
+        prices = self.prices.of(str(row["model"] or ""))
+        if prices is None:
+            self.unpriced.add(str(row["model"] or "a model without a name"))
+            return None
+        each = (prices.input, prices.cached, prices.cache_written, prices.output)
+        counts = (int(str(row[name] or 0)) for name in _TOKENS)
+        dollars = (n * (prices.input if price is None else price) for n, price in zip(counts, each, strict=True))
+        return sum(dollars) / _PER
+
+    def said(self) -> list[str]:
+        """What came of the price list and of the outcomes, as sentences for the last block."""
+        said = []
+        if self.prices is not None:
+            none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
+            said.append(f"{counted(self.n_priced, 'item')} priced by {self.names[0]}{none}")
+        if self.outcomes is not None:
+            n = sum(self.n_told.values())
+            said.append(f"outcome of {counted(n, 'item')} known by {self.names[1]}: {self.n_told[True]:,} resolved")
+        return said
