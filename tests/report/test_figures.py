@@ -12,7 +12,7 @@ import pytest
 from markupsafe import Markup
 
 from report.charts.converter import Drawing
-from report.charts.curves import Curve, Spot, frontier_chart, size_chart
+from report.charts.curves import Curve, Spot, _shades, frontier_chart, size_chart
 from report.charts.figures import STYLE, Figure, light_colours
 from report.charts.scores import Point, forest_chart, score_chart
 from report.models import KINDS
@@ -37,11 +37,11 @@ def contents(title: str = "Line F1") -> dict[str, bytes]:
 
 
 def shapes(svg: str) -> dict[str, set[str]]:
-    """Colour → the outlines that are drawn in it, without their sizes."""
-    marks = re.findall(r'<path[^>]* d="([^"]+)"[^>]*?(?:fill|stroke)="(var\(--[a-z]+\))"', svg)
+    """Colour → the outlines that are drawn in it or in a shade of it, without their sizes."""
+    marks = re.findall(r'<path[^>]* d="([^"]+)"[^>]*?(?:fill|stroke)="(var\(--[a-z]+)(?:-[2-4])?\)"', svg)
     found: dict[str, set[str]] = {}
     for outline, colour in marks:
-        found.setdefault(colour, set()).add(re.sub(r"[^A-Zhvl]", "", outline))
+        found.setdefault(f"{colour})", set()).add(re.sub(r"[^A-Zhvl]", "", outline))
     return found
 
 
@@ -115,3 +115,12 @@ def test_a_picture_fills_its_box_and_keeps_its_text_readable() -> None:
     width, least = float(re.findall(r' width="([0-9.]+)"', svg)[0]), int(re.findall(r"min-width:(\d+)px", svg)[0])
     assert least / width * 12 == pytest.approx(11, abs=0.05)
     assert "viewBox" in svg
+
+
+def test_a_system_has_one_colour_whoever_else_is_drawn() -> None:
+    names = ["deep", "broad", "fast"]
+    alone = [_shades([("agent", name)])[0] for name in names]
+    assert len(set(alone)) > 1
+    together = _shades([("agent", name) for name in names])
+    assert _shades([("agent", name) for name in reversed(names)]) == together[::-1]
+    assert len(set(together)) == len(names)
