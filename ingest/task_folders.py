@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import polars as pl
 
+from ingest.runs.find_trajectories import REPOSITORY, TASK_FILE
 from ingest.runs.searches.asking import written
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
@@ -17,7 +18,7 @@ from lake.selection import Where, of_where
 from lake.store import Lake
 from lake.text import split_lines
 
-PROMPT, ABOUT, REPOSITORY, TASKS = "prompt.md", "task.json", "repository", "tasks.jsonl"
+PROMPT, ABOUT, TASKS = "prompt.md", TASK_FILE, "tasks.jsonl"
 _COLUMNS = (
     "item_id",
     "repo",

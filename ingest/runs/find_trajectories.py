@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import PurePosixPath
 from typing import IO
@@ -22,6 +22,9 @@ from lake.fingerprint import fingerprint, sha256_of_file, sha256_of_stream
 from lake.limits import unpacked
 from lake.rejects import Rejects
 from lake.text import counted
+
+TASK_FILE, REPOSITORY = "task.json", "repository"
+"""What `ingest tasks` writes for an item beside its prompt: what it is, and the repository to work in."""
 
 _NESTED = "an archive inside is not opened; unpack it beside the others"
 
@@ -148,6 +151,10 @@ def _with_companions(input_file: InputFile, importer: Importer) -> TrajectoryFil
 def _files(input_file: InputFile, rejects: Rejects) -> tuple[Tree, list[TrajectoryFile]]:
     location, path = input_file.name, input_file.path
     tree: Tree = read_folder(path, location) if input_file.is_folder else open_archive(path.resolve(), location)
+    # What was handed out to an agent is no record of it.
+    given = {one.path.rpartition("/")[0] for one in tree.entries if one.path.rpartition("/")[2] == TASK_FILE}
+    inside = tuple(f"{folder}/{REPOSITORY}/".lstrip("/") for folder in given)
+    tree = replace(tree, entries=[one for one in tree.entries if not one.path.startswith(inside)])
     for refused in tree.refused:
         rejects.add(location, f"entry {refused.path}", refused.reason)
     every: dict[str, TrajectoryFile] = {}

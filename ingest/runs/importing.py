@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import polars as pl
 
@@ -15,7 +15,7 @@ from ingest.runs.imported_runs import MISSING, ImportedRun, Tables, count_rows, 
 from ingest.runs.importer import Importer
 from ingest.runs.input_file import InputFile
 from ingest.runs.input_rows import NAME, gathered, ranked_as_trec_eval, ranks_say_nothing
-from ingest.runs.items import ItemPart, item_parts, most_like, task_named
+from ingest.runs.items import ItemPart, item_parts, limit_of, most_like, questions_of, task_named
 from ingest.runs.naming import check_benchmark, check_system, known_chunker, run_id_of
 from ingest.runs.rankings import DEFINITIONS, Rankings
 from ingest.runs.read_trajectories import Ids, Read, chosen
@@ -24,7 +24,7 @@ from ingest.runs.registry import AUTO
 from ingest.runs.resolve_paths import named_whole
 from ingest.runs.trajectories.trajectory import Unread
 from ingest.runs.trajectory_rows import Trajectories
-from ingest.runs.usage_rows import UsageRows
+from ingest.runs.usage_rows import Given, UsageRows
 from lake.catalog.task import Task
 from lake.errors import Exit, GoldspanError
 from lake.fingerprint import canonical_json, fingerprint
@@ -56,8 +56,8 @@ def import_run(lake: Lake, wanted: Wanted, *, write: bool, say: Callable[[str], 
     if wanted.chunker and importer.kind == "trajectory":
         message = f"--chunker {wanted.chunker!r}: what an agent saw was cut by no chunker"
         raise GoldspanError(message, hint="Leave it out.", code=Exit.USAGE)
-    if (wanted.given.prices or wanted.given.resolved) and importer.kind != "trajectory":
-        message = "--prices and --resolved are of agents; the file holds a " + importer.kind
+    if wanted.given != Given() and importer.kind != "trajectory":
+        message = f"--prices and --resolved are of agents; the file holds a {importer.kind}"
         raise GoldspanError(message, hint="Leave them out.", code=Exit.USAGE)
     chunker = known_chunker(lake, wanted.chunker)
     task = task_named(lake, wanted.benchmark, wanted.task, importer.kind)
@@ -224,7 +224,8 @@ class Import:
 
     def _trajectories(self, rejects: Rejects, result: Imported) -> Iterator[tuple[ItemPart, Tables]]:
         tally = result.tally
-        read = trajectories_read(self.found, Ids.of(self.asked), rejects, tally)
+        ids = Ids.of(self.asked, partial(questions_of, self.lake, self.task))
+        read = trajectories_read(self.found, ids, rejects, tally)
         if read.answers.is_empty():
             raise self.input_file.wrong(
                 what="it holds no trajectory of an item", examples=[one.reason for one in rejects]
@@ -272,7 +273,7 @@ class Import:
 
     def _row(self, result: Imported) -> pl.DataFrame:
         tally, made = result.tally, self.made
-        limit = made.limit if made and made.limit else self._limit()
+        limit = made.limit if made and made.limit else limit_of(self.lake, self.wanted.benchmark)
         where = made.where if made else ()
         counts = {**tally.counts(), "n_rejected": result.n_rejected, "n_unknown": result.n_unknown}
         row = {
@@ -297,8 +298,3 @@ class Import:
             "fingerprint": self.stamp,
         }
         return pl.DataFrame([row], schema=table("runs").columns)
-
-    def _limit(self) -> int | None:
-        """Where the lake holds a sample of the items only: of how many."""
-        limits = self.lake.scan_part("benchmarks", self.wanted.benchmark).select("limit").collect()["limit"]
-        return limits[0] if len(limits) else None

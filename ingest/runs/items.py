@@ -87,3 +87,15 @@ def most_like(name: str, known: pl.Series) -> str:
     """The known name most like a wrong one, as a question; an empty string where none is near."""
     found = process.extractOne(name, known.to_list(), scorer=fuzz.ratio, score_cutoff=60)
     return f"Did you mean {found[0]!r}?" if found else ""
+
+
+def questions_of(lake: Lake, task: Task) -> dict[str, str]:
+    """Item → what a task asks of it."""
+    stored = lake.scan("queries", benchmark=task.benchmark, query=task.query).select("item_id", "text")
+    return dict(stored.collect().iter_rows())
+
+
+def limit_of(lake: Lake, benchmark: str) -> int | None:
+    """Where the lake holds a sample of a benchmark's items only: of how many."""
+    limits = lake.scan_part("benchmarks", benchmark).select("limit").collect()["limit"]
+    return limits[0] if len(limits) else None

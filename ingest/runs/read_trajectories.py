@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import PurePosixPath
 
 import polars as pl
 
-from ingest.runs.find_trajectories import Found, called
+from ingest.runs.find_trajectories import TASK_FILE, Found, called
 from ingest.runs.import_outcome import Tally
 from ingest.runs.input_file import InputFile
 from ingest.runs.items import ItemPart
-from ingest.runs.trajectories.json_values import MAX_LINE
+from ingest.runs.trajectories.json_values import MAX_LINE, text_of
 from ingest.runs.trajectories.trajectory import FileSpan, Trajectory, Views, unscorable, with_files
 from ingest.runs.trajectories.trajectory_file import DamagedError, TrajectoryFile
 from ingest.runs.usage_rows import USAGE
@@ -50,22 +53,53 @@ ANSWERS: Mapping[str, pl.DataType] = {
 _CUT_OFF = 32
 """Harbor calls a trial's folder after so many characters of its task."""
 _AT_ONCE = 100_000
+_LEAST_QUESTION = 20
+"""Characters: a shorter question may stand in any text."""
 
 
 @dataclass(frozen=True)
 class Ids:
-    """The items that a trajectory may name, by either of their ids."""
+    """The items that a trajectory may name, by either of their ids, or by what was asked.
+
+    Attributes:
+        known: Id → item.
+        questions: Item → what is asked, read where no id names one.
+    """
 
     known: dict[str, str]
+    questions: Callable[[], Mapping[str, str]] = dict
 
     @classmethod
-    def of(cls, asked: Sequence[ItemPart]) -> Ids:
+    def of(cls, asked: Sequence[ItemPart], questions: Callable[[], Mapping[str, str]] = dict) -> Ids:
         """The ids of some items; an upstream id that several items have names none of them."""
         # Two parts, a whole and a selection of it, may hold one item.
         items = pl.concat(one.items.select("item_id", "upstream_id") for one in asked).unique(maintain_order=True)
         others = items.filter(pl.col("upstream_id").is_unique() & pl.col("upstream_id").is_not_null())
         pairs = {upstream: item for item, upstream in others.iter_rows()}
-        return cls({**pairs, **{item: item for item in items["item_id"]}})
+        return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
+
+    def of_trajectory(self, one: Trajectory, file: TrajectoryFile) -> str:
+        """What a trajectory says its item is, else what tells it.
+
+        In this order: its file's path, a `task.json` in a folder around it, the folder it began in, and what it was
+        asked; else its file's name, where the file holds no other.
+        """
+        told = one.item or self.in_path(file.path) or _of_task(file) or self.in_path(one.root) or self._of(one.asked)
+        return told or ("" if one.position else file.path.rpartition("/")[2])
+
+    def _of(self, asked: Sequence[str]) -> str:
+        """The item whose question, but for white space, is all or part of a text; empty for none, or for several."""
+        texts = [" ".join(text.split()) for text in asked]
+        held = {question: item for item, question in self._plain.items() if any(question in text for text in texts)}
+        # A question may be the beginning of another.
+        longest = [held[one] for one in held if not any(one in other for other in held if other != one)]
+        return longest[0] if len(longest) == 1 else ""
+
+    @cached_property
+    def _plain(self) -> dict[str, str]:
+        plain = {item: " ".join(text.split()) for item, text in self.questions().items() if item in self.known}
+        counts = Counter(plain.values())
+        return {item: text for item, text in plain.items() if counts[text] == 1 and len(text) >= _LEAST_QUESTION}
 
     def named(self, name: str) -> str | None:
         """The item of a name, also of one that a trial's folder cut off; None where it is of none, or of several."""
@@ -83,6 +117,18 @@ class Ids:
                     return part
                 part = part.rpartition(".")[0]
         return ""
+
+
+def _of_task(file: TrajectoryFile) -> str:
+    """The item that a `task.json` names, as `ingest tasks` writes it, in the folder of a file or one above it."""
+    for folder in PurePosixPath(file.path).parents:
+        task = file.all.get(str(folder / TASK_FILE))
+        try:
+            if task is not None and (item := text_of(task.json(), "item_id")):
+                return item
+        except DamagedError:
+            continue
+    return ""
 
 
 @dataclass(frozen=True)
@@ -143,7 +189,7 @@ def read(found: Found, ids: Ids, rejects: Rejects, tally: Tally) -> Read:
         notes += [f"its patch has more than {MAX_PATCH_CHARACTERS:,} characters, and is not read"] * is_long
         for note in notes:
             rejects.add(file.path, one.position or f"item {one.item}", note)
-        named = one.item or ids.in_path(file.path) or ("" if one.position else file.path.rpartition("/")[2])
+        named = ids.of_trajectory(one, file)
         patch = None if one.patch is None or is_long else _text(one.patch)
         n_published = len(one.published.steps) if one.published is not None else None
         beyond = f"more than {MAX_VIEWS:,} places are shown in all, the most of a run; split it" if left < 0 else None

@@ -143,3 +143,35 @@ def test_a_scripted_agent_comes_to_a_board_in_four_commands(lake: Path, tmp_path
     assert "reader" in said.out
     hits = Lake(lake).read("hits").filter(pl.col("run_id").str.contains("reader"))
     assert hits["item_id"].n_unique() == Lake(lake).read("items", benchmark="contextbench").filter("scorable").height
+
+
+@pytest.mark.parametrize("told_by", ["prompt", "task.json"])
+def test_a_session_called_otherwise_is_paired_with_its_item(lake: Path, tmp_path: Path, told_by: str) -> None:
+    tasks, sessions = tmp_path / "tasks", tmp_path / "sessions"
+    assert _tasks(lake, "contextbench", "-o", tasks).code == 0
+    sessions.mkdir()
+    script = put(tmp_path / "agent.py", AGENT.encode())
+    folders = sorted(tasks.iterdir())[:6]
+    for number, folder in enumerate(folders):
+        subprocess.run([sys.executable, script, folder, sessions], check=True)
+        session = sessions / f"{folder.name}.json"
+        record = json.loads(session.read_text(encoding="utf-8"))
+        if told_by == "prompt":
+            # What an agent adds of its own stands before and after it.
+            record["steps"][0]["message"] = f"You are an agent.\n\n  {record['steps'][0]['message']}\n\nBegin!"
+            session.rename(sessions / f"session-{number}.json")
+            (sessions / f"session-{number}.json").write_text(json.dumps(record), encoding="utf-8")
+        else:
+            record["steps"] = record["steps"][1:]
+            session.unlink()
+            renamed = folder.rename(tasks / f"work-{number}")
+            (renamed / "logs").mkdir()
+            (renamed / "logs/session.json").write_text(json.dumps(record), encoding="utf-8")
+    given = sessions if told_by == "prompt" else tasks
+    run = ("run", given, "--benchmark", "contextbench", "--system", f"reader-{told_by}", "--lake", lake)
+    said = command("ingest", *run)
+    assert said.code == 0, said.err
+    stored = Lake(lake).read("run_items").filter(pl.col("run_id").str.contains(f"reader-{told_by}"))
+    assert stored["item_id"].sort().to_list() == [folder.name for folder in folders]
+    # Nothing of the repositories that were handed out is taken for a record.
+    assert "repository" not in said.err

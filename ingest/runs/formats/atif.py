@@ -110,6 +110,8 @@ class _Work:
         """Add the steps of a trajectory, and those of the file that it is continued in."""
         self.rows.append(row)
         for step in objects_of(row, "steps"):
+            if step.get("source") == "user":
+                self.session.add_asked(content_of({"content": step.get("message")}))
             if step.get("source") == "agent" and step.get("is_copied_context") is not True:
                 self._add(step)
             for result in _results(step):

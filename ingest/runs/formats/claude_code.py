@@ -117,6 +117,8 @@ class _Reading:
                 self.session.unread[f"attachment {attached}"] += 1
             if event.get("type") == "result":
                 self.session.said.append(text_of(event, "result"))
+            if event.get("type") == "user" and event.get("isSidechain") is not True:
+                self.session.add_asked(content_of(event.get("message")))
             if event.get("type") != "assistant":
                 continue
             if event.get("isSidechain") is not True:

@@ -123,6 +123,7 @@ class _Rollout:
         if kind == "message" and item.get("role") == "assistant":
             self.session.said.append(content_of(item))
         elif kind == "message":
+            self.session.add_asked(content_of(item))
             # In September 2025 no row but the first message said it.
             if not self.session.root and (found := _FOLDER.search(content_of(item))):
                 self._go_to((found[1] or found[2]).strip())

@@ -28,7 +28,7 @@ from ingest.runs.trajectories.trajectory import ParsedCall
 from ingest.runs.trajectories.usage import Tokens, Usage, count_at, most_frequent, seconds_between, stamps_of, summed
 
 _START, _COMPLETE, _MESSAGE = "tool.execution_start", "tool.execution_complete", "assistant.message"
-_TURN = "assistant.turn_start"
+_TURN, _ASKED = "assistant.turn_start", "user.message"
 _VIEW = "view"
 _NUMBER = re.compile(r"^ *([0-9]+)\.(?: |$)", re.MULTILINE)
 _CODE = re.compile(r"\n?<[^<>\n]* with exit code (-?[0-9]+)>\s*\Z")
@@ -51,6 +51,8 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
         if text_of(data, "context", "cwd"):
             folder = text_of(data, "context", "cwd")
             session.root = session.root or text_of(data, "context", "gitRoot") or folder
+        if kind == _ASKED:
+            session.add_asked(content_of(data))
         if kind == _MESSAGE and not text_of(data, "parentToolCallId"):
             session.said.append(content_of(data))
         if kind == _START and session.is_new(_id(event)):

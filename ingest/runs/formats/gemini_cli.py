@@ -65,6 +65,8 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
     for event in latest.values():
         kind = event.get("type")
         is_said = kind == "message" and event.get("role") == "assistant"
+        if kind == "user" or (kind == "message" and event.get("role") == "user"):
+            session.add_asked(content_of(event))
         if is_said and is_delta and session.said:
             session.said[-1] += content_of(event)
         elif is_said or kind == "gemini":

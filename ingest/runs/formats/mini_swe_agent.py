@@ -62,6 +62,7 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
         raise DamagedError(f"it has no list of messages: messages is {kind_of(messages)}", item)
     said = [content_of(message) for message in messages]
     own = [text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "assistant"]
+    asked = tuple(text for message, text in zip(messages, said, strict=True) if text_of(message, "role") == "user")[:1]
     folder = _folder(text_of(document, *_ENVIRONMENT, "image"), item or file.path.rpartition("/")[2])
     steps = [views for text in said for block in _STEP.findall(text) if (views := _named(block, folder)) is not None]
     final, any_final = (_named(answer_in(texts) or "", folder) or None for texts in (own, said))
@@ -70,10 +71,11 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
     ends = (at(document, "info"), *(at(message, "extra") for message in messages[-1:]))
     patch = next((patch for one in ends if isinstance(patch := at(one, "submission"), str)), None)
     if any(_ASKS.search(text) for text in said):
-        yield Trajectory(published.steps, final, item, patch, usage=_usage(document, messages)).beside(published)
+        usage = _usage(document, messages)
+        yield Trajectory(published.steps, final, item, patch, usage=usage, asked=asked).beside(published)
         return
     root = text_of(document, *_ENVIRONMENT, "cwd").rstrip("/")
-    session = Session(item, patch, root=root, usage=_usage(document, messages))
+    session = Session(item, patch, root=root, asked=list(asked), usage=_usage(document, messages))
     session.add_all([(call, reading_of_call(call)) for call in calls_of(messages)])
     found = session.trajectory()
     yield replace(found, final=final or found.final).beside(published)

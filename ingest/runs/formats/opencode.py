@@ -50,8 +50,8 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
         session.root = session.root or text_of(event, "info", "path", "root").rstrip("/") or folder
         is_said = "part" in event or text_of(event, "info", "role") == "assistant"
         for part in objects_of(event, "parts") or [object_of(event, "part")]:
-            if part.get("type") == "text" and is_said:
-                session.said.append(text_of(part, "text"))
+            if part.get("type") == "text":
+                (session.said.append if is_said else session.add_asked)(text_of(part, "text"))
             elif part.get("type") == "tool" and session.is_new(text_of(part, "callID")):
                 yield _read(session, part, folder)
 

@@ -156,6 +156,8 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
             said = (
                 text_of(_arguments(event), "content") if action == "message" else content_of(event.get("llm_message"))
             )
+            if event.get("source") == "user":
+                session.add_asked(said)
             if not session.root and (found := _UPLOADED.search(said)):
                 session.root = found[1]
             if "observation" not in event and "kind" not in event and action not in _NO_FILES:

@@ -27,7 +27,7 @@ _PATCHES = ("model_patch", "git_patch", "patch")
 _RESULTS = ("../result.json", "result.json")
 _TRIAL = re.compile(r"(?P<item>.{1,32})__(?=[a-z]*[A-Z0-9])[A-Za-z0-9]{7}")
 """A folder of Harbor's: the first 32 characters of a task's name, and seven more."""
-_MAX_PATHS = 1_000
+_MAX_PATHS, _MAX_ASKED = 1_000, 5
 
 
 @dataclass
@@ -41,6 +41,7 @@ class Session:
         notes: What could not be read.
         root: The folder it began in, which is dropped from the paths below it; empty where it is not known.
         said: What the agent said, in order.
+        asked: What it was asked, the first few texts.
         events: Its calls, also those that showed nothing.
         unread: What was met and not read beside them.
         calls: The ids of the calls that were read: a record may repeat them.
@@ -55,6 +56,7 @@ class Session:
     notes: list[str] = field(default_factory=list)
     root: str = ""
     said: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
     events: list[ParsedCall] = field(default_factory=list)
     unread: Unread = field(default_factory=Unread)
     calls: set[str] = field(default_factory=set)
@@ -80,6 +82,10 @@ class Session:
                 self.add_unanswered(call)
             else:
                 self.add(call, reading)
+
+    def add_asked(self, text: str) -> None:
+        """Add what the agent was asked; of a long session the first texts tell which item it is of."""
+        self.asked += [text] * (bool(text.strip()) and len(self.asked) < _MAX_ASKED)
 
     def add_unanswered(self, call: ToolCall) -> None:
         """Add a call that has no result in a record that has those of the others: nothing was shown."""
@@ -123,6 +129,7 @@ class Session:
         return Trajectory(
             steps, final or None, self.item, self.patch, self.position, tuple(self.notes),
             events=tuple(self.events), unread=unread, usage=replace(self.usage, n_calls=self.n_calls),
+            root=self.root, asked=tuple(self.asked),
         )  # fmt: skip
 
     def _below(self, path: str) -> str:

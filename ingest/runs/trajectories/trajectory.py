@@ -111,6 +111,8 @@ class Trajectory(Context):
         events: The calls that it is made of, also those that showed nothing; empty where a format has none.
         unread: What of it was met and not read, of its events and beside them.
         usage: What it took.
+        root: The folder that it began in; empty where it is not known.
+        asked: What it was asked, as far as its record says it.
     """
 
     item: str = ""
@@ -122,6 +124,8 @@ class Trajectory(Context):
     events: tuple[ParsedCall, ...] = ()
     unread: Mapping[str, int] = field(default_factory=Unread)
     usage: Usage = field(default_factory=Usage)
+    root: str = ""
+    asked: tuple[str, ...] = ()
 
     @property
     def edited(self) -> tuple[str, ...]:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import polars as pl
 import pytest
 
+from ingest.runs.read_trajectories import Ids
+from ingest.runs.trajectories.trajectory import Trajectory
+from ingest.runs.trajectories.trajectory_file import TrajectoryFile
 from lake.errors import Exit
 from lake.store import Lake
 from tests.ingest.runs.agents import (
@@ -222,3 +227,28 @@ def test_a_patch_of_an_item_is_not_another_items(lake: Lake) -> None:
     assert lake.read("edits").select("item_id", "path").unique().sort("item_id").rows() == [
         (ROCKETS, "src/engine.py"), (CATS, "lib/cat.js"),
     ]  # fmt: skip
+
+
+def test_the_folder_that_an_agent_began_in_tells_the_item(lake: Lake) -> None:
+    event = {"sessionId": "s", "cwd": f"/home/me/tasks/{CATS}/repository"}
+    call = {"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": f"{event['cwd']}/lib/cat.js"}}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": "     1\tconst purr = 1"}
+    rows = [{**event, "type": "assistant", "message": {"content": [call]}},
+            {**event, "type": "user", "message": {"content": [result]}}]  # fmt: skip
+    imported(lake, jsonl(*rows), name="2c966364-9096-4b02.jsonl")
+    seen = lake.read("hits").filter(pl.col("line_start").is_not_null(), part="final")
+    assert seen.select("item_id", "path", "line_start", "line_end").rows() == [(CATS, "lib/cat.js", 0, 1)]
+
+
+def test_a_question_that_several_items_ask_tells_none() -> None:
+    questions = {ROCKETS: "The engine stops\nwhen it burns.", ORBITS: "The engine stops when it burns. Twice a day.",
+                 CATS: "purr"}  # fmt: skip
+    ids = Ids({item: item for item in ITEMS}, lambda: questions)
+    alone = Trajectory((), None)
+    file = TrajectoryFile("session.jsonl", put, {})  # type: ignore[arg-type]  # nothing is read of it
+    asked = {"": ["purr, purr"], ROCKETS: ["Mend: the engine stops", "The engine  stops when it\n burns. Once."],
+             ORBITS: ["The engine stops when it burns. Twice a day."]}  # fmt: skip
+    for item, texts in asked.items():
+        assert ids.of_trajectory(replace(alone, asked=tuple(texts)), file) == (item or "session.jsonl")
+    twice = Ids(ids.known, lambda: {ROCKETS: questions[ROCKETS], ORBITS: questions[ROCKETS]})
+    assert twice.of_trajectory(replace(alone, asked=(questions[ROCKETS],)), file) == "session.jsonl"
