@@ -13,6 +13,7 @@ from ingest.benchmarks.config import described
 from ingest.clean import clean, delete_all
 from ingest.commands.mine import commands as mine_commands
 from ingest.commands.open_source import cloned_repositories, configured, no_clones, open_sources
+from ingest.commands.own import commands as own_commands
 from ingest.commands.runs import FileFormatOption, TimeoutOption, commands, outcome_of
 from ingest.commands.tasks import commands as tasks_commands
 from ingest.contents.chunkers_by_name import absence, given_before, wanted_chunkers
@@ -269,4 +270,5 @@ def _chunkers(store: Lake) -> list[dict[str, object]]:
 
 app.add_typer(commands)
 app.add_typer(mine_commands)
+app.add_typer(own_commands)
 app.add_typer(tasks_commands)

@@ -1,0 +1,156 @@
+"""`python -m ingest own`: data of one's own in the common shapes, from the raw files to a board, undeclared."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from lake.errors import Exit
+from lake.store import Lake
+from tests.tiny import Said, command, put
+
+ENGINE = "import math\n\n\ndef burn(fuel):\n    return math.sqrt(fuel)\n"
+ORBIT = "def orbit():\n    return 1\n"
+QUESTION = "Where does the engine burn fuel?"
+
+
+def lines(*rows: object) -> bytes:
+    return "".join(f"{json.dumps(row)}\n" for row in rows).encode()
+
+
+@pytest.fixture
+def repositories(tmp_path: Path) -> Path:
+    """A folder with a repository as it lies there."""
+    put(tmp_path / "repos/rockets/src/engine.py", ENGINE.encode())
+    put(tmp_path / "repos/rockets/src/orbit.py", ORBIT.encode())
+    put(tmp_path / "repos/rockets/.git/config", b"[core]\n")
+    return tmp_path / "repos"
+
+
+def own(folder: Path, *arguments: object) -> Said:
+    return command("ingest", "own", *arguments, "--chunkers", "whole-file", "--lake", folder / "lake")
+
+
+def gold(folder: Path) -> Sequence[tuple[object, ...]]:
+    """Every gold place in the lake: item, path, lines from 0, half-open."""
+    spans = Lake(folder / "lake").read("gold_spans").filter(gold="context").sort("item_id", "path", "line_start")
+    return spans.select("item_id", "path", "line_start", "line_end").rows()
+
+
+BURN = ("q1", "src/engine.py", 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("row", "flags"),
+    [
+        ({"question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "4-5"}]}, ()),
+        ({"query": QUESTION, "gold": [{"file": "src/engine.py", "lines": [4, 5]}]}, ()),
+        ({"issue": QUESTION, "core": [{"file_path": "src/engine.py", "start_line": 4, "end_line": 5}],
+          "optional": [{"file_path": "src/orbit.py", "start_line": 1, "end_line": 1}]}, ()),
+        ({"ask": QUESTION, "at": {"f": "src/engine.py", "from": 4, "to": 5}},
+         ("--query", "ask", "--gold", "at.f:at.from-at.to")),
+        ({"ask": QUESTION, "answers": [{"where": "src/engine.py", "which": "L4-L5"}]},
+         ("--query", "ask", "--gold", "answers[].where:which")),
+    ],
+)  # fmt: skip
+def test_rows_with_paths_and_lines_are_questions_about_a_repository(
+    tmp_path: Path, repositories: Path, row: dict[str, object], flags: tuple[str, ...]
+) -> None:
+    items = put(tmp_path / "my code.jsonl", lines({"id": "q1", "repo": "rockets", **row}))
+    said = own(tmp_path, "--items", items, "--repositories", repositories, *flags)
+    assert said.code == Exit.DONE, said.err
+    lake = Lake(tmp_path / "lake")
+    assert lake.read("benchmarks").select("name", "like", "label").rows() == [("my-code", "contextbench", "own")]
+    assert (gold(tmp_path), lake.read("queries")["text"].to_list()) == ([BURN], [QUESTION])
+    assert lake.read("files")["path"].sort().to_list() == ["src/engine.py", "src/orbit.py"]
+
+
+def test_a_board_comes_of_it(tmp_path: Path, repositories: Path) -> None:
+    places = [("engine burn fuel", "src/engine.py"), ("orbit", "src/orbit.py")]
+    rows = [{"question": text, "gold": [{"path": path, "line": 1}]} for text, path in places]
+    items = put(tmp_path / "asked.parquet", b"")
+    pl.DataFrame(rows).write_parquet(items)
+    # Without a repository in the rows the folder is the one.
+    said = own(tmp_path, "--items", items, "--repositories", repositories / "rockets", "--name", "mine")
+    assert said.code == Exit.DONE, said.err
+    assert "the question is question, the gold gold[].path:line" in said.err
+    assert command("evaluate", "--systems", "*+bm25-okapi", "--lake", tmp_path / "lake").code == Exit.DONE
+    table = command("evaluate", "table", "mine", "--lake", tmp_path / "lake")
+    assert "whole-file+bm25-okapi" in table.out
+
+
+def test_a_row_that_cannot_be_read_is_rejected_and_the_others_are_not(tmp_path: Path, repositories: Path) -> None:
+    good = {"id": "q1", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "4-5"}]}
+    bad = {"id": "q2", "question": QUESTION, "gold": [{"path": "src/engine.py", "lines": "four"}]}
+    unasked, unplaced = {**good, "id": "q3", "question": None}, {**good, "id": "q4", "gold": []}
+    items = put(tmp_path / "my.jsonl", lines(good, bad, unasked, unplaced) + b"{broken\n")
+    said = own(tmp_path, "--items", items, "--repositories", repositories / "rockets")
+    assert said.code == Exit.INCOMPLETE
+    assert gold(tmp_path) == [BURN]
+    assert "left out: line 5" in said.err
+    reasons = Lake(tmp_path / "lake").read("rejects")["reason"].to_list()
+    assert any("`start_line` is 'four'" in reason for reason in reasons)
+    assert any("`problem_statement` is missing" in reason for reason in reasons)
+
+
+def test_issues_with_a_patch_are_read_from_local_repositories(tmp_path: Path) -> None:
+    repo = tmp_path / "git/acme/rockets"
+    put(repo / "src/engine.py", ENGINE.encode())
+    git = ["git", "-C", str(repo), "-c", "user.name=a", "-c", "user.email=a@example.com"]
+    for words in (["init", "-q"], ["add", "."], ["commit", "-qm", "Begin"]):
+        subprocess.run([*git, *words], check=True)
+    commit = subprocess.run([*git, "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    patch = (
+        "diff --git a/src/engine.py b/src/engine.py\n--- a/src/engine.py\n+++ b/src/engine.py\n"
+        "@@ -4,2 +4,2 @@\n def burn(fuel):\n-    return math.sqrt(fuel)\n+    return math.cbrt(fuel)\n"
+    )
+    row = {"instance_id": "acme__rockets-1", "repo": "acme/rockets", "base_commit": commit,
+           "problem_statement": QUESTION, "patch": patch, "test_patch": ""}  # fmt: skip
+    items = put(tmp_path / "swe.jsonl", lines(row))
+    said = own(tmp_path, "--items", items, "--repositories", tmp_path / "git")
+    assert said.code == Exit.DONE, said.err
+    assert gold(tmp_path) == [("acme__rockets-1", "src/engine.py", 3, 5)]
+
+
+def test_a_folder_in_beirs_layout_is_documents(tmp_path: Path) -> None:
+    folder = tmp_path / "recipes"
+    put(folder / "corpus.jsonl", lines({"_id": "d1", "text": "Boil water."}, {"_id": "d2", "text": "Bake bread."}))
+    put(folder / "queries.jsonl", lines({"_id": "q1", "text": "bread"}))
+    put(folder / "qrels/test.tsv", b"query-id\tcorpus-id\tscore\nq1\td2\t1\n")
+    said = own(tmp_path, "--items", folder)
+    assert said.code == Exit.DONE, said.err
+    lake = Lake(tmp_path / "lake")
+    assert lake.read("benchmarks").select("name", "like").rows() == [("recipes", "beir")]
+    assert lake.read("gold_spans").select("item_id", "path").rows() == [("q1", "d2")]
+
+
+@pytest.mark.parametrize(
+    ("content", "flags", "code", "words"),
+    [
+        (None, (), Exit.MISSING, "the items are not there"),
+        (b"", (), Exit.INVALID, "it holds no rows"),
+        (lines({"a": 1}), (), Exit.INVALID, "there is no question under question, query"),
+        (lines({"question": "x", "golden": []}), (), Exit.INVALID, "none of gold, core, regions"),
+        (lines({"question": "x", "gold": []}), ("--query", "qestion"), Exit.INVALID, "Did you mean 'question'?"),
+        (lines({"question": "x", "gold": []}), ("--gold", "glod[].path:line"), Exit.INVALID, "Did you mean 'gold'?"),
+        (lines({"question": "x", "gold": []}), ("--gold", "gold"), Exit.USAGE, "--gold 'gold' names no place"),
+        (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--repositories", "nowhere"), Exit.MISSING,
+         "there is no such folder of repositories"),
+        (lines({"question": "x", "gold": [{"path": "a.py", "line": 1}]}), ("--name", "repoeval"), Exit.INVALID,
+         "a published benchmark"),
+    ],
+)  # fmt: skip
+def test_what_is_of_no_known_shape_is_refused_in_a_sentence(
+    tmp_path: Path, content: bytes | None, flags: tuple[str, ...], code: Exit, words: str
+) -> None:
+    items = tmp_path / "my.jsonl"
+    if content is not None:
+        put(items, content)
+    said = own(tmp_path, "--items", items, *flags)
+    assert (said.code, words in said.err) == (code, True), said.err
+    assert "Traceback" not in said.err
