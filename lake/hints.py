@@ -26,6 +26,7 @@ _VERBS = {
     "verify",
     "clean",
     "mine",
+    "own",
     "tasks",
 }
 _VERBS |= {"export", "publish", "item", "items", "status", "texts"}

@@ -16,11 +16,15 @@ from evaluate.rank.content_tokens import LINE_TOKENIZERS, cut_tokens, in_batches
 from evaluate.texts.tokens import Counted, Integers, Texts, Tokenizer
 from lake.store import Lake
 
+PATH, CHUNK = "{path}", "{chunk}"
+"""In the text that a chunker gives a chunk, the file's path and the chunk's own text."""
+
 
 class ChunkTexts(Texts):
     """The texts of chunks of the lake, each read when it is first looked at.
 
-    `spans` has a row for each: sha256, line_start, line_end, byte_start, byte_end.
+    `spans` has a row for each: sha256, line_start, line_end, byte_start, byte_end; and, where some are ranked by a text
+    of their chunker's, path and text.
     """
 
     def __init__(self, lake: Lake, spans: pl.DataFrame) -> None:
@@ -38,6 +42,11 @@ class ChunkTexts(Texts):
     def text(self) -> Sequence[str]:
         """The texts."""
         return texts_of(self._lake, self._spans).to_list()
+
+    @property
+    def own_text(self) -> Sequence[str]:
+        """What the chunks themselves say."""
+        return texts_of(self._lake, self._spans.drop("text", strict=False)).to_list()
 
     def _count(self, tokens: Tokenizer) -> Counted:
         if tokens not in LINE_TOKENIZERS:
@@ -57,6 +66,9 @@ class ChunkTexts(Texts):
 
     @cached_property
     def _are_whole_lines(self) -> pl.Series:
+        if "text" in self._spans.columns:
+            # What a chunker says of a chunk is in no line of its file.
+            return pl.repeat(value=False, n=len(self._spans), eager=True)
         contents = contents_of(self._lake, self._spans["sha256"], ["line_starts", "n_bytes"])
         edges = contents.select("sha256", edges=pl.concat_list("line_starts", "n_bytes"))
         first = edges.select("sha256", first=pl.col("edges").list.len().cum_sum() - pl.col("edges").list.len())
@@ -67,12 +79,17 @@ class ChunkTexts(Texts):
 
 
 def texts_of(lake: Lake, spans: pl.DataFrame) -> pl.Series:
-    """The texts of chunks: sha256, byte_start, byte_end."""
+    """The texts of chunks: sha256, byte_start, byte_end and, where their chunker has texts of its own, path, text."""
     text = pl.col("text").cast(pl.Binary).bin.slice(pl.col("byte_start"), pl.col("byte_end") - pl.col("byte_start"))
     contents = contents_of(lake, spans["sha256"], ["text"])
-    bytes_of = spans.select("sha256", "byte_start", "byte_end")
+    given = [pl.col("path"), pl.col("text").alias("said")] if "text" in spans.columns else []
+    bytes_of = spans.select("sha256", "byte_start", "byte_end", *given)
     joined = bytes_of.join(contents, on="sha256", how="left", maintain_order="left")
-    return joined.select(text.cast(pl.String)).to_series()
+    own = text.cast(pl.String)
+    if given:
+        placed = pl.col("said").str.replace_all(PATH, pl.col("path"), literal=True)
+        own = pl.coalesce(placed.str.replace_all(CHUNK, own, literal=True), own)
+    return joined.select(own.alias("text")).to_series()
 
 
 class _Counts(NamedTuple):

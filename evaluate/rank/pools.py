@@ -116,8 +116,17 @@ def load_pools(
     cut = chunks_of(lake, chunker, contents, with_blank=with_blank)
     whole = contents.lazy().rename({"n_lines": "n_file_lines"})
     spans = cut.join(whole, on="sha256").sort("sha256", "chunk_no").collect()
+    key = ["sha256"]
+    if spans["text"].is_null().all():
+        spans = spans.drop("text")
+    else:
+        # A chunk's text may say its path, so each path has its own.
+        key.append("path")
+        paths = rows.select("sha256", "path").unique().sort("sha256", "path")
+        spans = paths.join(spans, on="sha256", maintain_order="left_right")
+    numbered = spans.drop("text", strict=False).with_row_index("text")
     chunks = (
-        rows.join(spans.with_row_index("text"), on="sha256", maintain_order="left_right")
+        rows.join(numbered, on=key, maintain_order="left_right")
         .with_columns(pl.col("text").cast(pl.Int64), chunk=pl.int_range(pl.len()).over("pool_id"))
         .drop("sha256", "position")
     )
@@ -136,7 +145,7 @@ def relevance_rows(
     own = own.lazy().join(files_of_gold, on=["pool_id", "path"]).select("item_id", "sha256").collect()
     snippets = contents_of(lake, own["sha256"]).with_row_index("text_id", len(pools.texts))
     golden = own.join(snippets, on="sha256").select("item_id", pl.col("text_id").cast(pl.Int64))
-    every = pl.concat([pl.Series("text", list(pools.texts.text), dtype=pl.String), snippets["text"]])
+    every = pl.concat([pl.Series("text", list(pools.texts.own_text), dtype=pl.String), snippets["text"]])
     texts = every.to_frame().with_row_index("text_id").cast({"text_id": pl.Int64})
     chunks = items.select("item_id", "pool_id").join(pools.chunks, on="pool_id", maintain_order="left_right")
     measured = similarities(chunks.select("item_id", "path", "chunk_no", text_id="text"), texts, golden)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from evaluate.texts.import_statements import without_imports
+from lake.import_statements import without_imports
 from lake.text import is_blank, split_lines
 
 _LONG = r"(?:[rRbBuUfF]{0,2}(?:\"{3}(?s:\\.|.)*?(?:\"{3}|\Z)|'{3}(?s:\\.|.)*?(?:'{3}|\Z)))"

@@ -115,6 +115,11 @@ class Texts(Sequence[str]):
         """The texts."""
         return self._text
 
+    @property
+    def own_text(self) -> Sequence[str]:
+        """What is measured, where other texts are ranked."""
+        return self.text
+
     def __len__(self) -> int:
         return len(self.text)
 

@@ -8,11 +8,14 @@ import re
 import shlex
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 
 import ingest.contents.chunkers
+from ingest.contents.chunk_context import CONTEXT, with_context
 from ingest.contents.chunkers import Chunker, Cut, Document
+from ingest.contents.syntax_trees import GRAMMARS
 from ingest.json_command import PATIENCE, JsonCommand
 from lake.code import code_digest
 from lake.declarations import CHUNKER_ALIASES, CHUNKER_SETS, Resolved, discover, resolve
@@ -47,7 +50,7 @@ def resolve_chunkers(names: Sequence[str]) -> list[Resolved[Chunker]]:
 def _resolve(name: str) -> Resolved[Chunker]:
     kind, known = "chunker", chunkers()
     try:
-        resolved = resolve(kind, name, known)
+        resolved = resolve(kind, name.removesuffix(CONTEXT), known)
     except GoldspanError:
         raise unknown_name(name, kind, [*known, *default_chunkers(), *CHUNKER_ALIASES, *CHUNKER_SETS]) from None
     if why := absence(resolved.declaration):
@@ -56,7 +59,17 @@ def _resolve(name: str) -> Resolved[Chunker]:
     wrong = check(**resolved.parameters) if check else ""
     if wrong:
         raise GoldspanError(f"chunker {name!r}: {wrong}", code=Exit.USAGE)
-    return resolved
+    return _in_context(resolved) if name.endswith(CONTEXT) else resolved
+
+
+def _in_context(cut: Resolved[Chunker]) -> Resolved[Chunker]:
+    declared = cut.declaration
+    meaning = f"{declared.meaning} A chunk is ranked with its path, its file's imports and the definitions around it."
+    in_context = replace(
+        declared, name=f"{declared.name}{CONTEXT}", title=f"{declared.title}, in context", meaning=meaning,
+        grammars=declared.grammars or GRAMMARS, text=with_context,
+    )  # fmt: skip
+    return replace(cut, name=f"{cut.name}{CONTEXT}", declaration=in_context)
 
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
@@ -65,7 +78,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 def is_declared(name: str) -> bool:
     """Whether some declaration answers to a concrete name, whatever it needs installed."""
     with suppress(GoldspanError):
-        return bool(resolve("chunker", name, chunkers()))
+        return bool(resolve("chunker", name.removesuffix(CONTEXT), chunkers()))
     return False
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, get_args
@@ -18,6 +19,9 @@ from lake.located import file_of, located
 from lake.rejects import Rejects
 from lake.tables import table
 from lake.text import listed
+
+_HALF_A_PAIR = re.compile("[\ud800-\udfff]")
+"""What JSON can hold and UTF-8 cannot."""
 
 Integers = npt.NDArray[np.int64]
 # There may be three for every character of a batch.
@@ -82,6 +86,7 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
             cut = _checked(answer)
             points = _places(document, cut.unit, bounds, content)
             pair = _pairs(cut, points)
+            _check_texts(cut)
         except ValueError as error:
             cut, pair = Cut([], failed=str(error)), np.zeros((0, 2), np.int64)
             points = _places(document, cut.unit, bounds, content)
@@ -106,6 +111,7 @@ def chunk_blobs(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Chunked:
             "byte_start": byte[:, 0],
             "byte_end": byte[:, 1],
             "n_nws": nws[:, 1] - nws[:, 0],
+            "text": [text for cut in cuts for text in cut.texts or [None] * len(cut.ranges)],
         },
         schema=table("chunks").columns,
     )
@@ -135,7 +141,8 @@ def _cut_all(chunker: Resolved[Chunker], blobs: pl.DataFrame) -> Iterator[tuple[
 def cut_document(chunker: Resolved[Chunker], document: Document) -> Cut:
     """A chunker's answer to a document, not yet checked; where it fails, the cut says so."""
     try:
-        return chunker.declaration.chunk(document, **chunker.parameters)
+        cut = chunker.declaration.chunk(document, **chunker.parameters)
+        return chunker.declaration.text(document, cut) if chunker.declaration.text else cut
     except Exception as error:
         # One odd file must not cost the others their chunks.
         return Cut([], failed=located(error, file_of(chunker.declaration.chunk)))
@@ -170,6 +177,15 @@ def _checked(answer: object) -> Cut:
             f"answered a {type(ranges).__name__} of ranges of {cut.unit!r}, not a list of {listed(get_args(Unit))}"
         )
     return cut
+
+
+def _check_texts(cut: Cut) -> None:
+    if len(cut.texts) not in (0, len(cut.ranges)):
+        raise ValueError(f"answered {len(cut.texts):,} texts for {len(cut.ranges):,} chunks")
+    texts: Sequence[object] = cut.texts
+    for text in texts:
+        if text is not None and (not isinstance(text, str) or _HALF_A_PAIR.search(text)):
+            raise ValueError(f"answered {text!r:.80}, not a text")
 
 
 def _pairs(cut: Cut, places: Places) -> Integers:
@@ -215,7 +231,8 @@ def cut_by_command(command: JsonCommand, documents: Sequence[Document], ids: Seq
 
     It reads `{"id", "language", "text"}` and answers `{"id", "chunks"}` or `{"id", "error"}`. A chunk is
     `{"start", "end"}`, lines from 1, both included, or `{"start_byte", "end_byte"}` of the text in UTF-8, from 0, the
-    second not included; those of an answer are of one kind, in any order. Where it fails, a file has a reject.
+    second not included; those of an answer are of one kind, in any order. `text` beside them is what the chunk is
+    ranked by: see :class:`Cut`. Where it fails, a file has a reject.
     """
     pairs = zip(ids, documents, strict=True)
     answers = command.answers([{"id": number, "language": each.language, "text": each.text} for number, each in pairs])
@@ -232,7 +249,7 @@ def _read(chunks: object, document: Document) -> Cut:
         return Cut([], failed="its answer has no list of chunks")
     unit: Unit = "bytes" if chunks and isinstance(chunks[0], dict) and "start_byte" in chunks[0] else "lines"
     n_lines = len(document.lines)
-    ranges: list[LineRange] = []
+    ranges: list[tuple[LineRange, str | None]] = []
     for chunk in chunks:
         start, end = (chunk.get(key) for key in _KEYS[unit]) if isinstance(chunk, dict) else (None, None)
         if type(start) is not int or type(end) is not int:
@@ -242,5 +259,7 @@ def _read(chunks: object, document: Document) -> Cut:
             start, end = start - 1, min(end, n_lines) if end == n_lines + 1 else end
             if start == end == n_lines:
                 continue
-        ranges.append((start, end))
-    return Cut(sorted(ranges), unit=unit)
+        ranges.append(((start, end), chunk.get("text")))
+    ranges.sort(key=lambda one: one[0])
+    texts = [text for _, text in ranges]
+    return Cut([span for span, _ in ranges], unit=unit, texts=texts if any(text is not None for text in texts) else ())

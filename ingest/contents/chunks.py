@@ -127,7 +127,9 @@ def _chunks(lake: Lake, chunker: Resolved[Chunker]) -> Product:
     declared, folders = chunker.declaration, {"chunker": chunker.name}
     packages = [(name, version(name)) for name in (*declared.grammars, declared.library) if name]
     given = [declared.given, declared.command.digest] if declared.command else declared.given
-    made = made_from(parameters=[chunker.name, packages, given], code=[declared.chunk, chunk_blobs, pool_frames])
+    code: list[Callable[..., object]] = [declared.chunk, chunk_blobs, pool_frames]
+    code += [declared.text] if declared.text is not None else []
+    made = made_from(parameters=[chunker.name, packages, given], code=code)
     rejects = Slot("rejects", f"chunks-{chunker.name}:", {})
     return Product(lake, [Slot("chunks", "", folders), rejects, Slot("chunk_status", "", folders)], made)
 

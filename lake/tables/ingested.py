@@ -97,11 +97,16 @@ class Pools(dy.Schema):
 
 
 class Chunks(dy.Schema):
-    """How a chunker cuts a content: half-open lines and bytes; the text is that slice of the blob."""
+    """How a chunker cuts a content: half-open lines and bytes of the blob.
+
+    `text` is what the chunk is ranked by, where that is not the slice of the blob: `{path}` in it stands for the file's
+    path, `{chunk}` for that slice.
+    """
 
     chunker, sha256 = keys(2)
     chunk_no = dy.Int64(primary_key=True, min=0)
     line_start, line_end, byte_start, byte_end, n_nws = integers(5)
+    text = dy.String(nullable=True)
 
 
 class ChunkStatus(dy.Schema):

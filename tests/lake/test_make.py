@@ -24,7 +24,7 @@ def frame(n: int = 1) -> pl.DataFrame:
     rows = pl.DataFrame({"chunk_no": range(n)}).with_columns(chunker=pl.lit("c"), sha256=pl.lit("0" * 64))
     numbers = {name: pl.lit(0) for name in ("line_start", "byte_start", "n_nws")}
     ends = {name: pl.lit(1) for name in ("line_end", "byte_end")}
-    return rows.with_columns(**numbers, **ends).select(*CHUNKS).cast(pl.Schema(CHUNKS))
+    return rows.with_columns(**numbers, **ends, text=pl.lit(None)).select(*CHUNKS).cast(pl.Schema(CHUNKS))
 
 
 def made(

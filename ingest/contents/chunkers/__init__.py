@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, NamedTuple
@@ -15,6 +15,9 @@ from lake.text import n_nws_per_line, split_lines
 
 LineRange = tuple[int, int]
 """Lines `[start, end)`, 0-based and half-open."""
+
+PATH, CHUNK = "{path}", "{chunk}"
+"""In the text that a chunk is ranked by, its file's path and the chunk's own text."""
 
 Unit = Literal["lines", "characters", "bytes"]
 """What the ends of a chunk count: whole lines, or places in the text or in its UTF-8, which may lie inside a line."""
@@ -53,12 +56,16 @@ class Cut(NamedTuple):
         fell_back: Why the chunker's own way could not be taken and a simpler one was, or an empty string; counted.
         unit: What the ranges count.
         failed: Why the file could not be cut at all, or an empty string; a reject.
+        texts: By what each chunk is ranked; None for its own text, and none at all where that is so of all. `{path}` in
+            it stands for the file's path, which a chunker is not told, as a content may lie under several, and
+            `{chunk}` for the chunk's own text. What is scored are the chunk's lines, whatever its text.
     """
 
     ranges: list[LineRange]
     fell_back: str = ""
     unit: Unit = "lines"
     failed: str = ""
+    texts: Sequence[str | None] = ()
 
 
 @dataclass(frozen=True)
@@ -79,6 +86,7 @@ class Chunker:
         given: The command or `module:function` that somebody gave it by.
         command: What cuts in place of `chunk`: see :func:`ingest.contents.chunking.cut_by_command`.
         check: `check(**numbers)` says what is wrong with the numbers of a name, or an empty string.
+        text: `text(document, cut)` gives a cut's chunks texts to be ranked by: see :mod:`ingest.contents.chunk_context`.
     """
 
     name: str
@@ -94,3 +102,4 @@ class Chunker:
     given: str = ""
     command: JsonCommand | None = None
     check: Callable[..., str] | None = None
+    text: Callable[[Document, Cut], Cut] | None = None

@@ -170,11 +170,11 @@ def test_chunks_are_rows_of_the_lake() -> None:
     table("chunks").schema.validate(found.frame)
     by = {sha256_of(text.encode()): text for text in ("é\r\n\U0001f600\n", " \n\t", "ab\ncd")}
     assert [(by[row.pop("sha256")], *row.values()) for row in found.frame.to_dicts()] == [
-        ("é\r\n\U0001f600\n", "fixed-nws-2", 0, 0, 1, 0, 4, 1),
-        ("é\r\n\U0001f600\n", "fixed-nws-2", 1, 1, 2, 4, 9, 2),
-        (" \n\t", "fixed-nws-2", 0, 0, 2, 0, 3, 0),
-        ("ab\ncd", "fixed-nws-2", 0, 0, 1, 0, 3, 2),
-        ("ab\ncd", "fixed-nws-2", 1, 1, 2, 3, 5, 2),
+        ("é\r\n\U0001f600\n", "fixed-nws-2", 0, 0, 1, 0, 4, 1, None),
+        ("é\r\n\U0001f600\n", "fixed-nws-2", 1, 1, 2, 4, 9, 2, None),
+        (" \n\t", "fixed-nws-2", 0, 0, 2, 0, 3, 0, None),
+        ("ab\ncd", "fixed-nws-2", 0, 0, 1, 0, 3, 2, None),
+        ("ab\ncd", "fixed-nws-2", 1, 1, 2, 3, 5, 2, None),
     ]
     assert found.status.select(pl.col("fell_back", "failed").count()).row(0) == (0, 0)
 
