@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Literal
@@ -30,16 +30,20 @@ class Model:
         name: A folder, or what the hub calls it.
         pooling: How the vectors of tokens become one, where the model's own way is not taken.
         marks: Words of its vocabulary that are one token wherever they are written.
+        alias: What it is to be called.
     """
 
     name: str
     dtype: str = "float32"
     pooling: str = ""
     marks: tuple[str, ...] = ()
+    alias: str = ""
 
     @property
     def shown(self) -> str:
-        """What it is called: the hub's name, or a folder's own; where that lies is this machine's alone."""
+        """What it is called: its alias, else the hub's name, or a folder's own; where that lies is not said."""
+        if self.alias:
+            return self.alias
         if not Path(self.name).is_dir() and not self.name.startswith(("/", ".")):
             return self.name
         # Not what a link leads to: a link is how a folder is called otherwise.
@@ -80,7 +84,13 @@ class Model:
 
     def identity(self, **settings: object) -> str:
         """What tells what it makes from what others make, or it makes otherwise."""
-        own = {"model": self.shown, "revision": self.revision, "dtype": self.dtype, "pooling": self.pooling}
+        # Another name for it makes no other vectors.
+        own = {
+            "model": replace(self, alias="").shown,
+            "revision": self.revision,
+            "dtype": self.dtype,
+            "pooling": self.pooling,
+        }
         return canonical_json({**own, **settings})
 
 

@@ -6,6 +6,7 @@ two machines may differ where chunks are all but equally near; the lake keeps ev
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -119,7 +120,15 @@ def _of_any_model(text: str) -> Retriever:
     name, colon, arguments = text.partition(":")
     if not name:
         raise GoldspanError("dense is by a model, and none is named", hint=_USAGE, code=Exit.USAGE)
-    dense = Dense(Model(name)).configured(arguments, f"dense:{name}")
+    alias, equals, path = name.partition("=")
+    if equals and not Path(name).is_dir():
+        if not _ALIAS.fullmatch(alias) or not path:
+            what = f"dense:{name} does not name a model"
+            raise GoldspanError(what, hint=_USAGE, code=Exit.USAGE)
+        model = Model(path, alias=alias)
+    else:
+        model = Model(name)
+    dense = Dense(model).configured(arguments, f"dense:{name}")
     shown = dense.model.shown
     short = Path(shown).name
     return replace(
@@ -129,7 +138,11 @@ def _of_any_model(text: str) -> Retriever:
     )
 
 
-_USAGE = "Write dense:NAME, a folder of this machine or what the hub calls a model that is in its cache."
+_USAGE = (
+    "Write dense:NAME, a folder of this machine or what the hub calls a model that is in its cache; "
+    "dense:NAME=FOLDER gives it a name of letters, digits, dots, dashes and underscores."
+)
+_ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
 
 MEANING = (
     "The cosine of the vectors that the model {model} makes of the query and of a chunk. Long queries are cut from the "

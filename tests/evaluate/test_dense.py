@@ -217,6 +217,8 @@ def test_a_model_is_called_after_its_folder_and_no_site_holds_the_path(
 def test_a_model_is_called_by_its_own_name(name: str, shown: str) -> None:
     assert Model(name).shown == shown
     assert retriever_named(f"dense:{name}").name == f"dense:{shown}"
+    named = retriever_named(f"dense:tuned={name}:dtype=bf16")
+    assert (named.name, named.title, named.parameters["model"]) == ("dense:tuned:dtype=bf16", "Dense (tuned)", "tuned")
     rerank = retriever_named(f"rerank:dense:{name}:dtype=bf16:model={name}:top=5")
     assert rerank.name == f"rerank:dense:{shown}:dtype=bf16:model={shown}:top=5"
     assert "/a/" not in f"{rerank.parameters}{rerank.meaning}{rerank.title}"
@@ -279,3 +281,6 @@ def test_dense_and_rerank_run_only_by_their_names(lake_folder: Path) -> None:
     said = command("evaluate", "--lake", lake_folder, "--systems", "window-4-2+dense")
     assert said.code == Exit.MISSING
     assert "Write dense:NAME" in said.err
+    for name in ("dense:=folder", "dense:a/b=folder", "dense:tuned="):
+        said = command("evaluate", "--lake", lake_folder, "--systems", f"window-4-2+{name}")
+        assert (said.code, "does not name a model" in said.err) == (Exit.USAGE, True), said.err
