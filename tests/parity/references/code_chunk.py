@@ -116,6 +116,7 @@ def _store_chunks(lake: Lake, chunker: str, known: pl.DataFrame) -> None:
         byte_start=edges.list.get(pl.col("line_start")),
         byte_end=edges.list.get(pl.col("line_end")),
         n_nws=n_nws,
+        text=pl.lit(None, pl.String),
     )
     status = chunks.group_by("chunker", "sha256").agg(n_chunks=pl.len().cast(pl.Int64), n_covered=pl.sum("n_nws"))
     whole = blobs.select("sha256", n_nws=pl.col("line_nws").list.sum())
