@@ -15,13 +15,14 @@ from lake.catalog.task import Task
 from lake.catalog.unit import FEWEST_ITEMS, FEWEST_REPOS, ITEM, REPOSITORY
 from lake.costs import pareto_front, run_costs
 from lake.printed_table import PrintedTable
+from lake.repair import repairs
 from lake.store import Lake
 from lake.text import counted, listed
 from lake.usage import USED, run_usage
 from lake.verdict import which_matters_more
 
 
-def usage_table(lake: Lake, task: Task, systems: Sequence[str] = ()) -> PrintedTable | None:
+def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """What the agents of a task used per item, where their files say it; None where none does."""
     of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
     rows = run_usage(lake).join(of_task, on="run_id").sort("system", "run_id").collect()
@@ -36,8 +37,12 @@ def usage_table(lake: Lake, task: Task, systems: Sequence[str] = ()) -> PrintedT
         for row in rows.iter_rows(named=True)
     ]  # fmt: skip
     prices = [f"US dollars by {name}" for name in rows["prices"].unique().sort() if name]
+    names = dict(rows.select("run_id", "system").iter_rows())
+    said = [one.sentence(names[one.run_id]) for one in repairs(lake, protocol.name) if one.run_id in names]
     heads = ["system", "model", "tokens", "usd", "seconds", "turns", "calls", "resolved"]
-    return PrintedTable(f"{task.name}: what the agents used per item, as their files say it", heads, cells, prices)
+    return PrintedTable(
+        f"{task.name}: what the agents used per item, as their files say it", heads, cells, [*prices, *said]
+    )
 
 
 def _used(row: Mapping[str, float | None], name: str) -> str:

@@ -78,7 +78,9 @@ def table_of_systems(
         message = f"no run in the lake is on such a board{' with a selected item' if where else ''}"
         raise GoldspanError(message, where=str(lake), hint="First: make evaluate", code=Exit.MISSING)
     beside = [cost_table(store, *pair, names) for pair in which] if costs else []
-    beside += [usage_table(store, task, names) for task in dict.fromkeys(task for task, _ in which)] if costs else []
+    # A task's first protocol is the one that its page opens on.
+    first = {task.name: (task, protocol) for task, protocol in reversed(which)}
+    beside += [usage_table(store, *pair, names) for pair in reversed(first.values())] if costs else []
     print_tables(filter(None, [*boards, *beside]))
 
 

@@ -75,7 +75,7 @@ def score_chart(points: Sequence[Point], title: str, name: str) -> str:
 
 def forest_chart(points: Sequence[Point], name: str) -> str:
     """A few systems, one below the other: name, interval and mark on a line of its own, the number to the right."""
-    bottom = min([0.0, *(point.value for point in points)])
+    bottom = min([0.0, *(min(point.low or 0.0, point.value) for point in points)])
     top = max([*(max(point.high or 0.0, point.value) for point in points), bottom + 0.1])
     height = _ROW * len(points)
     rows = [
@@ -96,6 +96,8 @@ def forest_chart(points: Sequence[Point], name: str) -> str:
         base.mark_text(align="right", color=INK).encode(x=at_pixel(-10), text=alt.Text("label:N")),
         base.mark_text(align="left", color=INK).encode(x=at_pixel(_FOREST + 10), text=alt.Text("shown:N")),
     ]
+    if bottom < 0:
+        layers.insert(1, base.mark_rule(color=MUTED, strokeDash=[2, 3]).encode(x=alt.XDatum(0, scale=scale, axis=None)))
     return svg_of(layers, {"rows": rows}, (_FOREST, height), name, padding)
 
 

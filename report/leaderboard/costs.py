@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from functools import cache
 
 from lake.costs import pareto_front
+from lake.repair import METRICS, Repair, repairs
 from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
+from report.charts.scores import Point, forest_chart
 from report.format import count, measured, score
 from report.leaderboard.board import Board, Row
 from report.leaderboard.columns import Column
@@ -50,10 +52,36 @@ class Costs:
         self.curves, self.by_time = by_characters(board), _by_time(board)
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
         self.by_usage = _by_usage(board, self.used)
+        self.repair = Outcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None
 
     def cuts(self, row: Row) -> list[str]:
         """At which cut-offs a system is on the first of the curves."""
         return self.curves[0].cuts(row) if self.curves else []
+
+
+class Outcomes:
+    """Whether context predicts repair: a sentence for each system and coverage, and a picture where there are any."""
+
+    def __init__(self, board: Board) -> None:
+        rows = {row.run.run_id: row for row in board.every}
+        found = [one for one in repairs(board.facts.lake, board.protocol.name) if one.run_id in rows]
+        self.sentences = [one.sentence(rows[one.run_id].run.system) for one in found]
+        self.figure = self._figure(board, [(rows[one.run_id], one) for one in found]) if found else None
+
+    def _figure(self, board: Board, found: Sequence[tuple[Row, Repair]]) -> Figure:
+        points = [
+            Point("", f"{METRICS[one.metric]}, {row.run.system}", row.run.drawn, one.delta, one.low, one.high)
+            for row, one in found
+        ]
+        picture = forest_chart(points, " ".join(self.sentences))
+        columns = ("system", "coverage", "difference", "low", "high", "items", "repositories")
+        numbers = [
+            (row.run.system, METRICS[one.metric], one.delta, one.low, one.high, one.n_items, one.n_repos)
+            for row, one in found
+        ]
+        return figure_of(
+            board, "repair", "Coverage of resolved items less that of the others", picture, columns, numbers
+        )
 
 
 @cache

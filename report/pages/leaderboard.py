@@ -83,6 +83,7 @@ def _plain_page(benchmark: Benchmark, sections: Sequence[Section], values: dict[
         *(steps.figure for _, _, steps in plains),
         *(section.costs.by_time.figure for section in sections if section.costs.by_time),
         *(frontier.figure for section in sections for frontier in section.costs.by_usage),
+        *(section.costs.repair.figure for section in sections if section.costs.repair),
     ]
     path, title = _path(benchmark.name, "-all"), f"{benchmark.title}: every number"
     return Page(path, title, "leaderboard-all.html", {**values, "plains": plains}, files=files_of(figures))

@@ -174,22 +174,30 @@ def test_an_agents_usage_goes_from_its_file_to_the_table(lake: Lake, sessions: P
 
 
 @pytest.mark.slow
-def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path) -> None:
+def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # The sample's ContextBench has twelve items.
+    monkeypatch.setattr("lake.repair.FEWEST_ITEMS", 6)
     lake, site = Lake(tmp_path / "lake"), tmp_path / "site"
     made = command("ingest", "contextbench", "--chunkers", "whole-file", "--lake", lake.root)
     assert made.code in (Exit.DONE, Exit.INCOMPLETE), made.err
-    gold = lake.read("gold_spans", benchmark="contextbench").unique("item_id").select("item_id", "path").rows()
-    files = {f"{item}.jsonl": session(path, tokens=100) for item, path in gold}
-    assert run(lake, laid_out(tmp_path / "sessions", files), "--asked-all").code in (Exit.DONE, Exit.INCOMPLETE)
+    gold = lake.read("gold_spans", benchmark="contextbench").unique("item_id").sort("item_id")
+    places = gold.select("item_id", "path").rows()
+    # Every second item is read as it should be, and resolved.
+    read = [(item, path if n % 2 else "README.md") for n, (item, path) in enumerate(places)]
+    files = {f"{item}.jsonl": session(path, tokens=100) for item, path in read}
+    resolved = put(tmp_path / "resolved.txt", "\n".join(item for item, _ in places[1::2]).encode())
+    said = run(lake, laid_out(tmp_path / "sessions", files), "--asked-all", "--resolved", resolved)
+    assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
     assert command("evaluate", "--systems", "agent", "--lake", lake.root).code in (Exit.DONE, Exit.INCOMPLETE)
-    shown = command("evaluate", "table", "contextbench", "--costs", "--lake", lake.root)
-    (line,) = (line for line in shown.out.splitlines() if line.startswith("agent\tclaude-x"))
-    assert line.split("\t") == ["agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "–"]
-    site = lake.root.parent / "site"
+    shown = command("evaluate", "table", "contextbench", "--costs", "--lake", lake.root).out.splitlines()
+    (line,) = (line for line in shown if line.startswith("agent\tclaude-x"))
+    assert line.split("\t") == ["agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "6/12"]
+    assert sum(line.startswith("# agent: ") and "of the gold" in line for line in shown) == 2
     done = command("report", "--published", "none", "--lake", lake.root, "--site", site)
     assert done.code == Exit.DONE, done.err
     page = (site / "contextbench-all.html").read_text(encoding="utf-8")
     assert '<td class="name">claude-x-20260101</td><td>1,200</td><td>–</td><td>5.0</td>' in page
+    assert "agent: context predicts repair. Where it resolved the item" in page
 
 
 def test_a_price_list_and_outcomes_are_given_with_a_run(lake: Lake, sessions: Path) -> None:
