@@ -36,3 +36,15 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
         .join(asked, on=["benchmark", "run_id"])
         .sort("benchmark", "run_id")
     )
+
+
+def first_gold(lake: Lake, protocol: str) -> pl.LazyFrame:
+    """At which step runs had first seen a gold line.
+
+    Returns:
+        run_id, first_step (from 1, the mean over the items in which it ever did), n_found (how many these are).
+    """
+    seen = lake.scan("step_scores", protocol=protocol).filter(granularity="line").filter(pl.col("n_cumulative_hit") > 0)
+    first = seen.group_by("run_id", "item_id").agg(pl.col("step").min())
+    steps = pl.col("step").sort()
+    return first.group_by("run_id").agg(first_step=steps.mean(), n_found=steps.count().cast(pl.Int64)).sort("run_id")

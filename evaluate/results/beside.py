@@ -18,20 +18,28 @@ from lake.printed_table import PrintedTable
 from lake.repair import repairs
 from lake.store import Lake
 from lake.text import counted, listed
-from lake.usage import USED, run_usage
+from lake.usage import USED, first_gold, run_usage
 from lake.verdict import which_matters_more
 
 
 def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[str] = ()) -> PrintedTable | None:
     """What the agents of a task used per item, where their files say it; None where none does."""
     of_task = lake.scan("runs", benchmark=task.benchmark).filter(task=task.name).select("run_id", "system")
-    rows = run_usage(lake).join(of_task, on="run_id").sort("system", "run_id").collect()
+    seen = first_gold(lake, protocol.name)
+    rows = (
+        run_usage(lake)
+        .join(of_task, on="run_id")
+        .join(seen, on="run_id", how="left")
+        .sort("system", "run_id")
+        .collect()
+    )
     rows = rows.filter([is_any(name, systems) for name in rows["system"]]) if systems else rows
     if rows.is_empty():
         return None
     cells = [
         [
             row["system"], row["models"] or MISSING, *(_used(row, name) for name in USED),
+            MISSING if row["first_step"] is None else f"{row['first_step']:.1f} ({row['n_found']}/{row['n_items']})",
             f"{row['n_resolved']}/{row['n_outcomes']}" if row["n_outcomes"] else MISSING,
         ]
         for row in rows.iter_rows(named=True)
@@ -39,7 +47,7 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     prices = [f"US dollars by {name}" for name in rows["prices"].unique().sort() if name]
     names = dict(rows.select("run_id", "system").iter_rows())
     said = [one.sentence(names[one.run_id]) for one in repairs(lake, protocol.name) if one.run_id in names]
-    heads = ["system", "model", "tokens", "usd", "seconds", "turns", "calls", "resolved"]
+    heads = ["system", "model", "tokens", "usd", "seconds", "turns", "calls", "first gold step", "resolved"]
     return PrintedTable(
         f"{task.name}: what the agents used per item, as their files say it", heads, cells, [*prices, *said]
     )

@@ -9,6 +9,7 @@ from functools import cache
 
 from lake.costs import pareto_front
 from lake.repair import METRICS, Repair, repairs
+from lake.usage import first_gold
 from report.charts.curves import Spot, frontier_chart
 from report.charts.figures import Figure
 from report.charts.scores import Point, forest_chart
@@ -50,6 +51,8 @@ class Costs:
         self.rows = [row for row in board.every if row.run.cost is not None or row.run.run_id in known]
         self.hardware = sorted({row.run.cost.hardware for row in self.rows if row.run.cost is not None})
         self.curves, self.by_time = by_characters(board), _by_time(board)
+        first = first_gold(board.facts.lake, board.protocol.name).collect()
+        self.first_gold = {run_id: found for run_id, *found in first.iter_rows()}
         self.used = [(row, row.run.usage) for row in board.every if row.run.usage is not None]
         self.by_usage = _by_usage(board, self.used)
         self.repair = Outcomes(board) if any(usage.n_outcomes for _, usage in self.used) else None

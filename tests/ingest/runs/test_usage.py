@@ -130,13 +130,13 @@ def test_tokens_are_counted_one_way(given: object, wanted: Tokens | None) -> Non
     assert Tokens.of(given) == wanted
 
 
-def session(read: str, *, tokens: int) -> bytes:
-    """A session of Claude Code's that reads a file."""
+def session(read: str, *, tokens: int, line: int = 1) -> bytes:
+    """A session of Claude Code's that reads a line of a file."""
     event = {"sessionId": "s", "cwd": "/testbed"}
     used = {"input_tokens": tokens, "cache_read_input_tokens": 10 * tokens, "output_tokens": tokens}
     call = {"type": "tool_use", "id": "c", "name": "Read", "input": {"file_path": f"/testbed/{read}"}}
     answer = {"id": "m", "model": "claude-x-20260101", "usage": used, "content": [call]}
-    result = {"type": "tool_result", "tool_use_id": "c", "content": "     1\timport math"}
+    result = {"type": "tool_result", "tool_use_id": "c", "content": f"{line:6}\timport math"}
     return jsonl(
         {**event, "type": "user", "timestamp": "2026-01-01T00:00:00Z", "message": {"content": "Mend it."}},
         {**event, "type": "assistant", "timestamp": "2026-01-01T00:00:02Z", "message": answer},
@@ -181,22 +181,23 @@ def test_it_goes_on_to_the_table_and_the_page(tmp_path: Path, monkeypatch: pytes
     made = command("ingest", "contextbench", "--chunkers", "whole-file", "--lake", lake.root)
     assert made.code in (Exit.DONE, Exit.INCOMPLETE), made.err
     gold = lake.read("gold_spans", benchmark="contextbench").unique("item_id").sort("item_id")
-    places = gold.select("item_id", "path").rows()
+    places = gold.select("item_id", "path", "line_start").rows()
     # Every second item is read as it should be, and resolved.
-    read = [(item, path if n % 2 else "README.md") for n, (item, path) in enumerate(places)]
-    files = {f"{item}.jsonl": session(path, tokens=100) for item, path in read}
-    resolved = put(tmp_path / "resolved.txt", "\n".join(item for item, _ in places[1::2]).encode())
+    read = [(item, (path, line + 1) if n % 2 else ("README.md", 1)) for n, (item, path, line) in enumerate(places)]
+    files = {f"{item}.jsonl": session(path, tokens=100, line=line) for item, (path, line) in read}
+    resolved = put(tmp_path / "resolved.txt", "\n".join(item for item, *_ in places[1::2]).encode())
     said = run(lake, laid_out(tmp_path / "sessions", files), "--asked-all", "--resolved", resolved)
     assert said.code in (Exit.DONE, Exit.INCOMPLETE), said.err
     assert command("evaluate", "--systems", "agent", "--lake", lake.root).code in (Exit.DONE, Exit.INCOMPLETE)
     shown = command("evaluate", "table", "contextbench", "--costs", "--lake", lake.root).out.splitlines()
     (line,) = (line for line in shown if line.startswith("agent\tclaude-x"))
-    assert line.split("\t") == ["agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "6/12"]
+    assert line.split("\t") == ["agent", "claude-x-20260101", "1,200", "–", "5", "1", "1", "1.0 (6/12)", "6/12"]
     assert sum(line.startswith("# agent: ") and "of the gold" in line for line in shown) == 2
     done = command("report", "--published", "none", "--lake", lake.root, "--site", site)
     assert done.code == Exit.DONE, done.err
     page = (site / "contextbench-all.html").read_text(encoding="utf-8")
     assert '<td class="name">claude-x-20260101</td><td>1,200</td><td>–</td><td>5.0</td>' in page
+    assert "<td>1.0 <small>in 6 of 12</small></td><td>6/12</td>" in page
     assert "agent: context predicts repair. Where it resolved the item" in page
 
 
