@@ -20,7 +20,7 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
         n_outcomes; prices (text, empty where dollars are the files' own). A run of which nothing is known has no row.
     """
     tokens = pl.sum_horizontal(pl.col(name).fill_null(0) for name in TOKENS)
-    asked = lake.scan("run_items").group_by("benchmark", "run_id").agg(n_items=pl.len().cast(pl.Int64))
+    sizes = lake.scan("run_items").group_by("benchmark", "run_id").agg(n_items=pl.len().cast(pl.Int64))
     return (
         lake.scan("usage")
         .with_columns(n_tokens=pl.when(pl.col("n_input").is_not_null()).then(tokens))
@@ -33,7 +33,7 @@ def run_usage(lake: Lake) -> pl.LazyFrame:
             n_outcomes=pl.col("resolved").count().cast(pl.Int64),
             prices=pl.col("prices").drop_nulls().unique().sort().str.join("; "),
         )
-        .join(asked, on=["benchmark", "run_id"])
+        .join(sizes, on=["benchmark", "run_id"])
         .sort("benchmark", "run_id")
     )
 

@@ -46,10 +46,12 @@ def usage_table(lake: Lake, task: Task, protocol: Protocol, systems: Sequence[st
     ]  # fmt: skip
     prices = [f"US dollars by {name}" for name in rows["prices"].unique().sort() if name]
     names = dict(rows.select("run_id", "system").iter_rows())
-    said = [one.sentence(names[one.run_id]) for one in repairs(lake, protocol.name) if one.run_id in names]
+    sentences = [
+        repair.sentence(names[repair.run_id]) for repair in repairs(lake, protocol.name) if repair.run_id in names
+    ]
     heads = ["system", "model", "tokens", "usd", "seconds", "turns", "calls", "first gold step", "resolved"]
     return PrintedTable(
-        f"{task.name}: what the agents used per item, as their files say it", heads, cells, [*prices, *said]
+        f"{task.name}: what the agents used per item, as their files say it", heads, cells, [*prices, *sentences]
     )
 
 

@@ -203,15 +203,15 @@ class _Shape:
                 raise unknown(f"there is nothing under {first}", first)
             return cls(query, given["list"] or "", given["path"], given["start"], given["end"] or "")
         for key in _GOLD:
-            for place in (one for row in head for one in _objects(row.get(key))):
-                path, start = (next((name for name in names if name in place), "") for names in (_PATHS, _LINES))
+            for example in (example for row in head for example in _objects(row.get(key))):
+                path, start = (next((name for name in names if name in example), "") for names in (_PATHS, _LINES))
                 if path and start:
                     return cls(query, key, path, start, _ENDS.get(start, ""))
         raise unknown(f"none of {', '.join(_GOLD)} lists objects with a path and lines", "")
 
     def row(self, at: str, row: JsonObject) -> dict[str, object]:
         """A row in ContextBench's form, whatever is wrong with it."""
-        held = _objects(get_path(row, (self.places,))[1]) if self.places else [row]
+        places = _objects(get_path(row, (self.places,))[1]) if self.places else [row]
         repo = _first(row, _REPOS, "repository").strip("/")
         question = get_path(row, (self.query,))[1]
         return {
@@ -220,7 +220,7 @@ class _Shape:
             "base_commit": _first(row, _COMMITS, _UNKNOWN_COMMIT),
             "language": _first(row, ("language",), "unknown"),
             "problem_statement": question if isinstance(question, str) else None,
-            "gold_context": [self._span(one) for one in held],
+            "gold_context": [self._span(place) for place in places],
         }
 
     def _span(self, place: JsonObject) -> dict[str, object]:
@@ -250,8 +250,8 @@ def _snapshots(folder: Path, rows: Sequence[dict[str, object]], into: Path) -> N
         repo = str(row["repo"])
         if repo not in commits:
             names = (repo, repo.replace("/", "__"), repo.rpartition("/")[2])
-            held = next((folder / name for name in names if (folder / name).is_dir()), folder)
-            entries = [one for one in read_folder(held, held.name).entries if not one.path.startswith(".git/")]
+            source = next((folder / name for name in names if (folder / name).is_dir()), folder)
+            entries = [one for one in read_folder(source, source.name).entries if not one.path.startswith(".git/")]
             files = {entry.path: entry.read() for entry in entries if entry.size <= MAX_FILE_BYTES}
             commits[repo] = fingerprint([(path, sha256_of(content)) for path, content in files.items()])[:40]
             frame = pl.DataFrame({"path": list(files), "content": list(files.values())})

@@ -28,16 +28,16 @@ def with_context(document: Document, cut: Cut) -> Cut:
     """
     if cut.unit != "lines" or cut.failed:
         return cut
-    found = definitions_of(document.text, _ENDINGS.get(document.language, "")).get("docs")
-    around = found.definitions if found is not None else []
+    docs = definitions_of(document.text, _ENDINGS.get(document.language, "")).get("docs")
+    around = docs.definitions if docs is not None else []
     imports = import_lines(document.text, document.language)[:MAX_IMPORTS]
     return cut._replace(texts=[_text(document, lines, imports, around) for lines in cut.ranges])
 
 
 def _text(document: Document, lines: LineRange, imports: list[tuple[int, str]], around: list[Definition]) -> str:
     start, end = lines
-    said = [" ".join(text.split())[:MAX_LINE] for line, text in imports if not start <= line < end]
-    holding = [one for one in around if one.line_start < start < one.line_end]
-    holding.sort(key=lambda one: (one.line_start, -one.line_end))
-    heads = [document.lines[one.line_start].strip()[:MAX_LINE] for one in holding]
-    return "\n".join([PATH, *dict.fromkeys(said), *dict.fromkeys(heads), CHUNK])
+    statements = [" ".join(text.split())[:MAX_LINE] for line, text in imports if not start <= line < end]
+    holding = [definition for definition in around if definition.line_start < start < definition.line_end]
+    holding.sort(key=lambda definition: (definition.line_start, -definition.line_end))
+    heads = [document.lines[definition.line_start].strip()[:MAX_LINE] for definition in holding]
+    return "\n".join([PATH, *dict.fromkeys(statements), *dict.fromkeys(heads), CHUNK])

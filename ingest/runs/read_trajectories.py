@@ -78,21 +78,29 @@ class Ids:
         pairs = {upstream: item for item, upstream in others.iter_rows()}
         return cls({**pairs, **{item: item for item in items["item_id"]}}, questions)
 
-    def of_trajectory(self, one: Trajectory, file: TrajectoryFile) -> str:
+    def of_trajectory(self, trajectory: Trajectory, file: TrajectoryFile) -> str:
         """What a trajectory says its item is, else what tells it.
 
         In this order: its file's path, a `task.json` in a folder around it, the folder it began in, and what it was
         asked; else its file's name, where the file holds no other.
         """
-        told = one.item or self.in_path(file.path) or _of_task(file) or self.in_path(one.root) or self._of(one.asked)
-        return told or ("" if one.position else file.path.rpartition("/")[2])
+        item = (
+            trajectory.item
+            or self.in_path(file.path)
+            or _of_task(file)
+            or self.in_path(trajectory.root)
+            or self._of(trajectory.asked)
+        )
+        return item or ("" if trajectory.position else file.path.rpartition("/")[2])
 
     def _of(self, asked: Sequence[str]) -> str:
         """The item whose question, but for white space, is all or part of a text; empty for none, or for several."""
         texts = [" ".join(text.split()) for text in asked]
-        held = {question: item for item, question in self._plain.items() if any(question in text for text in texts)}
+        by_question = {
+            question: item for item, question in self._plain.items() if any(question in text for text in texts)
+        }
         # A question may be the beginning of another.
-        longest = [held[one] for one in held if not any(one in other for other in held if other != one)]
+        longest = [item for text, item in by_question.items() if sum(text in other for other in by_question) == 1]
         return longest[0] if len(longest) == 1 else ""
 
     @cached_property

@@ -77,8 +77,8 @@ class PriceList(BaseModel):
             return cls.model_validate(content)
         except ValidationError as error:
             faults = [
-                f"line {lines.get(tuple(one['loc']), 1)}: {'.'.join(map(str, one['loc']))}: {one['msg']}"
-                for one in error.errors()
+                f"line {lines.get(tuple(fault['loc']), 1)}: {'.'.join(map(str, fault['loc']))}: {fault['msg']}"
+                for fault in error.errors()
             ]
             what = f"{file.name} is no list of prices"
             raise GoldspanError(what, where=str(file), examples=faults, hint=_LIKE_PRICES, code=Exit.INVALID) from error
@@ -113,16 +113,16 @@ class Outcomes:
         except (ValueError, RecursionError):
             report = None
         if isinstance(report, dict):
-            found = cls._of_report(report)
+            outcomes = cls._of_report(report)
         else:
             ids = list_of({"": report}, "") if report is not None else text.split()
-            found = cls(frozenset(filter(None, map(text_of, ids))), others=True)
-            if text.lstrip().startswith("{") or len(found.resolved) != len(set(map(str, ids))):
-                found = cls()
-        if not found.resolved | found.unresolved:
+            outcomes = cls(frozenset(filter(None, map(text_of, ids))), others=True)
+            if text.lstrip().startswith("{") or len(outcomes.resolved) != len(set(map(str, ids))):
+                outcomes = cls()
+        if not outcomes.resolved | outcomes.unresolved:
             what = f"{file.name} names no item as resolved or not"
             raise GoldspanError(what, where=str(file), hint=_LIKE_OUTCOMES, code=Exit.INVALID)
-        return found
+        return outcomes
 
     @classmethod
     def _of_report(cls, report: JsonObject) -> Outcomes:
@@ -206,11 +206,13 @@ class UsageRows:
 
     def said(self) -> list[str]:
         """What came of the price list and of the outcomes, as sentences for the last block."""
-        said = []
+        sentences = []
         if self.prices is not None:
             none = f"; it has no price of {listed(sorted(self.unpriced))}" if self.unpriced else ""
-            said.append(f"{counted(self.n_priced, 'item')} priced by {self.names[0]}{none}")
+            sentences.append(f"{counted(self.n_priced, 'item')} priced by {self.names[0]}{none}")
         if self.outcomes is not None:
             n = sum(self.n_told.values())
-            said.append(f"outcome of {counted(n, 'item')} known by {self.names[1]}: {self.n_told[True]:,} resolved")
-        return said
+            sentences.append(
+                f"outcome of {counted(n, 'item')} known by {self.names[1]}: {self.n_told[True]:,} resolved"
+            )
+        return sentences

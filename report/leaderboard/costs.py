@@ -67,20 +67,30 @@ class Outcomes:
 
     def __init__(self, board: Board) -> None:
         rows = {row.run.run_id: row for row in board.every}
-        found = [one for one in repairs(board.facts.lake, board.protocol.name) if one.run_id in rows]
-        self.sentences = [one.sentence(rows[one.run_id].run.system) for one in found]
-        self.figure = self._figure(board, [(rows[one.run_id], one) for one in found]) if found else None
+        shown = [repair for repair in repairs(board.facts.lake, board.protocol.name) if repair.run_id in rows]
+        self.sentences = [repair.sentence(rows[repair.run_id].run.system) for repair in shown]
+        self.figure = self._figure(board, [(rows[repair.run_id], repair) for repair in shown]) if shown else None
 
-    def _figure(self, board: Board, found: Sequence[tuple[Row, Repair]]) -> Figure:
+    def _figure(self, board: Board, shown: Sequence[tuple[Row, Repair]]) -> Figure:
         points = [
-            Point("", f"{METRICS[one.metric]}, {row.run.system}", row.run.drawn, one.delta, one.low, one.high)
-            for row, one in found
+            Point(
+                "", f"{METRICS[repair.metric]}, {row.run.system}", row.run.drawn, repair.delta, repair.low, repair.high
+            )
+            for row, repair in shown
         ]
         picture = forest_chart(points, " ".join(self.sentences))
         columns = ("system", "coverage", "difference", "low", "high", "items", "repositories")
         numbers = [
-            (row.run.system, METRICS[one.metric], one.delta, one.low, one.high, one.n_items, one.n_repos)
-            for row, one in found
+            (
+                row.run.system,
+                METRICS[repair.metric],
+                repair.delta,
+                repair.low,
+                repair.high,
+                repair.n_items,
+                repair.n_repos,
+            )
+            for row, repair in shown
         ]
         return figure_of(
             board, "repair", "Coverage of resolved items less that of the others", picture, columns, numbers
@@ -119,10 +129,10 @@ def _by_time(board: Board) -> Frontier | None:
 def _by_usage(board: Board, used: Sequence[tuple[Row, Usage]]) -> list[Frontier]:
     """The primary metric against the tokens, dollars and seconds of agents, each where two or more tell them."""
     frontiers = []
-    for place, what in enumerate(("tokens", "dollars", "seconds")):
-        told = [(row, usage.numbers[place]) for row, usage in used if row.number is not None]
-        offers = [Offer(row, board.primary, mean, row.number or 0.0) for row, (_, mean, _) in told if mean is not None]
-        titles = (f"{told[0][1][0]} per item", board.primary.title) if told else ("", "")
+    for column, what in enumerate(("tokens", "dollars", "seconds")):
+        known = [(row, usage.numbers[column]) for row, usage in used if row.number is not None]
+        offers = [Offer(row, board.primary, mean, row.number or 0.0) for row, (_, mean, _) in known if mean is not None]
+        titles = (f"{known[0][1][0]} per item", board.primary.title) if known else ("", "")
         frontiers.append(_frontier(board, offers, what, titles, measured))
     return [frontier for frontier in frontiers if frontier]
 

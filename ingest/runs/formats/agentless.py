@@ -81,8 +81,8 @@ def trajectories(file: TrajectoryFile) -> Iterator[Trajectory]:
 def _usages(row: JsonObject) -> Iterator[object]:
     """What the provider said of each request for files, elements and lines."""
     for key in ("file_traj", "related_loc_traj", "edit_loc_traj"):
-        for one in objects_of(row, key) or [object_of(row, key)]:
-            yield one.get("usage")
+        for request in objects_of(row, key) or [object_of(row, key)]:
+            yield request.get("usage")
 
 
 def _patches_beside(file: TrajectoryFile) -> tuple[dict[str, str], list[str]]:

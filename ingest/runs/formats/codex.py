@@ -170,8 +170,8 @@ class _Rollout:
 def _usage(files: Sequence[Sequence[JsonObject]]) -> Usage:
     """Of a session's rollout and those of its subagents: each tells what was used until then, again and again."""
     events = [event for rollout in files for event in rollout]
-    told = [[_told(event) for event in rollout] for rollout in files]
-    totals = [[one for one in rollout if one is not None] for rollout in told]
+    by_event = [[_told(event) for event in rollout] for rollout in files]
+    totals = [[total for total in rollout if total is not None] for rollout in by_event]
     usage = Usage(
         model=most_frequent(text_of(event, "payload", "model") for event in events),
         seconds=seconds_between(stamps_of(events)),
@@ -182,10 +182,12 @@ def _usage(files: Sequence[Sequence[JsonObject]]) -> Usage:
 
 def _told(event: JsonObject) -> Tokens | None:
     """What was used in all until an event that tells it."""
-    told = object_of(event, "payload") or object_of(event, "msg")
+    payload = object_of(event, "payload") or object_of(event, "msg")
     if event.get("type") == "turn.completed":
         return Tokens.of(event.get("usage"))
-    return Tokens.of(at(told, "info", "total_token_usage") or told) if told.get("type") == "token_count" else None
+    return (
+        Tokens.of(at(payload, "info", "total_token_usage") or payload) if payload.get("type") == "token_count" else None
+    )
 
 
 def _item(event: JsonObject) -> JsonObject:

@@ -82,7 +82,7 @@ def _calls(session: Session, events: Sequence[JsonObject]) -> Iterator[tuple[Too
 
 def _usage(events: Sequence[JsonObject]) -> Usage:
     """Of every message, or of every turn of a stream; either's input includes what was cached."""
-    events = [one for event in events for one in (event, *objects_of(event, "$set", "messages"))]
+    events = [message for event in events for message in (event, *objects_of(event, "$set", "messages"))]
     latest = {text_of(event, "id") or str(n): event for n, event in enumerate(events)}.values()
     answers = [event for event in latest if event.get("type") == "gemini" and "tokens" in event]
     ends = [event for event in latest if event.get("type") == "result"]
@@ -93,8 +93,8 @@ def _usage(events: Sequence[JsonObject]) -> Usage:
         exit_status=text_of(ends[-1], "status") or None if ends else None,
     )
     of_answers = (_tokens(object_of(event, "tokens"), ("input", "output", "total")) for event in answers)
-    named = ("input_tokens", "output_tokens", "total_tokens")
-    of_turns = (_tokens(object_of(event, "stats"), named) for event in ends)
+    of_stream = ("input_tokens", "output_tokens", "total_tokens")
+    of_turns = (_tokens(object_of(event, "stats"), of_stream) for event in ends)
     return usage.with_tokens(summed([*of_answers, *of_turns]))
 
 

@@ -78,17 +78,19 @@ def _read(session: Session, part: JsonObject, folder: str) -> tuple[ToolCall, Pa
 def _usage(events: Sequence[JsonObject]) -> Usage:
     """Of every message of the assistant, or of every step that `run` printed the end of."""
     answers = [info for event in events if text_of(info := object_of(event, "info"), "role") == "assistant"]
-    steps = [one for event in events if text_of(one := object_of(event, "part"), "type") == "step-finish"]
-    spent = [dollars for one in answers or steps if (dollars := dollars_at(one, "cost")) is not None]
-    times = [moment for one in answers for moment in object_of(one, "time").values()]
-    asked = [at(event, "info", "time", "created") for event in events]
+    steps = [part for event in events if text_of(part := object_of(event, "part"), "type") == "step-finish"]
+    spent = [dollars for part in answers or steps if (dollars := dollars_at(part, "cost")) is not None]
+    times = [moment for part in answers for moment in object_of(part, "time").values()]
+    created = [at(event, "info", "time", "created") for event in events]
     usage = Usage(
-        model=most_frequent(text_of(one, "modelID") for one in answers),
+        model=most_frequent(text_of(part, "modelID") for part in answers),
         usd=sum(spent) if spent else None,
-        seconds=seconds_between([*times, *asked] if answers else stamps_of(events), "milliseconds"),
+        seconds=seconds_between([*times, *created] if answers else stamps_of(events), "milliseconds"),
         n_turns=len(answers or steps) or None,
     )
-    return usage.with_tokens(summed(_tokens(object_of(one, "tokens")) for one in answers or steps if "tokens" in one))
+    return usage.with_tokens(
+        summed(_tokens(object_of(part, "tokens")) for part in answers or steps if "tokens" in part)
+    )
 
 
 def _tokens(given: JsonObject) -> Tokens:

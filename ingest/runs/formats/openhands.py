@@ -173,17 +173,17 @@ def _gather(session: Session, events: Sequence[JsonObject]) -> None:
 def _usage(row: JsonObject, events: Sequence[JsonObject]) -> Usage:
     """As the row sums it up, else as its last event does, else of every answer that an event holds once."""
     sums = [object_of(row, "metrics"), *(object_of(event, "llm_metrics") for event in reversed(events))]
-    dollars = (amount for one in sums if (amount := dollars_at(one, "accumulated_cost")) is not None)
-    totals = (tokens for one in sums if (tokens := Tokens.of(one.get("accumulated_token_usage"))) is not None)
-    held = [object_of(event, "tool_call_metadata", "model_response") for event in events]
-    answers = {text_of(one, "id"): one for one in held if "usage" in one}.values()
-    models = [text_of(one, "model") for one in answers]
+    dollars = (amount for total in sums if (amount := dollars_at(total, "accumulated_cost")) is not None)
+    totals = (tokens for total in sums if (tokens := Tokens.of(total.get("accumulated_token_usage"))) is not None)
+    responses = [object_of(event, "tool_call_metadata", "model_response") for event in events]
+    answers = {text_of(total, "id"): total for total in responses if "usage" in total}.values()
+    models = [text_of(total, "model") for total in answers]
     return Usage(
         model=most_frequent(models) or text_of(row, "metadata", "llm_config", "model") or None,
         usd=next(dollars, None),
         seconds=seconds_between(stamps_of(events)),
         n_turns=len(list_of(row, "metrics", "token_usages")) or len(answers) or None,
-    ).with_tokens(next(totals, None) or summed(Tokens.of(one.get("usage")) for one in answers))
+    ).with_tokens(next(totals, None) or summed(Tokens.of(total.get("usage")) for total in answers))
 
 
 def _key(value: object) -> str:
