@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -151,11 +151,12 @@ class Given:
 
     prices: Path | None = None
     resolved: Path | None = None
-    parameters: list[str] = field(default_factory=list, init=False)
 
-    def __post_init__(self) -> None:
+    @property
+    def parameters(self) -> list[str]:
+        """What a run is made from beside its own file: digests of these."""
         files = [file for file in (self.prices, self.resolved) if file is not None and file.is_file()]
-        self.parameters.extend(sha256_of_file(file) for file in files)
+        return [sha256_of_file(file) for file in files]
 
 
 class UsageRows:
